@@ -120,6 +120,8 @@ describe('ranges of releases', () => {
     expect(overlap({ since: 'June 2026' }, without ?? {})).toBe(false);
     expect(overlap({ until: '3' }, unknown ?? {})).toBe(true);
     expect(overlap({ until: '3' }, withStates ?? {})).toBe(false);
+    expect(overlap({ since: '4' }, { until: '4' })).toBe(true);
+    expect(overlap({ until: '4' }, { since: '4' })).toBe(true);
     expect(contains({ until: '3' }, unknown ?? {})).toBe(false);
     expect(contains({ until: '3' }, without ?? {})).toBe(true);
     expect(contains({}, withStates ?? {})).toBe(true);
