@@ -269,7 +269,8 @@ const changingRoles = one(['r1'], ['r2'], ['r1', 'r2']);
 
 /**
  * Two organisations whose records always refer to each other: only a project grant's roles, the roles that a person has
- * through it, and the person's password and state differ between files. Random records seldom meet in these four.
+ * through it, this person's state, and a second person's password and id differ between files. The id may be that of
+ * another organisation's person. Random records seldom meet in these.
  */
 const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
   .record({
@@ -277,12 +278,12 @@ const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
     used: changingRoles,
     password: one('$2a$10$1', '$2a$10$2', '$2a$10$3'),
     state: maybe('USER_STATE_INACTIVE'),
+    secondId: one('b2', 'b2', 'a1'),
   })
-  .map(({ granted, used, password, state: userState }) => {
+  .map(({ granted, used, password, state: userState, secondId }) => {
     const projectGrant = { projectId: 'pa', grantedOrgId: 'b', roleKeys: granted };
-    const profile = { firstName: 'F', lastName: 'L' };
-    const hashedPassword = { value: password };
-    const user = { userName: 'b1', profile, email: { email: 'e@example.com' }, hashedPassword };
+    const user = { profile: { firstName: 'F', lastName: 'L' }, email: { email: 'e@example.com' } };
+    const second = { ...user, userName: secondId, hashedPassword: { value: password } };
     const grant = { userId: 'b1', projectId: 'pa', projectGrantId: 'ga', roleKeys: used };
     return [
       {
@@ -300,7 +301,8 @@ const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
         name: 'b',
         orgState: undefined,
         records: [
-          { section: 'humanUsers', json: { userId: 'b1', user, state: userState } },
+          { section: 'humanUsers', json: { userId: 'b1', user: { ...user, userName: 'b1' }, state: userState } },
+          { section: 'humanUsers', json: { userId: secondId, user: second } },
           { section: 'userGrants', json: grant },
         ],
       },
