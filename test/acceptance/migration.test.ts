@@ -2,14 +2,15 @@ import { expect, it } from 'vitest';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, post } from '../support/http/wire.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployments, describeOwnDeployments } from '../support/instances/deployments.ts';
 
 const inlineForms = ['data_orgsv1', 'dataOrgsv1', 'data_orgs', 'dataOrgs'].flatMap((field) => [
   { field, form: 'an object', of: (file: object): unknown => file },
   { field, form: 'a string', of: (file: object): unknown => JSON.stringify(file) },
 ]);
 
-describeDeployments('migration', (get) => {
+// Other tests create organisations in the shared source, and expect them to be absent from the target.
+describeOwnDeployments('a whole migration', (get) => {
   it('copies everything from the source to the target, field by field', async () => {
     const { source, target } = get();
     const file = await exportFrom(source);
@@ -21,7 +22,9 @@ describeDeployments('migration', (get) => {
     expect(comparable(arrived.orgs)).toEqual(comparable(file.orgs));
     expect(arrived.manifest).toMatchObject({ counts: file.manifest.counts, digest: file.manifest.digest });
   });
+});
 
+describeDeployments('migration', (get) => {
   it.each(inlineForms)(
     'accepts the file as $form in $field, and finds it unchanged the second time',
     async ({ field, of }) => {

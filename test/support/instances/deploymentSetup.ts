@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { isDeployed } from './deployed.ts';
-import { startDeployment } from './localDeployment.ts';
+import { startSelfHosted } from './localDeployment.ts';
 
 /** Starts a self-hosted deployment for the tests, unless they have the addresses of another. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
@@ -9,7 +8,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('selfHostedDeployment', null);
     return undefined;
   }
-  const { deployment, stop } = await startDeployment({}, (name, directory) => ['--data', join(directory, name)]);
+  const { deployment, stop } = await startSelfHosted();
   project.provide('selfHostedDeployment', deployment);
   return stop;
 }

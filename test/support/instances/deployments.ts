@@ -1,6 +1,7 @@
-import { beforeAll, describe, inject } from 'vitest';
-import { describeWithFirestore } from '../emulators/withFirestore.ts';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { describeWithFirestore, firestoreEmulator } from '../emulators/withFirestore.ts';
 import { deployed, isDeployed } from './deployed.ts';
+import { type StartedDeployment, startOnFirestore, startSelfHosted } from './localDeployment.ts';
 
 /** One instance, with the facts that its operator knows. */
 export interface Instance {
@@ -44,6 +45,26 @@ export function describeDeployments(subject: string, tests: (get: () => Deployme
     describeWithFirestore(`${subject} (on Firestore)`, () =>
       withDeployment(() => started('firestoreDeployment'), tests),
     );
+}
+
+/** Like `describeDeployments`, with started deployments that no other test uses. */
+export function describeOwnDeployments(subject: string, tests: (get: () => Deployment) => void): void {
+  if (isDeployed) {
+    describeDeployment(subject, tests);
+    return;
+  }
+  const onFirestore = () => startOnFirestore(firestoreEmulator ?? '');
+  describe(`${subject} (self-hosted)`, () => withOwnDeployment(startSelfHosted, tests));
+  describeWithFirestore(`${subject} (on Firestore)`, () => withOwnDeployment(onFirestore, tests));
+}
+
+function withOwnDeployment(start: () => Promise<StartedDeployment>, tests: (get: () => Deployment) => void): void {
+  let started: StartedDeployment | undefined;
+  afterAll(() => started?.stop());
+  withDeployment(async () => {
+    started = await start();
+    return started.deployment;
+  }, tests);
 }
 
 function withDeployment(find: () => Deployment | Promise<Deployment>, tests: (get: () => Deployment) => void): void {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import { bucketAccess } from './deployed.ts';
@@ -14,16 +15,24 @@ declare module 'vitest' {
 }
 
 /** A deployment that `npm start` runs for tests. */
-interface StartedDeployment {
+export interface StartedDeployment {
   readonly deployment: Deployment;
   stop(): Promise<void>;
 }
 
-/**
- * Starts a deployment.
- * @param databaseOf returns the options of the `identity` command for the database of an instance in the directory
- */
-export async function startDeployment(
+/** Starts a deployment on embedded databases. */
+export function startSelfHosted(): Promise<StartedDeployment> {
+  return startDeployment({}, (name, directory) => ['--data', join(directory, name)]);
+}
+
+/** Starts a deployment on databases of its own in the emulator, which all tests share. */
+export function startOnFirestore(emulator: string): Promise<StartedDeployment> {
+  const database = `acceptance-${randomUUID()}`;
+  const env = { FIRESTORE_EMULATOR_HOST: emulator, FIRESTORE_DATABASE: database };
+  return startDeployment(env, (name) => ['--firestore', `identity-${name}/${database}`]);
+}
+
+async function startDeployment(
   env: Readonly<Record<string, string>>,
   databaseOf: (name: string, directory: string) => readonly string[],
 ): Promise<StartedDeployment> {
