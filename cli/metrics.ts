@@ -7,7 +7,7 @@ import { createApp, type Route } from '../shared/http/app.ts';
 import type { RequestObserver } from '../shared/http/requestLog.ts';
 import { type RunningServer, serve } from '../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../shared/store/openStore.ts';
-import type { EveryMember, Reader, Snapshot, Store } from '../shared/store/store.ts';
+import type { EveryMember, Reader, Snapshot, Store, Transaction, TransactionWork } from '../shared/store/store.ts';
 
 /** In seconds, from the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
@@ -115,13 +115,13 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
       await store.commit(writes);
       counts.written(writes.length);
     },
-    transaction: async (work) => {
+    transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
       let written = 0;
-      const result = await store.transaction((transaction) => {
+      const result = await store.transaction<Result>((transaction, earlier) => {
         // A conflict runs the work again.
         written = 0;
         const { hold, record, changedAfter } = transaction;
-        return work({
+        const counting: Transaction = {
           getMany: countedReads(transaction, counts),
           write: (writes) => {
             written += writes.length;
@@ -130,8 +130,9 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
           hold,
           record,
           changedAfter,
-        });
-      });
+        };
+        return work(counting, earlier);
+      }, until);
       counts.written(written);
       return result;
     },

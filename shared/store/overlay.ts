@@ -15,6 +15,7 @@ import {
   type Snapshot,
   type Store,
   type StoredDocument,
+  type Transaction,
   type Write,
   WriteConflictError,
 } from './store.ts';
@@ -38,13 +39,14 @@ export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet
     transaction: (work) =>
       enqueue(async () => {
         const writes: Write[] = [];
-        const result = await work({
+        const transaction: Transaction = {
           getMany,
           write: (added) => void writes.push(...added),
           hold: () => {},
           record: () => {},
           changedAfter: () => new Set(),
-        });
+        };
+        const result = await work(transaction, []);
         await apply(layer, base, writes);
         return result;
       }),

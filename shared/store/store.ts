@@ -85,6 +85,13 @@ export interface Transaction extends Reader {
   record(event: TrailEvent): void;
 }
 
+/**
+ * The work of a transaction.
+ * @param earlier the results of its earlier attempts, each of which met a conflict, or was committed although its response
+ * was lost
+ */
+export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
+
 /** An event of a trail, which is stored as JSON. */
 export interface TrailEvent {
   /** ISO 8601, UTC. */
@@ -162,6 +169,7 @@ export interface DocumentStore extends Reader {
   /**
    * Runs `work` and commits its writes under the versions that it read. After a conflict `work` runs again, so it must
    * have no other effects.
+   * @param until ends the retries, with its reason; by default, they end after some seconds
    * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last retry
    * fails
    * @example
@@ -170,7 +178,7 @@ export interface DocumentStore extends Reader {
    *       transaction.write([{ type: 'update', key, fields: { sequence: (user?.sequence ?? 0) + 1 } }]);
    *     });
    */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: TransactionWork<Result>, until?: AbortSignal): Promise<Result>;
 }
 
 /** The call of a function that a store serves. */

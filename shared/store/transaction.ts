@@ -11,6 +11,7 @@ import {
   type StoredDocument,
   type TrailEvent,
   type Transaction,
+  type TransactionWork,
   type Write,
   WriteConflictError,
 } from './store.ts';
@@ -41,11 +42,9 @@ export interface VersionedDatabase {
   commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
 }
 
-const contentionPolicy = {
-  attempts: (reason: unknown) => (reason instanceof WriteConflictError ? 12 : 1),
-  initialDelayMs: 20,
-  maxDelayMs: 1_000,
-};
+const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
+/** The attempts of a transaction that no signal ends. */
+const MAX_ATTEMPTS = 12;
 
 /** Creates the part of a store that reads and writes the latest state. */
 export function createDocumentStore({ read, commit }: VersionedDatabase): DocumentStore {
@@ -57,7 +56,7 @@ export function createDocumentStore({ read, commit }: VersionedDatabase): Docume
   return {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commitChecked(writes, new Map(), []),
-    transaction: (work) => transact({ read, commit: commitChecked }, work),
+    transaction: (work, until) => transact({ read, commit: commitChecked }, work, until),
   };
 }
 
@@ -67,18 +66,22 @@ export function createDocumentStore({ read, commit }: VersionedDatabase): Docume
  */
 async function transact<Result>(
   database: VersionedDatabase,
-  work: (transaction: Transaction) => Promise<Result>,
+  work: TransactionWork<Result>,
+  until: AbortSignal | undefined,
 ): Promise<Result> {
-  const backoff = new Backoff(contentionPolicy);
+  const attempts = () => (until === undefined ? MAX_ATTEMPTS : Number.POSITIVE_INFINITY);
+  const backoff = new Backoff({ ...contentionPolicy, attempts }, until);
+  const earlier: Result[] = [];
   for (;;) {
     const attempt = new TransactionAttempt(database);
-    const result = await work(attempt);
+    const result = await work(attempt, earlier);
     try {
       await attempt.commit();
       return result;
     } catch (reason) {
       if (!(reason instanceof WriteConflictError) || !(await attempt.isOutdated())) throw reason;
       if (!(await backoff.failed(reason))) throw storeContention({}, { cause: reason });
+      earlier.push(result);
     }
   }
 }

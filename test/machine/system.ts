@@ -5,7 +5,7 @@ import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
-import { type Store, storeForCall } from '../../shared/store/store.ts';
+import { type Store, storeForCall, type TransactionWork } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
@@ -186,13 +186,13 @@ class Fuse {
         await this.wait();
         return writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes));
       },
-      transaction: (work) =>
+      transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
         commit(() =>
-          store.transaction(async (transaction) => {
-            const result = await work(transaction);
+          store.transaction<Result>(async (transaction, earlier) => {
+            const result = await work(transaction, earlier);
             await this.wait();
             return result;
-          }),
+          }, until),
         ),
       lock: store.lock,
       close: () => store.close(),

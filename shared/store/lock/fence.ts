@@ -9,6 +9,7 @@ import {
   type Store,
   storeForCall,
   type Transaction,
+  type TransactionWork,
 } from '../store.ts';
 import type { Fence, LockRequest } from './instanceLock.ts';
 
@@ -47,11 +48,11 @@ function fencedStore(store: Store, fence: Fence | undefined): Store {
 /** Returns the documents of a store, which commits only while the fence is unchanged. */
 export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
   if (fence === undefined) return store;
-  const transaction: DocumentStore['transaction'] = (work) =>
-    store.transaction(async (inner) => {
+  const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
+    store.transaction<Result>(async (inner, earlier) => {
       await holdFence(inner, fence);
-      return work(inner);
-    });
+      return work(inner, earlier);
+    }, until);
   return {
     getMany: (keys, fields) => store.getMany(keys, fields),
     commit: (writes) => transaction(async ({ write }) => write(writes)),

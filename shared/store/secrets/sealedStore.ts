@@ -13,6 +13,7 @@ import {
   type Store,
   type StoredDocument,
   type Transaction,
+  type TransactionWork,
   type UnsealedStore,
   type Write,
 } from '../store.ts';
@@ -29,18 +30,19 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
   // Reads run in parallel with the check. Their results are discarded if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> =>
     (await Promise.all([read, check?.(store)]))[0];
-  const transaction: Store['transaction'] = async (work) => {
+  const transaction: Store['transaction'] = async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
     await check?.(store);
-    return store.transaction(async (inner) => {
+    return store.transaction<Result>(async (inner, earlier) => {
       const writes: Write[] = [];
       const write: Transaction['write'] = (added) => {
         for (const one of added) writes.push(one);
       };
       const { hold, record, changedAfter } = inner;
-      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold, record, changedAfter });
+      const getMany = unsealingReads(inner, keyring);
+      const result = await work({ getMany, write, hold, record, changedAfter }, earlier);
       inner.write(writes.some(hasSecrets) ? sealWrites(writes, await writingKey(store, inner)) : writes);
       return result;
-    });
+    }, until);
   };
   const getMany = unsealingReads(store, keyring);
   const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } =

@@ -3,6 +3,8 @@ import {
   documentPath,
   type Snapshot,
   type Store,
+  type Transaction,
+  type TransactionWork,
   type Write,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
@@ -38,7 +40,7 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
         ? conflictingTransaction(store, (writes, result) =>
             spares(writes) ? result() : injection.around('commit', result),
           )
-        : (work) => injection.around('transaction', () => store.transaction(work)),
+        : (work, until) => injection.around('transaction', () => store.transaction(work, until)),
     getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
     snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
     lock: store.lock,
@@ -55,13 +57,13 @@ function conflictingTransaction(
   store: Store,
   strike: <Result>(writes: readonly Write[], result: () => Promise<Result>) => Promise<Result>,
 ): Store['transaction'] {
-  return async (work) => {
+  return async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
     const read = new Set<string>();
     const writes: Write[] = [];
-    const result = await store.transaction(async (transaction) => {
+    const result = await store.transaction<Result>(async (transaction, earlier) => {
       read.clear();
       writes.length = 0;
-      return work({
+      const striking: Transaction = {
         ...transaction,
         getMany: (keys, fields) => {
           for (const key of keys) read.add(documentPath(key));
@@ -71,8 +73,9 @@ function conflictingTransaction(
           writes.push(...some);
           transaction.write(some);
         },
-      });
-    });
+      };
+      return work(striking, earlier);
+    }, until);
     const unread = writes.every(({ key }) => !read.has(documentPath(key)));
     return unread ? strike(writes, async () => result) : result;
   };

@@ -56,7 +56,7 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
   };
   const wrap = (store: Store, { signal }: Pick<StoreCall, 'signal'>): Store => ({
     commit: (writes) => (writes.length === 0 ? store.commit(writes) : around(signal, () => store.commit(writes))),
-    transaction: (work) => around(signal, () => store.transaction(work)),
+    transaction: (work, until) => around(signal, () => store.transaction(work, until)),
     getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: () => store.snapshot(),
     lock: store.lock,

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../../shared/clock.ts';
 import { auditUnwritable, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import type { Store, TransactionWork } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -130,9 +130,9 @@ describe('the audit trail', () => {
     let isBroken = false;
     const failing = (store: Store): Store => ({
       ...watchedStore(store, () => {}),
-      transaction: (work) =>
-        store.transaction(async (transaction) => {
-          const result = await work(transaction);
+      transaction: <Result>(work: TransactionWork<Result>) =>
+        store.transaction<Result>(async (transaction, earlier) => {
+          const result = await work(transaction, earlier);
           if (isBroken) throw storeUnavailable();
           return result;
         }),

@@ -31,9 +31,9 @@ async function gatedInstance() {
       await wait();
       return store.commit(writes);
     },
-    transaction: async (work) => {
+    transaction: async (work, until) => {
       await wait();
-      return store.transaction(work);
+      return store.transaction(work, until);
     },
     ...(store.forCall ? { forCall: (call) => gated(store.forCall?.(call) ?? store) } : {}),
   });

@@ -128,7 +128,7 @@ describe('an import that fails after its first write', () => {
     const broken: Store = {
       ...watched,
       commit: (writes) => unlessStruck(() => watched.commit(writes)),
-      transaction: (work) => unlessStruck(() => watched.transaction(work)),
+      transaction: (work, until) => unlessStruck(() => watched.transaction(work, until)),
     };
     const instance = await testInstance(store, 'test', { store: broken, objectStorage: bucket });
     const { status, body } = await instance.refusedImport({ data_orgs_gcs: source });

@@ -4,7 +4,7 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
-import { documentId, type Store } from '../../../shared/store/store.ts';
+import { documentId, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -41,11 +41,11 @@ function run(store: Store, password: string) {
 function decidingTwice(store: Store, onTransaction: () => void, between: () => Promise<void>): Store {
   return {
     ...watchedStore(store, () => {}),
-    transaction: async (work) => {
+    transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
       onTransaction();
-      await store.transaction((transaction) => work({ ...transaction, write: () => {} }));
+      await store.transaction<Result>((transaction, earlier) => work({ ...transaction, write: () => {} }, earlier));
       await between();
-      return store.transaction(work);
+      return store.transaction(work, until);
     },
   };
 }

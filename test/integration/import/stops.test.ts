@@ -35,7 +35,7 @@ function slowStore(store: Store, failing: number) {
     slow: {
       ...watchedStore(store, () => {}),
       commit: (writes) => start(() => store.commit(writes)),
-      transaction: (work) => start(() => store.transaction(work)),
+      transaction: (work, until) => start(() => store.transaction(work, until)),
     } satisfies Store,
     committed: () => committed,
     ended: () => Promise.allSettled(commits),

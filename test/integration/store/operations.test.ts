@@ -3,7 +3,7 @@ import { ORGANISATION, sampleUser } from '../../../bench/sample.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
-import type { ScanRange, Snapshot, Store } from '../../../shared/store/store.ts';
+import type { ScanRange, Snapshot, Store, Transaction, TransactionWork } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { createUser } from '../../support/stores/documents.ts';
@@ -104,10 +104,12 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
     store: {
       ...watched,
       getMany: async (keys, fields) => counted(await store.getMany(keys, fields)),
-      transaction: (work) =>
-        watched.transaction((transaction) =>
-          work({ ...transaction, getMany: async (keys, fields) => counted(await transaction.getMany(keys, fields)) }),
-        ),
+      transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
+        watched.transaction<Result>((transaction, earlier) => {
+          const getMany: Transaction['getMany'] = async (keys, fields) =>
+            counted(await transaction.getMany(keys, fields));
+          return work({ ...transaction, getMany }, earlier);
+        }, until),
       snapshot: async () => {
         const snapshot = await store.snapshot();
         return {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Store,
   type StoredDocument,
@@ -48,6 +48,36 @@ describeStores('a transaction', (kind) => {
     const results = await Promise.all(Array.from({ length: 20 }, () => increment(store, 'counter')));
     expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(await readUser(store, 'counter')).toMatchObject({ sequence: 20 });
+  });
+
+  it('passes the results of earlier attempts to the next one', async () => {
+    await store.commit([createUser('counter', { sequence: 0 })]);
+    const seen: (readonly number[])[] = [];
+    const last = await store.transaction(async ({ getMany, write }, earlier: readonly number[]) => {
+      seen.push([...earlier]);
+      await getMany([userKey('counter')]);
+      if (earlier.length < 2) await store.commit([setState('counter', `changed ${earlier.length}`)]);
+      write([setState('counter', 'decided')]);
+      return seen.length;
+    });
+    expect({ seen, last }).toEqual({ seen: [[], [1], [1, 2]], last: 3 });
+  });
+
+  it('is repeated until its signal aborts, and throws its reason', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.001);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await store.commit([createUser('contended')]);
+    const controller = new AbortController();
+    const reason = new Error('the deadline');
+    let attempts = 0;
+    const contended = store.transaction(async ({ getMany, write }) => {
+      await getMany([userKey('contended')]);
+      await store.commit([setState('contended', `change ${++attempts}`)]);
+      if (attempts === 15) controller.abort(reason);
+      write([setState('contended', 'decided')]);
+    }, controller.signal);
+    await expect(contended).rejects.toBe(reason);
+    expect(attempts).toBe(15);
   });
 
   it('writes nothing when its work throws, and passes the error on', async () => {

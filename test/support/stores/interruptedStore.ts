@@ -1,4 +1,4 @@
-import type { Store } from '../../../shared/store/store.ts';
+import type { Store, TransactionWork } from '../../../shared/store/store.ts';
 
 /** The moment of an event: before or after the commit with this number, counted from 0. */
 export interface Moment {
@@ -32,13 +32,13 @@ export function interruptedStore(store: Store, moment: Moment, happens: () => Pr
         await store.commit(writes);
       }),
     // The event occurs once, after all reads: a repeated attempt is not interrupted again.
-    transaction: (work) =>
+    transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
       around((interrupt) =>
-        store.transaction(async (transaction) => {
-          const result = await work(transaction);
+        store.transaction<Result>(async (transaction, earlier) => {
+          const result = await work(transaction, earlier);
           await interrupt();
           return result;
-        }),
+        }, until),
       ),
   };
 }

@@ -5,6 +5,7 @@ import {
   type DocumentStore,
   type StoredDocument,
   type Transaction,
+  type TransactionWork,
   type Write,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
@@ -50,22 +51,24 @@ export class MemoryStore implements DocumentStore {
   }
 
   /** Runs `work` twice, as after a conflict with another writer, and commits the writes of the second run. */
-  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    await work({
+  async transaction<Result>(work: TransactionWork<Result>): Promise<Result> {
+    const unread: Transaction = {
       getMany: async (keys, fields = fieldNames) => this.find(keys, fields),
       write: () => {},
       hold: () => {},
       record: () => {},
       changedAfter: () => new Set(),
-    });
+    };
+    const earlier = [await work(unread, [])];
     const writes: Write[] = [];
-    const result = await work({
+    const repeated: Transaction = {
       getMany: (keys, fields) => this.getMany(keys, fields),
       write: (some) => void writes.push(...some),
       hold: () => {},
       record: () => {},
       changedAfter: () => new Set(),
-    });
+    };
+    const result = await work(repeated, earlier);
     await this.commit(writes);
     return result;
   }

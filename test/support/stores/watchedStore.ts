@@ -1,4 +1,4 @@
-import type { Store, Write } from '../../../shared/store/store.ts';
+import type { Store, TransactionWork, Write } from '../../../shared/store/store.ts';
 
 /** A store that reports its completed writes, and waits until the report is settled. */
 export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
@@ -14,9 +14,9 @@ export function hookedStore(store: Store, before: (writes: readonly Write[]) => 
 export function repeatingStore(store: Store): Store {
   return {
     ...watchedStore(store, () => {}),
-    transaction: async (work) => {
-      await store.transaction(work);
-      return store.transaction(work);
+    transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
+      const lost = await store.transaction(work, until);
+      return store.transaction<Result>((transaction, earlier) => work(transaction, [lost, ...earlier]), until);
     },
   };
 }
@@ -32,15 +32,15 @@ function interceptedStore(
       await store.commit(writes);
       await after(writes);
     },
-    transaction: async (work) => {
+    transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
       let writes: Write[] = [];
-      const result = await store.transaction(async (transaction) => {
+      const result = await store.transaction<Result>(async (transaction, earlier) => {
         writes = [];
-        const returned = await work({ ...transaction, write: (added) => void writes.push(...added) });
+        const returned = await work({ ...transaction, write: (added) => void writes.push(...added) }, earlier);
         await before(writes);
         transaction.write(writes);
         return returned;
-      });
+      }, until);
       await after(writes);
       return result;
     },
