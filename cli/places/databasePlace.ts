@@ -3,8 +3,8 @@
 import { exportFacts, progressFacts, recordEnd } from '../../functions/export/auditFacts.ts';
 import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
+import type { InspectedFile } from '../../functions/import/context.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import type { InspectedFile } from '../../functions/import/importRun.ts';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/stamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
+import type { InspectedFile } from './context.ts';
 import type { ImportRequestOptions } from './contract.ts';
-import type { InspectedFile } from './importRun.ts';
 import type { FoundSource } from './request/envelope.ts';
 
 /** Returns the facts of an import's first event. It has all flags of the request except `ids`. */

@@ -16,20 +16,28 @@ import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
+import { ReservedNames } from './check/reservedNames.ts';
+import { Pace } from './commit/pace.ts';
+import type { ImportContext, ImportSettings } from './context.ts';
 import type { ImportResponse } from './contract.ts';
-import type { ImportRun, ImportSettings, Writing } from './importRun.ts';
+import { settleLoginNames, type Targets } from './plan/targets.ts';
 import { fileWarnings, ignoredWarning, loginNameWarnings } from './results/fileWarnings.ts';
 import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
-import { isCreatedByImport } from './stamp.ts';
-import { ReservedNames } from './write/reservedNames.ts';
-import { settleLoginNames, type Targets, writeOrganisations } from './write/writeOrganisations.ts';
-import { writePhase } from './write/writePhase.ts';
+import { AttemptStamps, isCreatedByImport } from './stamp.ts';
+import { writeOrganisations } from './writeOrganisations.ts';
+import { writePhase } from './writePhase.ts';
 
 /** The collections of records whose content references check, not only their existence. */
 const inspectedCollections: ReadonlySet<Collection> = new Set(
   sections.flatMap(({ references = [] }) => references.flatMap(({ check, collection }) => (check ? [collection] : []))),
 );
+
+/** A call of the import. */
+interface ImportCall extends Pick<ImportContext, 'source' | 'store' | 'base' | 'signal' | 'report'> {
+  readonly settings: ImportSettings;
+  readonly stamp: string;
+}
 
 /**
  * Imports organisations (specification 4.3): validates the whole export file, writes the organisations, then their
@@ -52,30 +60,32 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const run = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
+  const call = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
   if (settings.dryRun === true) {
     await using overlay = await openOverlay(store, inspectedCollections);
-    return await inspectAndWrite({ ...run, store: overlay });
+    return await inspectAndWrite({ ...call, store: overlay });
   }
   try {
-    return await inspectAndWrite({ ...run, store });
+    return await inspectAndWrite({ ...call, store });
   } catch (error) {
-    throw withProgress(error, run);
+    throw withProgress(error, call);
   }
 }
 
-async function inspectAndWrite(run: ImportRun): Promise<ImportResponse> {
+async function inspectAndWrite(call: ImportCall): Promise<ImportResponse> {
   try {
-    const inspection = await inspectFile(run);
-    return await locked(run, async (locking) => writeFile(await beginWriting(locking, inspection)));
+    const inspection = await inspectFile(call);
+    return await locked(call, async (store, since) =>
+      writeFile(call.settings, await begin({ ...call, store }, inspection, since)),
+    );
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
-    await run.base.durable?.();
+    await call.base.durable?.();
   }
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
-async function inspectFile({ source, settings, signal, report }: ImportRun): Promise<Inspection> {
+async function inspectFile({ source, settings, signal, report }: ImportCall): Promise<Inspection> {
   const isSelected = organisationFilter(settings);
   const inspection = await inspect(source, signal, { isSelected, limits: fileLimits(settings) });
   for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
@@ -97,9 +107,11 @@ async function inspectFile({ source, settings, signal, report }: ImportRun): Pro
 }
 
 /** Holds the instance's lock while the file is written: alone if stored records may change. A dry run takes no lock. */
-async function locked(run: ImportRun, write: (run: ImportRun) => Promise<ImportResponse>): Promise<ImportResponse> {
-  const { settings, store, base, signal, report } = run;
-  if (settings.dryRun === true) return write(run);
+async function locked(
+  { settings, store, base, signal, report }: ImportCall,
+  write: (store: DocumentStore, since?: string) => Promise<ImportResponse>,
+): Promise<ImportResponse> {
+  if (settings.dryRun === true) return write(store);
   const request: LockRequest = {
     mode: settings.onConflict === 'overwrite' ? 'alone' : 'shared',
     operation: 'import',
@@ -113,24 +125,28 @@ async function locked(run: ImportRun, write: (run: ImportRun) => Promise<ImportR
   await using held = await base.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  return await write({ ...run, store: fencedDocuments(store, held.fence), since: held.position });
+  return await write(fencedDocuments(store, held.fence), held.position);
 }
 
-async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Writing> {
-  const { settings, store, base } = run;
+async function begin(call: ImportCall, inspection: Inspection, since: string | undefined): Promise<ImportContext> {
+  const { settings, stamp, source, store, base, signal, report } = call;
   const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
+  const callerPath = caller === undefined ? undefined : documentPath(userKey(caller.userId));
   return {
-    ...run,
+    source,
     inspection,
-    onConflict,
+    store,
+    base,
+    signal,
+    report,
+    rules: { onConflict, stamp, callerPath },
+    since,
+    stamps: new AttemptStamps(stamp),
+    pace: new Pace(dryRun === true ? {} : base),
     passwordHashing,
-    callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
     reservedNames: new ReservedNames(store),
     removed: await readOthersRemoved(store, orgIdsOf(inspection)),
     loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
-    pace: dryRun === true ? {} : base,
-    attempts: 0,
-    expectExisting: false,
   };
 }
 
@@ -146,16 +162,16 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
 }
 
 /** Writes the organisations, then their records phase by phase. */
-async function writeFile(writing: Writing): Promise<ImportResponse> {
-  const { settings, inspection, report } = writing;
+async function writeFile(settings: ImportSettings, context: ImportContext): Promise<ImportResponse> {
+  const { inspection, report } = context;
   const { dryRun = false, newOrgsOnly = false } = settings;
-  if (newOrgsOnly) await requireNew(writing);
-  for (const warning of loginNameWarnings(inspection, writing.loginNamesByDefault)) report.addFileWarning(warning);
-  enterPhase(writing, 1);
-  const targets = await writeOrganisations(writing);
+  if (newOrgsOnly) await requireNew(context);
+  for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
+  enterPhase(settings, report, 1);
+  const targets = await writeOrganisations(context);
   // Another import may have created one of them since.
-  if (newOrgsOnly) await requireNew(writing);
-  await writePhases(writing, targets);
+  if (newOrgsOnly) await requireNew(context);
+  await writePhases(settings, context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);
   return report.toJson({ proved: inspection.proved, dryRun });
@@ -165,14 +181,14 @@ async function writeFile(writing: Writing): Promise<ImportResponse> {
  * Requires that no organisation exists, except those that this call has created.
  * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
  */
-async function requireNew(writing: Writing): Promise<void> {
+async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
   const existing: string[] = [];
-  for await (const batch of inTurns(orgIdsOf(writing.inspection), READ_BATCH, writing.signal)) {
-    const documents = await writing.store.getMany(batch.map(organisationKey), ['createdAt']);
+  for await (const batch of inTurns(orgIdsOf(inspection), READ_BATCH, signal)) {
+    const documents = await store.getMany(batch.map(organisationKey), ['createdAt']);
     existing.push(
       ...batch.filter((_, index) => {
         const document = documents[index];
-        return document !== undefined && !isCreatedByImport(writing, document);
+        return document !== undefined && !isCreatedByImport(rules, document);
       }),
     );
   }
@@ -184,21 +200,22 @@ function fileLimits({ limits, dryRun }: ImportSettings): FileLimits {
   return { ...limits, records: limits.dryRunRecords };
 }
 
-async function writePhases(writing: Writing, targets: Targets): Promise<void> {
-  const { inspection, settings } = writing;
+async function writePhases(settings: ImportSettings, context: ImportContext, existing: Targets): Promise<void> {
+  const { inspection, report } = context;
+  let targets = existing;
   for (const phase of phases) {
-    enterPhase(writing, phase + 1);
+    enterPhase(settings, report, phase + 1);
     const carried = carriedSections(phase, inspection, settings);
     if (carried.size === 0) continue;
-    if ([...carried].some(claimsLoginNames)) await settleLoginNames(writing, targets);
-    await writePhase(writing, targets, phase, new Set([...carried, ...parentSections(carried, inspection)]));
+    if ([...carried].some(claimsLoginNames)) targets = await settleLoginNames(context, targets);
+    await writePhase(context, targets, phase, new Set([...carried, ...parentSections(carried, inspection)]));
   }
 }
 
 /** Enters a phase as reports count them: the organisations are the first one. */
-function enterPhase({ report, settings }: ImportRun, phase: number): void {
+function enterPhase({ onPhase }: ImportSettings, report: ImportReport, phase: number): void {
   report.phase = phase;
-  settings.onPhase?.();
+  onPhase?.();
 }
 
 function orgIdsOf({ organisations }: Inspection): string[] {
@@ -215,7 +232,7 @@ function recordTotals({ organisations, counts }: Inspection): Readonly<Record<st
 const unresumable = [objectReplaced, organisationsExist];
 
 /** Adds the import's progress to the error of an import that was interrupted, or failed after its first write. */
-function withProgress(error: unknown, { signal, report }: Pick<ImportRun, 'signal' | 'report'>): unknown {
+function withProgress(error: unknown, { signal, report }: Pick<ImportCall, 'signal' | 'report'>): unknown {
   if (!signal.aborted && Object.keys(report.totals).length === 0) return error;
   return IdentityError.from(error).withDetail({
     '@type': 'type.googleapis.com/identity.v1.ImportProgress',

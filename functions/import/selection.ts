@@ -4,8 +4,8 @@ import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import type { ImportSettings } from './context.ts';
 import type { ImportWarning } from './contract.ts';
-import type { ImportSettings } from './importRun.ts';
 import type { ImportReport } from './results/report.ts';
 
 /** Returns whether a request selects an organisation, by its id. */

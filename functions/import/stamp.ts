@@ -2,7 +2,6 @@
 
 import { randomInt } from 'node:crypto';
 import type { StoredDocument } from '../../shared/store/store.ts';
-import type { Writing } from './importRun.ts';
 
 const RANDOM_DIGITS = 9;
 
@@ -21,17 +20,29 @@ export function newImportId(): string {
   return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
 }
 
-/** Returns the creation and change date for a call's next attempt to write a batch. */
-export function nextStamp(call: Pick<Writing, 'stamp' | 'attempts'>): string {
-  const number = String(call.attempts++).padStart(3, '0');
-  return `${stampPrefix(call)}${number}Z`;
+/** The creation and change dates of a call's attempts to write a batch, each different. */
+export class AttemptStamps {
+  readonly stamp: string;
+  private attempts = 0;
+
+  /** @param stamp the call's stamp; see `uniqueStamp` */
+  constructor(stamp: string) {
+    this.stamp = stamp;
+  }
+
+  next(): string {
+    const number = String(this.attempts++).padStart(3, '0');
+    return `${stampPrefix(this)}${number}Z`;
+  }
+}
+
+/** A call that writes records, with its stamp. */
+interface StampedCall {
+  readonly stamp: string;
 }
 
 /** Whether a call wrote the stored record, so that the export file has another record with the same key. */
-export function isOfThisImport(
-  call: Pick<Writing, 'stamp'>,
-  { createdAt = '', changedAt = '' }: StoredDocument,
-): boolean {
+export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
@@ -40,11 +51,11 @@ export function isOfThisImport(
 const TIME_LENGTH = '2026-01-02T03:04:05.678'.length;
 
 /** Whether a request of the same import created the stored record. */
-export function isCreatedByImport(call: Pick<Writing, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
+export function isCreatedByImport(call: StampedCall, { createdAt = '' }: StoredDocument): boolean {
   return createdAt.startsWith(stampPrefix(call).slice(TIME_LENGTH), TIME_LENGTH);
 }
 
 /** Returns the beginning of the creation and change dates of a call's records. */
-function stampPrefix({ stamp }: Pick<Writing, 'stamp'>): string {
+function stampPrefix({ stamp }: StampedCall): string {
   return stamp.replace(/Z$/, '');
 }

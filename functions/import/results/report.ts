@@ -10,7 +10,7 @@ import { readableId, reportedId } from '../../../shared/organisation/recordPlan.
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
-import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
+import { isWritten, type RecordOutcome } from '../stages.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {

@@ -16,10 +16,10 @@ const grantedToItself = warn('grant_to_itself', {});
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 /** The id of the issue of a project grant with a role that its project lacks. */
-export const projectGrantMissingRole = 'COMMAND-6m9gd';
+const projectGrantMissingRole = 'COMMAND-6m9gd';
 
 /** The id of the issue of a user grant with a role that its project or project grant lacks. */
-export const userGrantMissingRole = 'COMMAND-mm9F4';
+const userGrantMissingRole = 'COMMAND-mm9F4';
 
 const roleMissing: RecordIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ImportSettings } from '../../../functions/import/importRun.ts';
+import type { ImportSettings } from '../../../functions/import/context.ts';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
@@ -38,11 +38,10 @@ function run(store: Store, password: string) {
 }
 
 /** A store that decides twice, as after a conflict with another writer. `between` runs between the attempts. */
-function decidingTwice(store: Store, onTransaction: () => void, between: () => Promise<void>): Store {
+function decidingTwice(store: Store, between: () => Promise<void>): Store {
   return {
     ...watchedStore(store, () => {}),
     transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
-      onTransaction();
       await store.transaction<Result>((transaction, earlier) => work({ ...transaction, write: () => {} }, earlier));
       await between();
       return store.transaction(work, until);
@@ -56,21 +55,17 @@ describe('changed clear passwords', () => {
     vi.mocked(verifyPassword).mockClear();
   });
 
-  it('are hashed and compared once, before the records are decided', async () => {
+  it('are hashed and compared once, although the records are decided twice', async () => {
     const store = await openTestStore(sqlite);
     await run(store, 'Password1!');
     vi.mocked(hashPassword).mockClear();
-    const counts: number[] = [];
-    const count = () =>
-      counts.push(vi.mocked(hashPassword).mock.calls.length, vi.mocked(verifyPassword).mock.calls.length);
     const { summary } = await run(
-      decidingTwice(store, count, async () => {}),
+      decidingTwice(store, async () => {}),
       'Password2!',
     );
     expect(summary.overwritten).toEqual({ humanUsers: PEOPLE });
-    count();
-    // Before the organisation's decision, the people, and afterwards.
-    expect(counts).toEqual([0, 0, PEOPLE, PEOPLE, PEOPLE, PEOPLE]);
+    expect(vi.mocked(hashPassword).mock.calls.length).toBe(PEOPLE);
+    expect(vi.mocked(verifyPassword).mock.calls.length).toBe(PEOPLE);
   });
 
   it('are compared again only if the stored hash changed between two attempts', async () => {
@@ -84,10 +79,7 @@ describe('changed clear passwords', () => {
         { type: 'update', key: { collection: 'users', id: documentId('P3') }, fields: { passwordHash } },
       ]);
     };
-    const { summary } = await run(
-      decidingTwice(store, () => {}, change),
-      'Password2!',
-    );
+    const { summary } = await run(decidingTwice(store, change), 'Password2!');
     expect(summary).toMatchObject({ overwritten: { humanUsers: PEOPLE - 1 }, unchanged: { org: 1, humanUsers: 1 } });
     expect(verifyPassword).toHaveBeenCalledTimes(PEOPLE + 1);
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { explain } from '../../../cli/migrate/explanations.ts';
 import type { OnConflict } from '../../../functions/import/contract.ts';
-import { BatchComparison } from '../../../functions/import/write/comparison.ts';
+import { isEqual } from '../../../functions/import/decide/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
@@ -19,7 +19,7 @@ import {
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
 import type { KeptField, Provider, Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
-import { documentPath, type Reader } from '../../../shared/store/store.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
@@ -171,23 +171,14 @@ function pairOf(title: string, section: Section, given: unknown, stored: unknown
   return documentPath(first) === documentPath(second) ? [{ title, given: one, stored: other }] : [];
 }
 
-const { signal } = new AbortController();
-
 /** Whether an import reports a stored record as unchanged. */
-async function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, onConflict: OnConflict) {
+function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, onConflict: OnConflict): boolean {
   const plan = planRecord(given, false);
-  const document = { id: plan.key.id, ...storedFields(stored) };
-  const providers = ownProviders(given).map((provider) => planRecord(provider, false));
-  const reader: Reader = {
-    getMany: async (keys) =>
-      keys.map((key) => {
-        const provider = providers.find((one) => isDeepStrictEqual(one.key, key));
-        return provider && { id: key.id, ...storedFields(provider.record) };
-      }),
-  };
-  const comparison = new BatchComparison(onConflict, signal);
-  await comparison.prepare(reader, [[plan, document]]);
-  return comparison.isEqual(plan, document);
+  const providers = ownProviders(given).map((provider) => {
+    const { key } = planRecord(provider, false);
+    return [documentPath(key), { id: key.id, ...storedFields(provider) }] as const;
+  });
+  return isEqual(plan, { id: plan.key.id, ...storedFields(stored) }, new Map(providers), onConflict);
 }
 
 const conflicts = ['report', 'overwrite'] as const;
@@ -208,7 +199,7 @@ async function disagreements(pairs: readonly Pair[]): Promise<string[]> {
     }
     comparison.finish();
     for (const [index, { title, given, stored }] of pairs.entries()) {
-      const isUnchanged = await callsUnchanged(given, stored, onConflict);
+      const isUnchanged = callsUnchanged(given, stored, onConflict);
       const { equal = 0, differentAsExpected = 0 } = comparison.organisations.get(given.orgId) ?? {};
       const isSame = areSame[index] === true;
       const verdicts = { isSame, isEqual: equal === 1, isProved: equal + differentAsExpected === 1, isUnchanged };

@@ -1,49 +1,20 @@
 // Warnings about the effects of written records: roles, verified domains, changed states.
 
 import { warn } from '../../../shared/errors/warnings.ts';
-import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
-import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import type { StoredDocument } from '../../../shared/store/store.ts';
+import { givenTexts } from '../check/privileges.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { Writing } from '../importRun.ts';
-import type { IncomingRecord, Privilege } from '../incomingRecord.ts';
-import { isCreatedByImport } from '../stamp.ts';
+import type { Checked, Privilege } from '../stages.ts';
 import { stateChange } from './overwrite.ts';
-
-/** Finds the privileges that the records of a batch give. */
-export async function findPrivileges(writing: Writing, records: readonly IncomingRecord[]): Promise<void> {
-  const giving = records.flatMap((record) => toGiving(record));
-  if (giving.length === 0) return;
-  const keys = giving.map(({ key }) => key);
-  const targets = await readByPath(writing.store, keys, ['createdAt']);
-  for (const { incoming, given, texts, key } of giving) {
-    const target = targets.get(documentPath(key));
-    const existed = target !== undefined && !isCreatedByImport(writing, target);
-    incoming.privilege = { given, texts, existed };
-  }
-}
-
-function toGiving(incoming: IncomingRecord) {
-  const { section, json, orgId } = incoming.plan.record;
-  const given = section.privilege;
-  if (given === undefined) return [];
-  const texts = givenTexts(given, json, orgId);
-  const { collection, key } = given.within;
-  const id = documentId(...key.map((path) => textAt(json, path, orgId)));
-  return texts.length === 0 ? [] : [{ incoming, given, texts, key: { collection, id } }];
-}
-
-function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
-  return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
-}
 
 /**
  * Lists the warnings about a record that is written: the privilege that it gives, and its change of a state.
  * @param stored the record before it is overwritten; undefined for a new one
  */
-export function writeWarnings({ plan, privilege }: IncomingRecord, stored?: StoredDocument): ImportWarning[] {
+export function writeWarnings({ plan, privilege }: Checked, stored?: StoredDocument): ImportWarning[] {
   const warnings: ImportWarning[] = [];
   const gift = privilege && privilegeWarning(privilege, plan.record, stored);
   if (gift !== undefined) warnings.push(gift);

@@ -1,24 +1,21 @@
-// A record on its way from the export file into the store, and its outcome.
+// The stages of a record on its way from the export file into the store, each a new value: a `RecordPlan` is checked,
+// decided and settled.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { GivenPrivilege, Section } from '../../shared/organisation/section.ts';
+import type { Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record of a batch, with the results of the steps so far. */
-export interface IncomingRecord {
-  /** The record with its key and claims. */
-  plan: RecordPlan;
+/** A record whose references are valid. The documents stored under its key and its names decide about it. */
+export interface Checked {
+  readonly plan: RecordPlan;
   /** Warnings, which are listed unless the record fails. */
-  readonly warnings: RecordWarning[];
+  readonly warnings: readonly RecordWarning[];
   /** The issue of a record whose name another organisation reserves: it must neither be created nor get the name. */
-  reserved: RecordIssue | undefined;
-  privilege: Privilege | undefined;
-  /** The hash of the record's clear password. */
-  passwordHash: string | undefined;
-  /** Undefined until the record is decided. */
-  outcome: RecordOutcome | undefined;
+  readonly reserved: RecordIssue | undefined;
+  readonly privilege: Privilege | undefined;
 }
 
 /** A privilege that a record gives, and whether its organisation or project existed before the import. */
@@ -26,6 +23,23 @@ export interface Privilege {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
   readonly existed: boolean;
+}
+
+/** A record with its final outcome. */
+export interface Settled {
+  readonly plan: RecordPlan;
+  readonly outcome: RecordOutcome;
+}
+
+/** A record of a batch: one that the check rejects is settled already. */
+export type BatchRecord = Checked | Settled;
+
+/** The outcomes of a batch's records, which are final once the writes are committed. */
+export interface Decided {
+  readonly records: readonly Settled[];
+  readonly writes: readonly Write[];
+  /** The creation and change date of the written records, which no other attempt has. */
+  readonly stamp: string;
 }
 
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
@@ -41,32 +55,24 @@ interface WrittenOutcome {
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** A record with its final outcome. */
-export interface Settled {
-  readonly plan: RecordPlan;
-  readonly outcome: RecordOutcome;
+/** Whether a record has its outcome. */
+export function isSettled<Stage extends object>(record: Stage | Settled): record is Settled {
+  return 'outcome' in record;
 }
 
-/** Creates an incoming record, before the first step. */
-export function toIncoming(plan: RecordPlan): IncomingRecord {
-  return {
-    plan,
-    warnings: [],
-    reserved: undefined,
-    privilege: undefined,
-    passwordHash: undefined,
-    outcome: undefined,
-  };
-}
-
-/** Whether a record has no outcome yet. */
-export function isUndecided({ outcome }: IncomingRecord): boolean {
-  return outcome === undefined;
+/** Returns the records that have no outcome yet. */
+export function unsettled<Stage extends object>(records: readonly (Stage | Settled)[]): Stage[] {
+  return records.filter((record): record is Stage => !isSettled(record));
 }
 
 /** Returns the outcome of a record with an issue. */
 export function failed(issue: RecordIssue): RecordOutcome {
   return { kind: 'failed', issue };
+}
+
+/** Returns a record's outcome with the warnings about it, which a failed record does not have. */
+export function withWarnings(outcome: RecordOutcome, warnings: readonly RecordWarning[]): RecordOutcome {
+  return warnings.length === 0 || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
 /** Returns the issue of a record that repeats an earlier one of the file. */

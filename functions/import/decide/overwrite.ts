@@ -6,7 +6,6 @@ import { storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { usualState } from '../../../shared/organisation/section.ts';
-import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
 /** Returns the record with the stored state if the export file has none. */
@@ -24,9 +23,6 @@ export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const before = stored.state ?? usualState(section) ?? '';
   return before === after ? undefined : { before, after };
 }
-
-/** The fields to read before a record is overwritten, in addition to the compared ones. */
-export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {

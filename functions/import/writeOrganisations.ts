@@ -1,43 +1,23 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
-import { organisationKey } from '../../../shared/auth/authorise.ts';
-import { because } from '../../../shared/errors/recordIssues.ts';
-import type { Manifest } from '../../../shared/exportFile/manifest.ts';
-import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
-import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
-import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
-import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
-import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
-import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
-import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
-import {
-  domainPolicySection,
-  passwordPolicySection,
-  policyKey,
-} from '../../../shared/organisation/sections/policies.ts';
-import { organisationSection, organisationUnnamed } from '../../../shared/organisation/sections.ts';
-import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
-import { type DocumentStore, READ_BATCH, WriteConflictError } from '../../../shared/store/store.ts';
-import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
-import type { Writing } from '../importRun.ts';
-import type { RecordOutcome, Settled } from '../incomingRecord.ts';
-import type { ImportReport } from '../results/report.ts';
-import { RecordWriter } from './recordWriter.ts';
-
-/** An existing organisation, and the policies for its imported records. */
-export interface TargetOrganisation {
-  readonly header: OrganisationHeader;
-  /** Whether login names contain the organisation's domain; settled before the first of them is claimed. */
-  loginNamesByDomain: boolean;
-  readonly passwordComplexity: PasswordComplexity;
-  readonly validatesDomains: boolean;
-}
-
-/** The organisations whose records can be written, by the positions of their entries in the file. */
-export type Targets = ReadonlyMap<number, TargetOrganisation>;
+import { organisationKey } from '../../shared/auth/authorise.ts';
+import { because } from '../../shared/errors/recordIssues.ts';
+import type { Manifest } from '../../shared/exportFile/manifest.ts';
+import type { OrganisationHeader } from '../../shared/exportFile/organisationDraft.ts';
+import { TOO_LONG_ID } from '../../shared/organisation/lengthLimits.ts';
+import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { planRecord, type RecordPlan } from '../../shared/organisation/recordPlan.ts';
+import { type RecordIssue, reportedIssue } from '../../shared/organisation/relations.ts';
+import { organisationSection, organisationUnnamed } from '../../shared/organisation/sections.ts';
+import { isLongId, MAX_ID_CHARACTERS } from '../../shared/organisation/valueRules.ts';
+import { type DocumentStore, READ_BATCH } from '../../shared/store/store.ts';
+import { inTurns, yieldToEventLoop } from '../../shared/turns.ts';
+import { RecordWriter } from './commit/recordWriter.ts';
+import type { ImportContext } from './context.ts';
+import { loadTargets, type Targets } from './plan/targets.ts';
+import type { ImportReport } from './results/report.ts';
+import type { RecordOutcome, Settled } from './stages.ts';
 
 /** The error of an organisation without an id. */
 const ID_MISSING: RecordIssue = {
@@ -51,9 +31,9 @@ const ID_MISSING: RecordIssue = {
  * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that
  * cannot be created is an error, and its records are skipped (zitadel 5.5).
  */
-export async function writeOrganisations(writing: Writing): Promise<Targets> {
-  const { store, signal, report, inspection } = writing;
-  const organisations = await withPolicyIssues(writing, inspection.organisations.map(toFileOrganisation));
+export async function writeOrganisations(context: ImportContext): Promise<Targets> {
+  const { store, signal, report, inspection } = context;
+  const organisations = await withPolicyIssues(context, inspection.organisations.map(toFileOrganisation));
   const existing = new Set<string>();
   const uncreatable = organisations.filter(({ issue }) => issue !== undefined);
   for await (const [organisation, isStored] of lookUp(store, uncreatable, signal)) {
@@ -65,7 +45,7 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
     (existsAfter(outcome) ? existing : failed).add(record.orgId);
     report.add(record, outcome);
   };
-  await using writer = new RecordWriter(writing, onSettled);
+  await using writer = new RecordWriter(context, onSettled);
   for (let start = 0; start < organisations.length && !signal.aborted; start += READ_BATCH) {
     const batch = organisations.slice(start, start + READ_BATCH);
     await writer.add(batch.flatMap((organisation) => toPlan(organisation, inspection.manifest)));
@@ -77,7 +57,7 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
-  const targets = await loadTargets(writing, headers);
+  const targets = await loadTargets(context, headers);
   for (const orgId of targets.keys()) report.addOrganisation(orgId);
   return new Map(
     inspection.entries.flatMap((position, entry) => {
@@ -116,7 +96,7 @@ function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
  * that no corrected file can change.
  */
 async function withPolicyIssues(
-  { store, signal }: Writing,
+  { store, signal }: ImportContext,
   organisations: readonly FileOrganisation[],
 ): Promise<readonly FileOrganisation[]> {
   const doubtful = organisations.filter(
@@ -162,79 +142,5 @@ async function* lookUp(
     const keys = batch.map(({ header }) => organisationKey(header.orgId));
     const documents = await store.getMany(keys, ['orgId']);
     for (const [index, organisation] of batch.entries()) yield [organisation, documents[index] !== undefined];
-  }
-}
-
-/** Loads the policies for clear passwords and domains, by organisation: the file's, else the stored ones. */
-async function loadTargets(
-  { store, signal, loginNamesByDefault }: Writing,
-  headers: readonly OrganisationHeader[],
-): Promise<ReadonlyMap<string, TargetOrganisation>> {
-  const targets = new Map<string, TargetOrganisation>();
-  for await (const batch of inTurns(headers, READ_BATCH, signal)) {
-    const orgIds = batch.map(({ orgId }) => orgId);
-    const [complexities, domainPolicies] = await Promise.all([
-      readPolicies(store, orgIds, passwordPolicySection),
-      readPolicies(store, orgIds, domainPolicySection),
-    ]);
-    for (const [index, header] of batch.entries()) {
-      const complexity = complexities[index];
-      const passwordComplexity =
-        header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
-      const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
-      targets.set(header.orgId, {
-        header,
-        loginNamesByDomain: loginNamesByDefault,
-        passwordComplexity,
-        validatesDomains,
-      });
-    }
-  }
-  return targets;
-}
-
-/** Reads the policies of a section that the organisations have stored. */
-async function readPolicies(
-  store: DocumentStore,
-  orgIds: readonly string[],
-  section: Section,
-): Promise<(JsonObject | undefined)[]> {
-  const keys = orgIds.map((orgId) => policyKey(orgId, section));
-  const documents = await store.getMany(keys, ['body']);
-  return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
-}
-
-const SCOPE_BATCH = 250;
-
-/**
- * Settles the scope of the login names that an import is about to claim: after the domain policies are written, and
- * before the users. From then on no import can change the scope.
- * @throws the signal's reason
- */
-export async function settleLoginNames(writing: Writing, targets: Targets): Promise<void> {
-  const open = [...new Set(targets.values())].filter(({ header }) => header.hasLoginNames);
-  for await (const batch of inTurns(open, SCOPE_BATCH, writing.signal)) {
-    const orgIds = batch.map(({ header }) => header.orgId);
-    const scopes = await settleScopes(writing, orgIds);
-    for (const [index, target] of batch.entries())
-      target.loginNamesByDomain = scopes[index] ?? writing.loginNamesByDefault;
-  }
-}
-
-/** Settles the scopes that are open on the instance's default, and returns all of them. */
-async function settleScopes(
-  { store, loginNamesByDefault }: Writing,
-  orgIds: readonly string[],
-): Promise<(boolean | undefined)[]> {
-  for (;;) {
-    const scopes = await readLoginNameScopes(store, orgIds, loginNamesByDefault);
-    const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
-    if (open.length === 0) return scopes;
-    try {
-      await store.commit(open.map(defaultScopeWrite));
-    } catch (error) {
-      // Another import has settled one of them meanwhile: read again.
-      if (!(error instanceof WriteConflictError)) throw error;
-    }
   }
 }

@@ -1,17 +1,14 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { Writing } from '../importRun.ts';
-import type { Settled } from '../incomingRecord.ts';
+import type { ImportContext } from '../context.ts';
+import type { Settled } from '../stages.ts';
 import { writeBatch } from './writeBatch.ts';
 
-const BATCH_RECORDS = 250;
 /** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
 const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
-/** While one batch is committed, the next one is prepared. More of them only occupy memory where commits take turns. */
-const MIN_BATCHES_IN_FLIGHT = 2;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
@@ -30,7 +27,7 @@ interface BatchInFlight {
  * and reports the outcomes of those that succeed.
  */
 export class RecordWriter implements AsyncDisposable {
-  private readonly writing: Writing;
+  private readonly context: ImportContext;
   private readonly onSettled: OnSettled;
   private readonly inFlight: BatchInFlight[] = [];
   private bytesInFlight = 0;
@@ -38,8 +35,8 @@ export class RecordWriter implements AsyncDisposable {
   private batchBytes = 0;
   private batchPasswords = 0;
 
-  constructor(writing: Writing, onSettled: OnSettled) {
-    this.writing = writing;
+  constructor(context: ImportContext, onSettled: OnSettled) {
+    this.context = context;
     this.onSettled = onSettled;
   }
 
@@ -66,8 +63,7 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isBatchFull(): boolean {
-    const most = this.writing.pace.recordsPerCommit?.() ?? BATCH_RECORDS;
-    return this.batch.length >= most || this.batchPasswords === BATCH_PASSWORDS;
+    return this.batch.length >= this.context.pace.recordsPerBatch || this.batchPasswords === BATCH_PASSWORDS;
   }
 
   private async send(): Promise<void> {
@@ -85,15 +81,15 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isFull(): boolean {
-    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.writing.pace.commitsInFlight?.() ?? 0);
-    return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
+    const { batchesInFlight } = this.context.pace;
+    return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
   /** Writes a batch, and returns nothing if the signal stopped it: a repeated import decides its records. */
   private async write(batch: readonly RecordPlan[]): Promise<readonly Settled[]> {
-    const { signal } = this.writing;
+    const { signal } = this.context;
     try {
-      const settled = await writeBatch(this.writing, batch);
+      const settled = await writeBatch(this.context, batch);
       // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
       await yieldToEventLoop();
       return settled;

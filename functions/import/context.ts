@@ -1,4 +1,4 @@
-// The state of one import, which its functions pass on as a whole.
+// What the functions of one import share.
 
 import type { Caller } from '../../shared/auth/authorise.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
@@ -8,9 +8,12 @@ import type { Limits } from '../../shared/limits.ts';
 import type { PasswordHashing } from '../../shared/passwordHashing.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
-import type { ImportProgress, ImportRequestOptions, OnConflict } from './contract.ts';
+import type { ReservedNames } from './check/reservedNames.ts';
+import type { Pace } from './commit/pace.ts';
+import type { ImportProgress, ImportRequestOptions } from './contract.ts';
+import type { Rules } from './decide/decide.ts';
 import type { ImportReport } from './results/report.ts';
-import type { ReservedNames } from './write/reservedNames.ts';
+import type { AttemptStamps } from './stamp.ts';
 
 /** The settings of an import: the options of its request, and those of its caller. */
 export interface ImportSettings extends Partial<ImportRequestOptions> {
@@ -43,42 +46,28 @@ export interface InspectedFile {
   readonly progress: () => ImportProgress;
 }
 
-/** An import: its file, its settings, and the store that it writes to. */
-export interface ImportRun {
+/** The database without this import's unfinished writes, for reading ranges. */
+export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
+
+/** An import whose file is valid. */
+export interface ImportContext {
   readonly source: ExportFileSource;
-  readonly settings: ImportSettings;
+  readonly inspection: Inspection;
   /** The database, or in a dry run the overlay that takes the writes. */
   readonly store: DocumentStore;
-  /** The database without this import's unfinished writes, for reading ranges. */
-  readonly base: Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
-  /** The creation and change date of the written records, unique to this import; see `uniqueStamp`. */
-  readonly stamp: string;
-  /**
-   * The position at which the import took the lock; undefined in a dry run. What other calls have changed since, it does not
-   * overwrite.
-   */
-  readonly since?: string;
+  readonly base: ImportedStore;
   /** Stops the import between two batches, with its reason. Derivations of passwords end at once. */
   readonly signal: AbortSignal;
   readonly report: ImportReport;
-}
-
-/** An import whose file is valid, while its records are written. */
-export interface Writing extends ImportRun {
-  readonly inspection: Inspection;
-  readonly onConflict: OnConflict;
+  readonly rules: Rules;
+  /** The position at which the import took the lock; undefined in a dry run. What other calls change later, it leaves alone. */
+  readonly since: string | undefined;
+  readonly stamps: AttemptStamps;
+  readonly pace: Pace;
   readonly passwordHashing: PasswordHashing;
-  /** The path of the calling user's record. */
-  readonly callerPath: string | undefined;
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
-  /** The batch size that suits the database at present, if the database reports one. */
-  readonly pace: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
-  /** The number of attempts to write a batch so far. */
-  attempts: number;
-  /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
-  expectExisting: boolean;
 }

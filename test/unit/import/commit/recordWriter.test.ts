@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Settled } from '../../../../functions/import/incomingRecord.ts';
-import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
+import { Pace } from '../../../../functions/import/commit/pace.ts';
+import { RecordWriter } from '../../../../functions/import/commit/recordWriter.ts';
+import type { Settled } from '../../../../functions/import/stages.ts';
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
-import { person, plan, project, storeWith, writingOf } from './decide.ts';
+import { contextOf, project } from '../../../support/import/batches.ts';
 
 const BATCHES = 12;
 const RECORDS = 250 * BATCHES;
@@ -25,11 +26,10 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
     },
     transaction: () => Promise.reject(new Error('new records are committed without reading')),
   };
-  const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
+  const pace = new Pace(commitsInFlight === undefined ? {} : { commitsInFlight });
   const settled: string[] = [];
   const listener = ({ plan }: Settled) => void settled.push(reportedId(plan.record));
-  const writing = { ...writingOf(memory, 'report'), ...limit, store: counted };
-  await using writer = new RecordWriter(writing, listener);
+  await using writer = new RecordWriter({ ...contextOf(memory, 'report'), pace, store: counted }, listener);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);
   const name = 'n'.repeat(nameLength);
   await writer.add(numbers.map((number) => project(`${number}`, `${name}${number}`)));
@@ -51,28 +51,5 @@ describe('a writer of records', () => {
     const { largest, commits } = await largestInFlight(5_000, () => 16);
     expect(commits).toBeGreaterThan(BATCHES);
     expect(largest).toBe(4);
-  });
-
-  it('compares the clear password of a stored person before the transaction, which would wait for it', async () => {
-    const memory = await storeWith(person('1', 'anna'));
-    const calls: string[] = [];
-    const traced: DocumentStore = {
-      getMany: (keys, fields) => {
-        calls.push('read');
-        return memory.getMany(keys, fields);
-      },
-      transaction: (work) => {
-        calls.push('transaction');
-        return memory.transaction(work);
-      },
-      commit: (writes) => memory.commit(writes),
-    };
-    const outcomes: string[] = [];
-    const listener = ({ outcome }: Settled) => void outcomes.push(outcome.kind);
-    await using writer = new RecordWriter({ ...writingOf(memory, 'overwrite'), store: traced }, listener);
-    await writer.add([plan('humanUsers', { userId: '1', user: { userName: 'anna', password: 'Secret-1' } })]);
-    await writer.finish();
-    expect(outcomes).toEqual(['overwritten']);
-    expect(calls.slice(-2)).toEqual(['read', 'transaction']);
   });
 });

@@ -1,0 +1,41 @@
+import type { RecordWarning } from '../../../shared/errors/warnings.ts';
+import { exportedFormIssue } from '../../../shared/organisation/exportedForm.ts';
+import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
+import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import type { Completion } from '../../../shared/organisation/section.ts';
+import type { Reader } from '../../../shared/store/store.ts';
+import { failed, type Settled } from '../stages.ts';
+
+/** A record whose fields are complete, with the warnings so far. */
+export interface Completed {
+  readonly plan: RecordPlan;
+  readonly warnings: readonly RecordWarning[];
+}
+
+const NO_WARNINGS: readonly RecordWarning[] = [];
+
+/** Completes the records whose sections determine a field by stored records. */
+export async function completeRecords(
+  reader: Reader,
+  plans: readonly RecordPlan[],
+): Promise<readonly (Completed | Settled)[]> {
+  const completions = new Map<RecordPlan, Completion | undefined>();
+  const completable = plans.filter(({ record }) => record.section.completed !== undefined);
+  for (const [{ completed }, ofSection] of Map.groupBy(completable, ({ record }) => record.section)) {
+    const records = ofSection.map(({ record }) => record);
+    const found = await completed?.complete(reader, records);
+    for (const [index, plan] of ofSection.entries()) completions.set(plan, found?.[index]);
+  }
+  return plans.map((plan) => complete(plan, completions.get(plan)));
+}
+
+function complete(plan: RecordPlan, completion: Completion | undefined): Completed | Settled {
+  const { completed } = plan.record.section;
+  if (completed === undefined || completion === undefined) return { plan, warnings: NO_WARNINGS };
+  const record = withChanges(plan.record, new Map([[completed.field, completion.value]]));
+  const changed = { ...plan, record, key: recordKey(record) };
+  const issue = exportedFormIssue(record);
+  return issue === undefined
+    ? { plan: changed, warnings: [completion.warning] }
+    : { plan: changed, outcome: failed(issue) };
+}

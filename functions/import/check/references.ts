@@ -1,0 +1,115 @@
+// The references of records to others, which must be stored.
+
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
+import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { type PlannedReference, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
+import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
+import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { hasStoredContent } from '../decide/comparison.ts';
+import type { Completed } from './completeRecords.ts';
+
+/** A record with its references. */
+export interface Referring extends Completed {
+  readonly references: readonly PlannedReference[];
+}
+
+/** The documents that records refer to, by path. */
+export type Found = ReadonlyMap<string, StoredDocument | undefined>;
+
+/**
+ * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
+ * whose parent is not imported.
+ */
+type Rejection = RecordIssue | 'notCarried';
+
+/** Finds the first reference that is missing, foreign or invalid. */
+export function findRejection({ plan: { record }, references }: Referring, found: Found): Rejection | undefined {
+  for (const reference of references) {
+    const rejected = checkReference(reference, references, found, record);
+    if (rejected === undefined) continue;
+    return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;
+  }
+  return undefined;
+}
+
+function checkReference(
+  planned: PlannedReference,
+  others: readonly PlannedReference[],
+  found: Found,
+  record: OrganisationRecord,
+): Rejection | undefined {
+  const rejection = checkTarget(planned, found, record);
+  const { missing, missingBesideOwn } = planned.reference;
+  if (missingBesideOwn === undefined || rejection !== missing) return rejection;
+  const beside = others.find(({ key }) => key.collection === missingBesideOwn.collection);
+  const isOwn = beside !== undefined && found.get(documentPath(beside.key))?.orgId === record.orgId;
+  return isOwn ? missingBesideOwn.issue : missing;
+}
+
+/** Adds the field and the id of the target. */
+function withTarget(
+  issue: RecordIssue,
+  planned: PlannedReference,
+  references: readonly PlannedReference[],
+  found: Found,
+): RecordIssue {
+  const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
+  const missing = [planned, ...references].find((one) => targetOf(one) === undefined && !isKeptIfMissing(one));
+  const organisation = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
+  if (missing === undefined && organisation === undefined) return issue;
+  const { reference, targetId: id } = missing ?? planned;
+  const field = String(reference.key.at(-1)).replace('[]', '');
+  if (id === '') return { ...issue, ...because('value_missing', { field }) };
+  if (missing !== undefined || organisation === undefined) return { ...issue, params: { field, id } };
+  return { ...issue, ...because('reference_foreign', { field, id, organisation }) };
+}
+
+function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+  const { reference, key, permit } = planned;
+  const target = found.get(documentPath(key));
+  if (reference.isParent === true && !isStoredParent(record, target)) return 'notCarried';
+  if (target === undefined && isKeptIfMissing(planned)) return undefined;
+  if (target === undefined || isInDeletion(target)) return reference.missing;
+  const isOwn = target.orgId === record.orgId;
+  if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
+  const body = reference.check === undefined ? undefined : parseObject(target.body);
+  const isPermitted = permit !== undefined && found.get(documentPath(permit)) !== undefined;
+  const ifForeign = isPermitted || isOpen(reference, body, record.orgId) ? undefined : reference.ifForeign;
+  if (isOwn && reference.ifOwn !== undefined) return 'notCarried';
+  if (!isOwn && typeof ifForeign === 'object') return ifForeign;
+  return body && reference.check?.(body, record.json, record.orgId);
+}
+
+/** Whether a foreign target names the organisation as one that may refer to it. */
+function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: string): boolean {
+  return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
+}
+
+/** Whether a record's parent is stored as the file has it. */
+function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
+  return parent !== undefined && stored !== undefined && hasStoredContent(planRecord(parent, false), stored);
+}
+
+function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
+  return reference.keptIfMissing !== undefined && targetId !== '';
+}
+
+/** Lists the warnings about targets of the same organisation, for which a record is not carried. */
+export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
+  const { orgId } = plan.record;
+  return references.flatMap(({ reference: { ifOwn }, key }) =>
+    ifOwn !== undefined && found.get(documentPath(key))?.orgId === orgId ? [ifOwn] : [],
+  );
+}
+
+/** Lists the warnings about missing targets of a record that is kept. */
+export function keptReferences({ references }: Referring, found: Found): RecordWarning[] {
+  return references.flatMap((planned) => {
+    const { keptIfMissing } = planned.reference;
+    const isKept = isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined;
+    return isKept && keptIfMissing !== undefined ? [warn(keptIfMissing, { provider: planned.targetId })] : [];
+  });
+}

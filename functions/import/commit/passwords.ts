@@ -1,0 +1,51 @@
+import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
+import type { StoredDocument } from '../../../shared/store/store.ts';
+
+/** The derivations of a batch's clear passwords. Each takes long, so a batch that is decided again keeps them. */
+export class BatchPasswords {
+  private readonly hashing: PasswordHashing;
+  private readonly signal: AbortSignal;
+  private readonly hashes = new Map<RecordPlan, Promise<string>>();
+  private readonly verified = new Map<RecordPlan, { readonly hash: string; readonly result: Promise<boolean> }>();
+
+  /** @param signal ends the derivations */
+  constructor(hashing: PasswordHashing, signal: AbortSignal) {
+    this.hashing = hashing;
+    this.signal = signal;
+  }
+
+  /** Hashes the clear passwords of records. */
+  async hash(plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, string>> {
+    return new Map(await Promise.all(plans.filter(hasClearPassword).map((plan) => this.hashOf(plan))));
+  }
+
+  /** Returns the records whose clear passwords have the stored hashes, and those without clear passwords. */
+  async withSamePassword(pairs: readonly (readonly [RecordPlan, StoredDocument])[]): Promise<ReadonlySet<RecordPlan>> {
+    const plans = new Set(pairs.map(([plan]) => plan));
+    const clear = pairs.filter(([plan]) => hasClearPassword(plan));
+    const results = await Promise.all(clear.map(([plan, { passwordHash = '' }]) => this.verify(plan, passwordHash)));
+    for (const [index, [plan]] of clear.entries()) if (results[index] === false) plans.delete(plan);
+    return plans;
+  }
+
+  private async hashOf(plan: RecordPlan): Promise<readonly [RecordPlan, string]> {
+    const { clearPassword = '' } = plan.record;
+    const hash = this.hashes.get(plan) ?? hashPassword(clearPassword, this.hashing, this.signal);
+    this.hashes.set(plan, hash);
+    return [plan, await hash];
+  }
+
+  private verify(plan: RecordPlan, hash: string): Promise<boolean> {
+    const known = this.verified.get(plan);
+    if (known?.hash === hash) return known.result;
+    const result = verifyPassword(plan.record.clearPassword ?? '', hash, this.signal);
+    this.verified.set(plan, { hash, result });
+    return result;
+  }
+}
+
+function hasClearPassword({ record }: RecordPlan): boolean {
+  return record.clearPassword !== undefined;
+}

@@ -1,0 +1,91 @@
+// Project grants that lose roles which user grants use.
+
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { toRecord } from '../../../shared/organisation/record.ts';
+import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
+import { scanInPasses } from '../../../shared/store/passes.ts';
+import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
+import type { ImportedStore } from '../context.ts';
+
+const ROLES = 'projectGrant.roleKeys[]';
+
+/** The user grants with roles that a project grant would lose. */
+interface Use {
+  readonly roles: Set<string>;
+  readonly firstId: string;
+  count: number;
+}
+
+/** The stored roles that project grants of a batch would lose. */
+type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
+
+/**
+ * Finds the project grants that would lose roles which user grants use.
+ * @param documents the stored records with their bodies, by path
+ * @returns the project grants, each with its issue
+ */
+export async function findRolesInUse(
+  store: ImportedStore,
+  plans: readonly RecordPlan[],
+  documents: ReadonlyMap<string, StoredDocument>,
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const uses = await findUses(store, findLostRoles(plans, documents));
+  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use)]));
+}
+
+function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): LostRoles {
+  const lost = new Map<RecordPlan, ReadonlySet<string>>();
+  for (const plan of plans) {
+    const { section, json, orgId } = plan.record;
+    const stored = documents.get(documentPath(plan.key));
+    if (section !== projectGrantSection || stored === undefined) continue;
+    const before = new Set(textsAt(parseObject(stored.body), ROLES, orgId));
+    const roles = before.difference(new Set(textsAt(json, ROLES, orgId)));
+    if (roles.size > 0) lost.set(plan, roles);
+  }
+  return lost;
+}
+
+/** Finds the user grants with lost roles. Reads each organisation's user grants once, in passes. */
+async function findUses(store: ImportedStore, lostRoles: LostRoles): Promise<ReadonlyMap<RecordPlan, Use>> {
+  const uses = new Map<RecordPlan, Use>();
+  const byOrganisation = Map.groupBy(lostRoles, ([plan]) => grantField(plan, 'projectGrant.grantedOrgId'));
+  for (const [orgId, grants] of byOrganisation) {
+    const byId = Map.groupBy(grants, ([plan]) => grantField(plan, 'grantId'));
+    const partition = sectionPartition(orgId, userGrantSection);
+    const range = { collection: userGrantSection.collection, partition, fields: ['body'] } as const;
+    for await (const documents of scanInPasses(store, range)) {
+      for (const { body } of documents) {
+        const json = parseObject(body);
+        const used = new Set(textsAt(json, 'roleKeys[]', orgId));
+        for (const [plan, lost] of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
+          const roles = used.intersection(lost);
+          if (roles.size > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
+        }
+      }
+      await yieldToEventLoop();
+    }
+  }
+  return uses;
+}
+
+function grantField({ record }: RecordPlan, path: string): string {
+  return textAt(record.json, path, record.orgId);
+}
+
+function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: Iterable<string>, id: () => string): void {
+  const use = uses.get(plan) ?? { roles: new Set(), firstId: id(), count: 0 };
+  for (const role of roles) use.roles.add(role);
+  use.count++;
+  uses.set(plan, use);
+}
+
+/** Returns the issue of a project grant that would lose roles in use. */
+function issueOf({ roles, firstId, count }: Use): RecordIssue {
+  return { ...rolesInUse, ...because('roles_in_use', { roles: [...roles], count, grant: firstId }) };
+}

@@ -1,0 +1,122 @@
+// The comparison of imported records with stored ones.
+
+import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
+import { type ComparedContent, fieldDifferences, isOmission } from '../../../shared/organisation/equality.ts';
+import { hasFilledFields } from '../../../shared/organisation/filledFields.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type Credentials, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
+import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import type { OnConflict } from '../contract.ts';
+
+/** The fields by which a stored record is compared with an imported one. */
+export const comparedFields: readonly FieldName[] = [
+  'partition',
+  'orgId',
+  'digest',
+  'state',
+  ...credentialFields,
+  'otpEmail',
+  'createdAt',
+  'changedAt',
+];
+
+/** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
+export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
+  if (stored === undefined || stored.digest === record.digest) return false;
+  return hasFilledFields(record.section) || (onConflict === 'overwrite' && record.state?.source === 'derived');
+}
+
+/**
+ * Whether the stored record equals the imported one, except for a clear password. A credential, factor or state that the
+ * export file omits without stating its absence, so that an overwrite would keep it, is not compared.
+ * @param documents has the identity providers that the records name, by path
+ */
+export function isEqual(
+  plan: RecordPlan,
+  stored: StoredDocument,
+  documents: ReadonlyMap<string, StoredDocument>,
+  onConflict: OnConflict,
+): boolean {
+  if (!isSameRecord(plan, stored)) return false;
+  const { record } = plan;
+  if (stored.digest !== record.digest && (isUnread(stored) || !needsBody(plan, stored, onConflict))) return false;
+  const [given, found] = comparedContents(record, stored);
+  const isOwnProvider = (idpId: string) => documents.get(documentPath(providerKey(idpId)))?.orgId === record.orgId;
+  const differences = fieldDifferences(record.section, given, found, isOwnProvider);
+  return differences.every((difference) => isOmission(difference, given, onConflict === 'overwrite'));
+}
+
+/** The key of an identity provider. */
+function providerKey(idpId: string): DocumentKey {
+  return { collection: 'identityProviders', id: documentId(idpId) };
+}
+
+/** Lists the identity providers that decide whether records are equal, because either record names them. */
+export function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
+  const { section, digest, json } = plan.record;
+  const list = section.exported?.providers;
+  if (list === undefined || stored === undefined || isUnread(stored)) return [];
+  if (stored.digest === digest || !isSameRecord(plan, stored)) return [];
+  return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
+}
+
+/** The JSON of both records where their digests are equal. */
+const EQUAL: JsonObject = {};
+
+/** Returns the compared content of an imported record and of the stored one. */
+function comparedContents(
+  record: OrganisationRecord,
+  stored: StoredDocument,
+): readonly [ComparedContent, ComparedContent] {
+  const { section, credentials, otpEmail, lacks, state } = record;
+  const isEqualJson = stored.digest === record.digest;
+  return [
+    {
+      json: isEqualJson ? EQUAL : record.json,
+      secrets: secretsOf(section, credentials),
+      otpEmail,
+      lacks: lacks?.map(({ path }) => path),
+      state,
+    },
+    {
+      json: isEqualJson ? EQUAL : parseStoredBody(stored),
+      secrets: secretsOf(section, stored),
+      otpEmail: stored.otpEmail,
+    },
+  ];
+}
+
+/** Whether a stored record has no body to compare: a dry run keeps only the digests of most records that it would write. */
+function isUnread({ body }: StoredDocument): boolean {
+  return body === undefined;
+}
+
+function parseStoredBody({ id, body }: StoredDocument): JsonObject {
+  if (body === undefined) throw new Error(`the body of ${id} was not read`);
+  return parseObject(body);
+}
+
+function secretsOf({ credentials = [] }: Section, stored: Credentials): ComparedContent['secrets'] {
+  const present = credentials.flatMap(({ path, field }) => {
+    const secret = stored[field];
+    return secret === undefined ? [] : [[path, secret] as const];
+  });
+  return Object.fromEntries(present);
+}
+
+/** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */
+export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): boolean {
+  return stored.orgId === record.orgId && stored.partition === sectionPartition(record.orgId, record.section);
+}
+
+/** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
+export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
+  if (!isSameRecord(plan, stored)) return false;
+  if (stored.digest !== plan.record.digest && isUnread(stored)) return false;
+  const [given, found] = comparedContents(plan.record, stored);
+  const bare = { secrets: {}, otpEmail: undefined };
+  const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);
+  return differences.every((difference) => isOmission(difference, given, true));
+}

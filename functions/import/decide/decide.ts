@@ -1,0 +1,128 @@
+// The decision about a batch: a function of values.
+
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { isList } from '../../../shared/organisation/section.ts';
+import { ownState } from '../../../shared/organisation/sections/users.ts';
+import { organisationSection, organisationState } from '../../../shared/organisation/sections.ts';
+import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import type { OnConflict } from '../contract.ts';
+import {
+  type BatchRecord,
+  type Checked,
+  type Decided,
+  failed,
+  isSettled,
+  type RecordOutcome,
+  repetitionIssue,
+  type Settled,
+  withWarnings,
+} from '../stages.ts';
+import { isOfThisImport } from '../stamp.ts';
+import { ClaimLedger } from './claims.ts';
+import { isSameRecord } from './comparison.ts';
+import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
+import { writeWarnings } from './writeWarnings.ts';
+
+/** What holds for all decisions of an import. */
+export interface Rules {
+  readonly onConflict: OnConflict;
+  /** The import's stamp, which is unique; see `uniqueStamp`. */
+  readonly stamp: string;
+  /** The path of the calling user's record. */
+  readonly callerPath: string | undefined;
+}
+
+/** What is stored under the keys and the names of a batch's records, and what follows from it. */
+export interface StoredBatch {
+  /** The stored records and claims, by path. */
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+  /** The paths of the stored records that other calls have changed during the import. */
+  readonly changed: ReadonlySet<string>;
+  /** The records that equal the stored ones. */
+  readonly equal: ReadonlySet<RecordPlan>;
+  /** The hashes of clear passwords to store. */
+  readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
+  /** The project grants that would lose roles which user grants use, each with its issue. */
+  readonly rolesInUse: ReadonlyMap<RecordPlan, RecordIssue>;
+}
+
+/** How a record is written unless another record has claimed its name, or its outcome. */
+type Intention = RecordOutcome | 'create' | 'overwrite';
+
+/**
+ * Decides the records of a batch in their order. A name that a record gives up is free for those after it.
+ * @param stamp the creation and change date of the written records
+ */
+export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
+  const ledger = new ClaimLedger(stored.documents);
+  const written = new Map<string, RecordPlan>();
+  const writes: Write[] = [];
+  const decideNext = (record: Checked): RecordOutcome => {
+    const { plan } = record;
+    const path = documentPath(plan.key);
+    const document = stored.documents.get(path);
+    const first = written.get(path);
+    const intention =
+      first === undefined
+        ? intend(record, stored, rules)
+        : decideRepetition(plan, plan.record.digest === first.record.digest);
+    if (typeof intention === 'object') return intention;
+    const issue = stored.rolesInUse.get(plan) ?? ledger.claim(plan, heldClaims(plan, document));
+    if (issue !== undefined) return failed(issue);
+    written.set(path, plan);
+    const kept = withPasswordHash(plan, stored.passwordHashes.get(plan));
+    writes.push(document === undefined ? createRecord(kept, stamp) : overwriteRecord(kept, document, stamp));
+    const warnings = writeWarnings(record, document);
+    const kind = intention === 'create' ? 'created' : 'overwritten';
+    return warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings };
+  };
+  const records = batch.map((record): Settled => {
+    if (isSettled(record)) return record;
+    return { plan: record.plan, outcome: withWarnings(decideNext(record), record.warnings) };
+  });
+  return { records, writes: [...writes, ...ledger.writes()], stamp };
+}
+
+/** Decides a record without regard to names that other records claim, and to roles in use. */
+export function intend(
+  { plan, reserved }: Checked,
+  { documents, changed, equal }: Pick<StoredBatch, 'documents' | 'changed' | 'equal'>,
+  rules: Rules,
+): Intention {
+  const path = documentPath(plan.key);
+  const stored = documents.get(path);
+  if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
+  if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
+  if (equal.has(plan)) return { kind: 'unchanged' };
+  const { exists } = plan.record.section.error;
+  // Under another organisation or section, a record is always reported.
+  if (!isSameRecord(plan, stored) || rules.onConflict === 'report') return failed(exists);
+  if (rules.onConflict === 'skip') return { kind: 'skipped' };
+  if (!canOverwrite(plan, stored)) return failed(exists);
+  // To undo a lock or a removal is not for this import.
+  if (changed.has(path)) return failed({ ...exists, ...because('changed_meanwhile', {}) });
+  if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
+  const protection = protectionIssue(plan, stored, rules);
+  return protection === undefined ? 'overwrite' : failed(protection);
+}
+
+/** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */
+function decideRepetition({ record: { section } }: RecordPlan, areEqual: boolean): RecordOutcome {
+  return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
+}
+
+/** Returns the issue of an overwrite that would change the state of an organisation or of the caller, who could be locked out. */
+function protectionIssue(plan: RecordPlan, stored: StoredDocument, { callerPath }: Rules): RecordIssue | undefined {
+  const isOrganisation = plan.record.section === organisationSection;
+  if (!isOrganisation && documentPath(plan.key) !== callerPath) return undefined;
+  if (stateChange(plan, stored) === undefined) return undefined;
+  return isOrganisation ? organisationState : ownState;
+}
+
+function withPasswordHash(plan: RecordPlan, passwordHash: string | undefined): RecordPlan {
+  if (passwordHash === undefined) return plan;
+  const { record } = plan;
+  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
+}

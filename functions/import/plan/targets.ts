@@ -1,0 +1,97 @@
+// The organisations into which an import writes records.
+
+import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
+import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
+import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
+import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import {
+  domainPolicySection,
+  passwordPolicySection,
+  policyKey,
+} from '../../../shared/organisation/sections/policies.ts';
+import { type DocumentStore, READ_BATCH } from '../../../shared/store/store.ts';
+import { inTurns } from '../../../shared/turns.ts';
+import type { ImportContext } from '../context.ts';
+
+/** An existing organisation, and the policies for its imported records. */
+export interface TargetOrganisation {
+  readonly header: OrganisationHeader;
+  /** Whether login names contain the organisation's domain; settled before the first of them is claimed. */
+  readonly loginNamesByDomain: boolean;
+  readonly passwordComplexity: PasswordComplexity;
+  readonly validatesDomains: boolean;
+}
+
+/** The organisations whose records can be written, by the positions of their entries in the file. */
+export type Targets = ReadonlyMap<number, TargetOrganisation>;
+
+/** What targets need of their import. */
+type TargetContext = Pick<ImportContext, 'store' | 'signal' | 'loginNamesByDefault'>;
+
+/** Loads the policies for clear passwords and domains, by organisation: the file's, else the stored ones. */
+export async function loadTargets(
+  { store, signal, loginNamesByDefault }: TargetContext,
+  headers: readonly OrganisationHeader[],
+): Promise<ReadonlyMap<string, TargetOrganisation>> {
+  const targets = new Map<string, TargetOrganisation>();
+  for await (const batch of inTurns(headers, READ_BATCH, signal)) {
+    const orgIds = batch.map(({ orgId }) => orgId);
+    const [complexities, domainPolicies] = await Promise.all([
+      readPolicies(store, orgIds, passwordPolicySection),
+      readPolicies(store, orgIds, domainPolicySection),
+    ]);
+    for (const [index, header] of batch.entries()) {
+      const complexity = complexities[index];
+      const passwordComplexity =
+        header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
+      const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
+      targets.set(header.orgId, {
+        header,
+        loginNamesByDomain: loginNamesByDefault,
+        passwordComplexity,
+        validatesDomains,
+      });
+    }
+  }
+  return targets;
+}
+
+/** Reads the policies of a section that the organisations have stored. */
+async function readPolicies(
+  store: DocumentStore,
+  orgIds: readonly string[],
+  section: Section,
+): Promise<(JsonObject | undefined)[]> {
+  const keys = orgIds.map((orgId) => policyKey(orgId, section));
+  const documents = await store.getMany(keys, ['body']);
+  return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
+}
+
+const SCOPE_BATCH = 250;
+
+/**
+ * Settles the scope of the login names that an import is about to claim: after the domain policies are written, and
+ * before the users. From then on no import can change the scope.
+ * @returns the targets with their scopes
+ * @throws the signal's reason
+ */
+export async function settleLoginNames(context: TargetContext, targets: Targets): Promise<Targets> {
+  const { store, signal, loginNamesByDefault } = context;
+  const claiming = [...targets.values()].filter(({ header }) => header.hasLoginNames);
+  const settled = new Map<string, boolean>();
+  for await (const orgIds of inTurns([...new Set(claiming.map(({ header }) => header.orgId))], SCOPE_BATCH, signal)) {
+    const scopes = await store.transaction(async (transaction) => {
+      const found = await readLoginNameScopes(transaction, orgIds, loginNamesByDefault);
+      const open = orgIds.filter((_orgId, index) => found[index] === undefined);
+      transaction.write(open.map(defaultScopeWrite));
+      return found;
+    }, signal);
+    for (const [index, orgId] of orgIds.entries()) settled.set(orgId, scopes[index] ?? loginNamesByDefault);
+  }
+  const withScope = (target: TargetOrganisation) => ({
+    ...target,
+    loginNamesByDomain: settled.get(target.header.orgId) ?? target.loginNamesByDomain,
+  });
+  return new Map([...targets].map(([entry, target]) => [entry, withScope(target)]));
+}

@@ -1,0 +1,44 @@
+import { ExportFileReader } from '../../shared/exportFile/reader.ts';
+import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import { findSection } from '../../shared/organisation/sections.ts';
+import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
+import { RecordWriter } from './commit/recordWriter.ts';
+import type { ImportContext } from './context.ts';
+import { EarlierRecords } from './plan/earlierRecords.ts';
+import { PhasePlanner } from './plan/phasePlanner.ts';
+import type { Targets } from './plan/targets.ts';
+
+/**
+ * Writes the records of one phase.
+ * @param read the sections that have or hold the phase's records
+ * @throws the signal's reason, once the batches in flight are written
+ */
+export async function writePhase(
+  context: ImportContext,
+  targets: Targets,
+  phase: Section['phase'],
+  read: ReadonlySet<Section>,
+): Promise<void> {
+  const { source, signal, report } = context;
+  // With `report`, no stored record is changed.
+  using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
+  const planner = new PhasePlanner(context, targets, phase, earlier);
+  const reader = new ExportFileReader((name) => {
+    const section = findSection(name);
+    return section !== undefined && read.has(section);
+  });
+  await using writer = new RecordWriter(context, ({ plan, outcome }) => report.add(plan.record, outcome));
+  // The embedded database is synchronous: without turns no timer fires, not even the timeout.
+  for await (const chunk of chunksInTurns(source.open(signal))) {
+    const plans: RecordPlan[] = [];
+    for (const item of reader.push(chunk)) {
+      if (isTurnOver()) await yieldToEventLoop();
+      for (const plan of planner.plan(item)) plans.push(plan);
+    }
+    await writer.add(plans);
+    if (signal.aborted) break;
+  }
+  await writer.finish();
+  signal.throwIfAborted();
+}

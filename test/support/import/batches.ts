@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import { ReservedNames } from '../../../functions/import/check/reservedNames.ts';
+import { Pace } from '../../../functions/import/commit/pace.ts';
+import type { ImportContext } from '../../../functions/import/context.ts';
+import type { OnConflict } from '../../../functions/import/contract.ts';
+import { ImportReport } from '../../../functions/import/results/report.ts';
+import { AttemptStamps } from '../../../functions/import/stamp.ts';
+import { readRecord } from '../../../shared/organisation/record.ts';
+import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { nothingStated } from '../../../shared/organisation/statedContent.ts';
+import { defaultPasswordHashing } from '../../../shared/passwordHashing.ts';
+import type { DocumentKey } from '../../../shared/store/store.ts';
+import { sectionNamed } from '../fixtures/sectionNamed.ts';
+import { MemoryStore } from '../stores/memoryStore.ts';
+
+/** The stamp of an earlier import. */
+const EARLIER = '2026-11-20T08:00:00.000000Z';
+/** The stamp of the import to which the batch belongs. */
+const STAMP = '2026-11-21T10:00:00.000Z';
+
+/** Plans a record of a section. */
+export function plan(section: string, value: object, orgId = 'O'): RecordPlan {
+  return planRecord(readRecord(sectionNamed(section), value, orgId), false);
+}
+
+/** Plans a project. */
+export function project(projectId: string, name: string): RecordPlan {
+  return plan('projects', { projectId, project: { name } });
+}
+
+/** Plans a person. */
+export function person(userId: string, userName: string): RecordPlan {
+  return plan('humanUsers', { userId, user: { userName } });
+}
+
+/** Creates a store in which an earlier import has written records. */
+export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore> {
+  return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
+}
+
+/** A database of which decisions read no ranges. */
+const unread: ImportContext['base'] = {
+  snapshot: () => Promise.reject(new Error('decisions read no ranges')),
+  lock: { take: () => Promise.reject(new Error('decisions take no lock')) },
+};
+
+const emptyInspection: ImportContext['inspection'] = {
+  organisations: [],
+  entries: [],
+  counts: {},
+  nested: {},
+  invalid: new Set(),
+  leftOut: {},
+  unknown: {},
+  unknownStates: undefined,
+  initialPeople: 0,
+  stated: nothingStated,
+  proved: false,
+  manifest: undefined,
+  tally: { counts: {}, digest: '' },
+  digest: '',
+};
+
+/** The import to which a batch belongs. Its file is empty: tests pass the records. */
+export function contextOf(store: MemoryStore, onConflict: OnConflict): ImportContext {
+  return {
+    source: { open: () => Readable.from([]) },
+    inspection: emptyInspection,
+    store,
+    base: unread,
+    signal: new AbortController().signal,
+    report: new ImportReport(),
+    rules: { onConflict, stamp: STAMP, callerPath: undefined },
+    since: undefined,
+    stamps: new AttemptStamps(STAMP),
+    pace: new Pace({}),
+    passwordHashing: defaultPasswordHashing,
+    reservedNames: new ReservedNames(store),
+    removed: new Set(),
+    loginNamesByDefault: false,
+  };
+}
+
+/** The keys of the names that a record claims. */
+export function claimKeys({ claims }: RecordPlan): DocumentKey[] {
+  return claims.map(({ key }) => key);
+}
