@@ -68,6 +68,8 @@ export interface ImportContext {
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
+  /** The number of removals of members before the import. */
+  readonly memberRemovals: number;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
 }

@@ -1,3 +1,4 @@
+import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
@@ -146,6 +147,7 @@ async function begin(call: ImportCall, inspection: Inspection, since: string | u
     passwordHashing,
     reservedNames: new ReservedNames(store),
     removed: await readOthersRemoved(store, orgIdsOf(inspection)),
+    memberRemovals: (await readMemberRemovals(store)).count,
     loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
   };
 }

@@ -18,6 +18,7 @@ import { areCompatible, knownRoles, type MembershipScope } from '../organisation
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
+import { traceMemberRemoval } from './memberRemovals.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
@@ -138,6 +139,8 @@ export function changeRole(
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
     if (change === 'add' && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
+    if (roles.length === 0 && membership.orgId !== undefined)
+      await traceMemberRemoval(transaction, memberKey(membership));
     transaction.write([memberWrite(membership, stored, roles, now)]);
   });
 }

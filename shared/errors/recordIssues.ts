@@ -77,8 +77,8 @@ export const recordIssues = {
     remedy: 'remove the roles from the user grants first; if this import does so, send it again',
   },
   changed_meanwhile: {
-    text: 'another call has changed the record since this import began, such as a lock or the removal of a factor',
-    remedy: 'check the record, then send the import again to overwrite it',
+    text: 'another call has changed or removed the record since this import began, such as a lock, or the removal of a factor or a member',
+    remedy: 'check the record, then send the import again to overwrite or create it',
   },
   member_deleted: {
     text: 'the user was a member of an organisation of this id that was deleted, and cannot become a member again',

@@ -13,6 +13,7 @@ import { intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
 import { type BatchRecord, unsettled } from '../stages.ts';
 import type { BatchPasswords } from './passwords.ts';
+import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 
 /**
@@ -21,7 +22,7 @@ import { findRolesInUse } from './rolesInUse.ts';
  */
 export async function readStored(
   transaction: Transaction,
-  { base, rules, since }: Pick<ImportContext, 'base' | 'rules' | 'since'>,
+  { base, rules, since, memberRemovals }: Pick<ImportContext, 'base' | 'rules' | 'since' | 'memberRemovals'>,
   batch: readonly BatchRecord[],
   passwords: BatchPasswords,
 ): Promise<StoredBatch> {
@@ -66,11 +67,14 @@ export async function readStored(
     ...heldClaims(plan, documents.get(documentPath(plan.key))),
   ]);
   await read(distinctKeys(names), ['orgId', 'ownerId']);
+  const created = plans.filter(({ key }) => !documents.has(documentPath(key)));
+  const removed = await findRemovedMembers(transaction, created, memberRemovals);
+  const inUse = await findRolesInUse(base, plans, documents);
   return {
     documents,
     changed,
     equal,
     passwordHashes: await passwords.hash(plans),
-    rolesInUse: await findRolesInUse(base, plans, documents),
+    forbidden: new Map([...removed, ...inUse]),
   };
 }

@@ -1,16 +1,12 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import {
-  type DocumentStore,
-  type StoredDocument,
-  type Write,
-  WriteConflictError,
-} from '../../../shared/store/store.ts';
+import { type StoredDocument, WriteConflictError } from '../../../shared/store/store.ts';
 import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
 import { decide, type StoredBatch } from '../decide/decide.ts';
 import { type BatchRecord, type Decided, isSettled, type Settled, unsettled } from '../stages.ts';
 import { BatchPasswords } from './passwords.ts';
 import { readStored } from './readStored.ts';
+import { findRemovedMembers, isRemovable } from './removedMembers.ts';
 
 /**
  * Checks, decides and writes a batch, and returns its outcomes in order. Records are created without reading first; if one
@@ -22,7 +18,7 @@ export async function writeBatch(context: ImportContext, plans: readonly RecordP
   const { pace, passwordHashing, signal } = context;
   const passwords = new BatchPasswords(passwordHashing, signal);
   const creation = pace.readsFirst ? undefined : await decideCreation(context, batch, passwords);
-  if (creation !== undefined && (await isCommitted(context.store, creation.writes))) return creation.records;
+  if (creation !== undefined && (await isCommitted(context, creation))) return creation.records;
   const { records } = await decideStored(context, batch, passwords, creation === undefined ? [] : [creation]);
   const decided = records.filter((record, index) => record !== batch[index]);
   pace.readsFirst = decided.some(({ outcome }) => outcome.kind !== 'created');
@@ -33,7 +29,7 @@ const NOTHING_STORED: Omit<StoredBatch, 'passwordHashes'> = {
   documents: new Map(),
   changed: new Set(),
   equal: new Set(),
-  rolesInUse: new Map(),
+  forbidden: new Map(),
 };
 
 /** Decides a batch as if nothing were stored; returns nothing if some record would then not be created. */
@@ -53,9 +49,19 @@ async function decideCreation(
   return areCreated ? decided : undefined;
 }
 
-/** Commits the creation of records; returns whether no record and none of its claims existed. */
-async function isCommitted(store: DocumentStore, writes: readonly Write[]): Promise<boolean> {
+/** Commits the creation of records; returns whether no record and none of its claims existed, and no member was removed. */
+async function isCommitted(
+  { store, memberRemovals, signal }: ImportContext,
+  { records, writes }: Decided,
+): Promise<boolean> {
+  const removable = records.map(({ plan }) => plan).filter(isRemovable);
   try {
+    if (removable.length > 0)
+      return await store.transaction(async (transaction) => {
+        const removed = await findRemovedMembers(transaction, removable, memberRemovals);
+        if (removed.size === 0) transaction.write(writes);
+        return removed.size === 0;
+      }, signal);
     await store.commit(writes);
     return true;
   } catch (error) {

@@ -44,8 +44,8 @@ export interface StoredBatch {
   readonly equal: ReadonlySet<RecordPlan>;
   /** The hashes of clear passwords to store. */
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
-  /** The project grants that would lose roles which user grants use, each with its issue. */
-  readonly rolesInUse: ReadonlyMap<RecordPlan, RecordIssue>;
+  /** The records that must not be written because of documents other than their own, each with its issue. */
+  readonly forbidden: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /** How a record is written unless another record has claimed its name, or its outcome. */
@@ -69,7 +69,7 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
         ? intend(record, stored, rules)
         : decideRepetition(plan, plan.record.digest === first.record.digest);
     if (typeof intention === 'object') return intention;
-    const issue = stored.rolesInUse.get(plan) ?? ledger.claim(plan, heldClaims(plan, document));
+    const issue = stored.forbidden.get(plan) ?? ledger.claim(plan, heldClaims(plan, document));
     if (issue !== undefined) return failed(issue);
     written.set(path, plan);
     const kept = withPasswordHash(plan, stored.passwordHashes.get(plan));
@@ -85,7 +85,7 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
   return { records, writes: [...writes, ...ledger.writes()], stamp };
 }
 
-/** Decides a record without regard to names that other records claim, and to roles in use. */
+/** Decides a record by its own document: without regard to names that other records claim, and to forbidden writes. */
 export function intend(
   { plan, reserved }: Checked,
   { documents, changed, equal }: Pick<StoredBatch, 'documents' | 'changed' | 'equal'>,
@@ -101,11 +101,15 @@ export function intend(
   if (!isSameRecord(plan, stored) || rules.onConflict === 'report') return failed(exists);
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
   if (!canOverwrite(plan, stored)) return failed(exists);
-  // To undo a lock or a removal is not for this import.
-  if (changed.has(path)) return failed({ ...exists, ...because('changed_meanwhile', {}) });
+  if (changed.has(path)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);
+}
+
+/** Returns the issue of a record that a call without the lock has changed: to undo a lock or a removal is not for this import. */
+export function changedMeanwhile({ record }: RecordPlan): RecordIssue {
+  return { ...record.section.error.exists, ...because('changed_meanwhile', {}) };
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { changeRole } from '../../../shared/accounts/members.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
+import { organisationMemberKey, userKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -49,5 +50,46 @@ describeStores('an overwriting import', (kind) => {
       // The next import has seen the call.
       expect((await instance.import(overwriting)).summary.overwritten).toEqual({ humanUsers: 1 });
     });
+  });
+});
+
+/** The moments at which a member is removed: before a commit to a collection, after its reads. */
+const moments: readonly [string, string, (organisations: object[]) => object][] = [
+  ['before its phase', 'users', (organisations) => ({ on_conflict: 'overwrite', data_orgs: { orgs: organisations } })],
+  ['before its phase, with report', 'users', (organisations) => ({ data_orgs: { orgs: organisations } })],
+  [
+    'when its batch is about to be committed',
+    'members',
+    (organisations) => ({
+      data_orgs: { orgs: organisations.map((one) => ({ ...one, org: undefined, humanUsers: [] })) },
+    }),
+  ],
+];
+
+describeStores('an import', (kind) => {
+  it.each(moments)('does not create a member anew who is removed %s', async (_when, collection, requestOf) => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const orgMembers = ['U', 'V'].map((userId) => ({ userId, roles: ['ORG_OWNER'] }));
+    const people = ['U', 'V'].map((userId) => person(userId));
+    await instance.import({
+      data_orgs: { orgs: [organisation('A', { humanUsers: people, orgMembers: orgMembers.slice(0, 1) })] },
+    });
+    let removal: Promise<void> | undefined;
+    const during = hookedStore(store, async (writes) => {
+      if (removal !== undefined || !writes.some(({ key }) => key.collection === collection)) return;
+      removal = changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_OWNER', 'remove', slowClock());
+      await removal;
+    });
+    const request = requestOf([organisation('A', { humanUsers: [...people, person('W')], orgMembers })]);
+    const { errors, reasons, summary } = await servedInstance(during, instance).import(request);
+    await removal;
+    expect(errors).toMatchObject([{ type: 'org_member', id: 'A_U' }]);
+    expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+    expect(summary.created).toMatchObject({ orgMembers: 1 });
+    const members = await store.getMany(['U', 'V'].map((userId) => organisationMemberKey('A', userId)));
+    expect(members.map((member) => member !== undefined)).toEqual([false, true]);
+    // The next import has seen the removal.
+    expect((await instance.import(request)).summary.created).toEqual({ orgMembers: 1 });
   });
 });

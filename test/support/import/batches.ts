@@ -77,6 +77,7 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict): ImportCon
     passwordHashing: defaultPasswordHashing,
     reservedNames: new ReservedNames(store),
     removed: new Set(),
+    memberRemovals: 0,
     loginNamesByDefault: false,
   };
 }

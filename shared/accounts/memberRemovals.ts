@@ -1,0 +1,52 @@
+// The trace of removed members: an import that runs meanwhile must not create them anew.
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { type DocumentKey, documentId, documentPath, type Reader, type Transaction } from '../store/store.ts';
+
+const traceKey: DocumentKey = { collection: 'instance', id: documentId('member removals') };
+const digestsSchema = z.array(z.string());
+
+/** The most removals that the trace keeps. It has no ids: those of a deleted organisation must not remain. */
+const MAX_KEPT = 500;
+
+/** The removals of members so far: their number, and the digests of the last of them. */
+export interface MemberRemovals {
+  readonly count: number;
+  readonly last: readonly string[];
+}
+
+/** Reads the removals of members so far. */
+export async function readMemberRemovals(reader: Reader): Promise<MemberRemovals> {
+  const [stored] = await reader.getMany([traceKey], ['sequence', 'body']);
+  return { count: stored?.sequence ?? 0, last: digestsSchema.parse(JSON.parse(stored?.body ?? '[]')) };
+}
+
+/** Adds the removal of a member to the trace. */
+export async function traceMemberRemoval(transaction: Transaction, member: DocumentKey): Promise<void> {
+  const { count, last } = await readMemberRemovals(transaction);
+  const body = JSON.stringify([...last, digestOf(member)].slice(-MAX_KEPT));
+  transaction.write([
+    { type: count === 0 ? 'create' : 'update', key: traceKey, fields: { sequence: count + 1, body } },
+  ]);
+}
+
+/**
+ * Finds the members that were removed after the first `count` removals, and requires that none follows before the commit.
+ * @returns whether a member was removed; true for all if there were more removals than the trace keeps
+ */
+export async function holdMemberRemovals(
+  transaction: Transaction,
+  count: number,
+): Promise<(member: DocumentKey) => boolean> {
+  const { count: current, last } = await readMemberRemovals(transaction);
+  transaction.hold([traceKey]);
+  const newer = current - count;
+  if (newer > last.length) return () => true;
+  const removed = new Set(newer === 0 ? [] : last.slice(-newer));
+  return (member) => removed.has(digestOf(member));
+}
+
+function digestOf(member: DocumentKey): string {
+  return hash('sha256', documentPath(member), 'base64url');
+}
