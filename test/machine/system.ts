@@ -177,7 +177,7 @@ class Fuse {
   }
 
   private around(store: Store, signal: AbortSignal): Store {
-    const commit = <Result>(work: () => Promise<Result>) => this.commit(work, signal);
+    const commit = <Result>(attempt: (lost: readonly Result[]) => Promise<Result>) => this.commit(attempt, signal);
     const read = <Result>(work: () => Promise<Result>) => this.read(work);
     return {
       getMany: (keys, fields) => read(() => store.getMany(keys, fields)),
@@ -187,9 +187,9 @@ class Fuse {
         return writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes));
       },
       transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
-        commit(() =>
+        commit<Result>((lost) =>
           store.transaction<Result>(async (transaction, earlier) => {
-            const result = await work(transaction, earlier);
+            const result = await work(transaction, [...lost, ...earlier]);
             await this.wait();
             return result;
           }, until),
@@ -230,11 +230,16 @@ class Fuse {
     return work();
   }
 
-  private async commit<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  /** @param attempt gets the result whose response was lost, if a commit is repeated */
+  private async commit<Result>(
+    attempt: (lost: readonly Result[]) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const work = () => attempt([]);
     if (this.end === undefined || --this.commitsLeft !== 0) return this.read(work);
     if (this.end === 'repeats') {
-      await this.read(work);
-      return this.read(work);
+      const lost = await this.read(work);
+      return this.read(() => attempt([lost]));
     }
     if (this.end === 'client leaves during') {
       this.client.abort();

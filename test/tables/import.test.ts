@@ -6,7 +6,9 @@ import { exportedOrganisations, readFile, withState } from '../machine/modelFile
 import { importFile } from '../machine/modelImport.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
+import { decideFile } from '../support/import/decideFile.ts';
 import { type Report, testInstance } from '../support/instances/testInstance.ts';
+import { MemoryStore } from '../support/stores/memoryStore.ts';
 import { describeStores, openTestStore, setUpOnce } from '../support/stores/stores.ts';
 import { importRows, type Row } from './import.ts';
 import { organisationsOf } from './importRows.ts';
@@ -110,6 +112,25 @@ it('has a record for each outcome, and an outcome that the model of the machine 
   }
 });
 
+it.each(modes)('has the outcomes of all rows when a function of values decides, with %s', async (mode) => {
+  const tried = cases.filter((row) => row.mode === mode);
+  const store = new MemoryStore();
+  const { errors } = await decideFile(
+    store,
+    tried.flatMap(({ stored }) => stored),
+    'report',
+  );
+  expect(errors).toBeUndefined();
+  expectOutcomes(
+    await decideFile(
+      store,
+      tried.flatMap(({ file }) => file),
+      mode,
+    ),
+    tried,
+  );
+});
+
 describeStores('the table of imports', (kind) => {
   describe.each(modes)('with %s', (mode) => {
     const tried = cases.filter((row) => row.mode === mode);
@@ -133,12 +154,7 @@ describeStores('the table of imports', (kind) => {
     });
 
     it('has the outcomes of all rows, in a dry run too', () => {
-      for (const { errors = [], summary } of results().reports) {
-        expect(errors.map(({ type, id, message }) => `${type} ${id} ${idIn(message)}`).sort()).toEqual(
-          tried.flatMap(errorsOf).sort(),
-        );
-        expect(countsIn(summary)).toEqual(countsOf(tried));
-      }
+      for (const report of results().reports) expectOutcomes(report, tried);
     });
 
     it.each(tried)('leaves what the row has: $name', (row) => {
@@ -148,6 +164,13 @@ describeStores('the table of imports', (kind) => {
     });
   });
 });
+
+function expectOutcomes({ errors = [], summary }: Pick<Report, 'errors' | 'summary'>, tried: readonly Case[]): void {
+  expect(errors.map(({ type, id, message }) => `${type} ${id} ${idIn(message)}`).sort()).toEqual(
+    tried.flatMap(errorsOf).sort(),
+  );
+  expect(countsIn(summary)).toEqual(countsOf(tried));
+}
 
 function errorsOf(row: Case): string[] {
   return decided(row).flatMap(({ record, id }) =>

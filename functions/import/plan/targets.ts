@@ -26,15 +26,14 @@ export interface TargetOrganisation {
 /** The organisations whose records can be written, by the positions of their entries in the file. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
-/** What targets need of their import. */
-type TargetContext = Pick<ImportContext, 'store' | 'signal' | 'loginNamesByDefault'>;
-
-/** Loads the policies for clear passwords and domains, by organisation: the file's, else the stored ones. */
-export async function loadTargets(
-  { store, signal, loginNamesByDefault }: TargetContext,
-  headers: readonly OrganisationHeader[],
-): Promise<ReadonlyMap<string, TargetOrganisation>> {
+/**
+ * Loads the policies for clear passwords and domains: the file's, else the stored ones.
+ * @param existing the ids of the organisations that exist
+ */
+export async function loadTargets(context: ImportContext, existing: ReadonlySet<string>): Promise<Targets> {
+  const { store, signal, inspection, loginNamesByDefault } = context;
   const targets = new Map<string, TargetOrganisation>();
+  const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
   for await (const batch of inTurns(headers, READ_BATCH, signal)) {
     const orgIds = batch.map(({ orgId }) => orgId);
     const [complexities, domainPolicies] = await Promise.all([
@@ -46,15 +45,17 @@ export async function loadTargets(
       const passwordComplexity =
         header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
       const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
-      targets.set(header.orgId, {
-        header,
-        loginNamesByDomain: loginNamesByDefault,
-        passwordComplexity,
-        validatesDomains,
-      });
+      const loginNamesByDomain = loginNamesByDefault;
+      targets.set(header.orgId, { header, loginNamesByDomain, passwordComplexity, validatesDomains });
     }
   }
-  return targets;
+  return new Map(
+    inspection.entries.flatMap((position, entry) => {
+      const header = position === undefined ? undefined : inspection.organisations[position];
+      const target = header && targets.get(header.orgId);
+      return target === undefined ? [] : [[entry, target]];
+    }),
+  );
 }
 
 /** Reads the policies of a section that the organisations have stored. */
@@ -76,7 +77,7 @@ const SCOPE_BATCH = 250;
  * @returns the targets with their scopes
  * @throws the signal's reason
  */
-export async function settleLoginNames(context: TargetContext, targets: Targets): Promise<Targets> {
+export async function settleLoginNames(context: ImportContext, targets: Targets): Promise<Targets> {
   const { store, signal, loginNamesByDefault } = context;
   const claiming = [...targets.values()].filter(({ header }) => header.hasLoginNames);
   const settled = new Map<string, boolean>();

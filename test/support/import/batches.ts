@@ -62,7 +62,7 @@ const emptyInspection: ImportContext['inspection'] = {
 };
 
 /** The import to which a batch belongs. Its file is empty: tests pass the records. */
-export function contextOf(store: MemoryStore, onConflict: OnConflict): ImportContext {
+export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): ImportContext {
   return {
     source: { open: () => Readable.from([]) },
     inspection: emptyInspection,
@@ -70,9 +70,9 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict): ImportCon
     base: unread,
     signal: new AbortController().signal,
     report: new ImportReport(),
-    rules: { onConflict, stamp: STAMP, callerPath: undefined },
+    rules: { onConflict, stamp, callerPath: undefined },
     since: undefined,
-    stamps: new AttemptStamps(STAMP),
+    stamps: new AttemptStamps(stamp),
     pace: new Pace({}),
     passwordHashing: defaultPasswordHashing,
     reservedNames: new ReservedNames(store),

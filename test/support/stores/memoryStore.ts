@@ -3,6 +3,7 @@ import {
   type DocumentChanges,
   type DocumentKey,
   type DocumentStore,
+  type Snapshot,
   type StoredDocument,
   type Transaction,
   type TransactionWork,
@@ -41,6 +42,21 @@ export class MemoryStore implements DocumentStore {
   ): Promise<(StoredDocument | undefined)[]> {
     this.reads.push({ keys, fields });
     return this.find(keys, fields);
+  }
+
+  /** Returns a view of the present documents. */
+  async view(): Promise<Snapshot> {
+    const documents = [...this.documents];
+    return {
+      readTime: new Date(0),
+      getMany: async (keys, fields = fieldNames) => this.find(keys, fields),
+      scan: async function* ({ collection, ...range }) {
+        const ofCollection = documents.filter(([path]) => path.startsWith(`${collection}/`));
+        const found = ofCollection.map(([path, fields]) => ({ ...fields, id: path.slice(collection.length + 1) }));
+        yield 'partition' in range ? found.filter(({ partition }) => partition === range.partition) : found;
+      },
+      [Symbol.asyncDispose]: async () => {},
+    };
   }
 
   async commit(writes: readonly Write[]): Promise<void> {

@@ -1,0 +1,53 @@
+// The records of the organisations themselves.
+
+import { because } from '../../../shared/errors/recordIssues.ts';
+import type { Manifest } from '../../../shared/exportFile/manifest.ts';
+import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
+import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { organisationUnnamed } from '../../../shared/organisation/sections.ts';
+import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
+
+/** The error of an organisation without an id. */
+const ID_MISSING: RecordIssue = {
+  id: 'ORG-4Mlfs',
+  key: 'Errors.Invalid.Argument',
+  ...because('value_missing', { field: '`orgId` of an organisation' }),
+};
+
+/** The error of an organisation whose id the keys of its records have no room for. */
+const ID_TOO_LONG: RecordIssue = {
+  id: TOO_LONG_ID,
+  key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
+  ...because('value_too_long', { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` }),
+};
+
+/** An organisation of the file, with the record that creates it or the issue that prevents that. */
+export interface FileOrganisation {
+  readonly header: OrganisationHeader;
+  readonly record: OrganisationRecord | undefined;
+  readonly issue: RecordIssue | undefined;
+}
+
+/** Reads the record of an organisation. */
+export function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
+  const { orgId, record } = header;
+  if (record === undefined) return { header, record, issue: organisationUnnamed };
+  if (orgId === '') return { header, record, issue: ID_MISSING };
+  if (record.invalid !== undefined) return { header, record, issue: record.invalid };
+  if (isLongId(orgId)) return { header, record, issue: ID_TOO_LONG };
+  return { header, issue: undefined, ...normaliseRecord(record) };
+}
+
+/** Plans an organisation that has no issue. It remembers the instance that exported it. */
+export function planOrganisation(
+  { record, issue }: FileOrganisation,
+  { instanceId }: Pick<Manifest, 'instanceId'> = {},
+): RecordPlan[] {
+  if (record === undefined || issue !== undefined) return [];
+  const plan = planRecord(record, false);
+  return [instanceId === undefined ? plan : { ...plan, origin: { importedFrom: instanceId } }];
+}
