@@ -52,13 +52,15 @@ export async function readStored(
     records.map(({ plan }) => plan.key),
     comparedFields,
   );
-  await readWhole(storedPairs().filter(([plan, stored]) => needsBody(plan, stored, onConflict)));
-  const providers = storedPairs().flatMap(([plan, stored]) => differingProviders(plan, stored));
+  const incomplete = storedPairs().filter(([plan, stored]) => needsBody(plan, stored, onConflict));
+  await readWhole(incomplete);
+  const pairs = storedPairs();
+  const providers = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
   await read(distinctKeys(providers), ['orgId']);
-  const same = storedPairs().filter(([plan, stored]) => isEqual(plan, stored, documents, onConflict));
+  const same = pairs.filter(([plan, stored]) => isEqual(plan, stored, documents, onConflict));
   const equal = await passwords.withSamePassword(same);
   if (onConflict === 'overwrite')
-    await readWhole(storedPairs().filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
+    await readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
   const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
   const toWrite = records.filter((record) => typeof intend(record, { documents, changed, equal }, rules) === 'string');
   const plans = toWrite.map(({ plan }) => plan);
