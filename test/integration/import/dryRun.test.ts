@@ -47,6 +47,14 @@ describe('a dry run', () => {
       { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { userName: 'other' })] })] } },
       { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
     ],
+    [
+      'that keeps the state of a person and adds a link',
+      { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ ...person('A'), state: 'USER_STATE_LOCKED' }] })] } },
+      {
+        dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { ...phone, ...linkedAs('one') })] })] },
+        on_conflict: 'overwrite',
+      },
+    ],
   ])('%s reports the outcome of the real import, and writes nothing', async (_what, before, body) => {
     const { instance, store, writesOf } = await countedInstance();
     if ('dataOrgs' in before) await instance.import({ ...before, with_keys: true });
