@@ -13,13 +13,13 @@ import { systemOn } from './system.ts';
 /** `npm test` makes a few steps, `npm run test:all` more. */
 const STEPS = repetitions({ few: Number(process.env.MACHINE_STEPS ?? 80), many: 10_000 });
 /** A step takes several times longer on the emulator. */
-const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: STEPS / 2, many: STEPS }) };
+const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: Math.ceil(STEPS / 2), many: STEPS }) };
 /** Enough for the library to try both usual and unusual values. */
 const RUNS_AT_ONCE = 5;
 
 describeStores('a random state machine', (kind) => {
   const all = stepsOn[kind.name];
-  const commands = fc.commands([...anySteps], { maxCommands: Math.min(100, all / 2), size: 'max' });
+  const commands = fc.commands([...anySteps], { maxCommands: Math.min(100, Math.ceil(all / 2)), size: 'max' });
 
   it(`has the same records in its database as the model, after each of ${all} steps`, async (context) => {
     const random = randomOf(`machine (${kind.name})`);
