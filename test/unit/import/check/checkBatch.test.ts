@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkBatch } from '../../../../functions/import/check/checkBatch.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import { documentId } from '../../../../shared/store/store.ts';
-import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { contextOf, plan, project } from '../../../support/import/batches.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 describe('the check of the references of a batch', () => {
   const check = async (plans: readonly RecordPlan[]) => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ReservedNames, reservedIssue } from '../../../../functions/import/check/reservedNames.ts';
 import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { person, plan, project, storeWith } from '../../../support/import/batches.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 describe('the check of names in domains', () => {
   const domainOf = (orgId: string, domainName: string) => plan('domains', { domainName, isVerified: true }, orgId);

@@ -4,8 +4,8 @@ import { RecordWriter } from '../../../../functions/import/commit/recordWriter.t
 import type { Settled } from '../../../../functions/import/stages.ts';
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
-import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { contextOf, project } from '../../../support/import/batches.ts';
+import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 const BATCHES = 12;
 const RECORDS = 250 * BATCHES;

@@ -3,8 +3,8 @@ import { writeBatch } from '../../../../functions/import/commit/writeBatch.ts';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import { type DocumentKey, documentPath } from '../../../../shared/store/store.ts';
-import type { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { claimKeys, contextOf, project, storeWith } from '../../../support/import/batches.ts';
+import type { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 /** Decides a batch by what is stored; the store's reads are then the batch's own. */
 async function decideStored(store: MemoryStore, plans: readonly RecordPlan[], onConflict: OnConflict) {
