@@ -242,11 +242,12 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await remove()).toBe(404);
   });
 
-  const batches: readonly (readonly [outcome: string, isForwarded: boolean, state: string])[] = [
-    ["keeps another writer's change of what it has overwritten, when the response is lost", true, 'USER_STATE_ACTIVE'],
-    ["overwrites another writer's change, when its own commit was not applied", false, 'USER_STATE_LOCKED'],
+  const meanwhileChanged = { type: 'human_user', reason: 'changed_meanwhile' };
+  const batches: readonly (readonly [outcome: string, isForwarded: boolean, summary: object, reasons: object[]])[] = [
+    ['of what it has overwritten, when the response is lost', true, { overwritten: { humanUsers: 2 } }, []],
+    ['when its own commit was not applied', false, { failed: { humanUsers: 2 } }, [meanwhileChanged, meanwhileChanged]],
   ];
-  it.for(batches)('in a batch of an import %s', async ([_outcome, isForwarded, state]) => {
+  it.for(batches)("an import keeps another writer's change of a batch %s", async ([_when, isForwarded, ...outcome]) => {
     const { direct, store, network } = await openProxiedStore();
     const names = ['ada', 'ben'];
     const fields = { state: 'USER_STATE_ACTIVE', changedAt: new Date().toISOString() };
@@ -261,11 +262,12 @@ describeWithFirestore('a decision whose responses get lost', () => {
     await instance.import(file(names.map((name) => person(name))));
     faults = [fault];
     const locked = names.map((name) => ({ ...person(name), state: 'USER_STATE_LOCKED' }));
-    const { errors, summary } = await instance.import({ ...file(locked), on_conflict: 'overwrite' });
+    const { reasons, summary } = await instance.import({ ...file(locked), on_conflict: 'overwrite' });
     expect([faults, network.isSpent()]).toEqual([[], true]);
-    expect(errors).toBeUndefined();
-    expect(summary).toMatchObject({ overwritten: { humanUsers: 2 } });
-    for (const name of names) expect(await readUser(direct, name)).toMatchObject({ state });
+    const [counts, expected] = outcome;
+    expect(summary).toMatchObject(counts);
+    expect(reasons).toMatchObject(expected);
+    for (const name of names) expect(await readUser(direct, name)).toMatchObject(fields);
   });
 
   it('imports a batch of new and changed records with the outcome of an undisturbed import', async (context) => {
