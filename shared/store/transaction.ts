@@ -89,7 +89,8 @@ async function transact<Result>(
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: VersionedDatabase;
-  private readonly read = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
+  // Most transactions of a repeated import write nothing, so that nobody asks for the paths of what they read.
+  private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
   private readonly events: TrailEvent[] = [];
@@ -100,11 +101,7 @@ class TransactionAttempt implements Transaction {
 
   readonly getMany: Transaction['getMany'] = async (keys, fields) => {
     const { documents, versions } = await this.database.read(keys, fields);
-    for (const [index, key] of keys.entries()) {
-      const path = documentPath(key);
-      // The first version counts: the commit fails if a later read returned another version.
-      if (!this.read.has(path)) this.read.set(path, { key, version: versions[index] });
-    }
+    this.reads.push({ keys, versions });
     return documents;
   };
 
@@ -113,33 +110,47 @@ class TransactionAttempt implements Transaction {
   };
 
   readonly hold: Transaction['hold'] = (keys) => {
+    const read = this.readDocuments();
     for (const path of keys.map(documentPath)) {
-      if (!this.read.has(path)) throw new Error(`${path} is held without having been read: read it first`);
+      if (!read.has(path)) throw new Error(`${path} is held without having been read: read it first`);
       this.held.add(path);
     }
   };
 
   readonly changedAfter: Transaction['changedAfter'] = (position) => {
-    const changed = [...this.read].filter(([, { version }]) => version !== undefined && version > position);
-    return new Set(changed.map(([path]) => path));
+    const changed = new Set<string>();
+    for (const { keys, versions } of this.reads)
+      for (const [index, key] of keys.entries()) if ((versions[index] ?? '') > position) changed.add(documentPath(key));
+    return changed;
   };
 
   readonly record: Transaction['record'] = (event) => void this.events.push(event);
 
   async commit(): Promise<void> {
     const touched = new Set([...this.held, ...this.writes.map(({ key }) => documentPath(key))]);
-    const expected = new Map([...this.read].filter(([path]) => touched.has(path)));
-    await this.database.commit(this.writes, expected, this.events);
+    const read = touched.size === 0 ? [] : [...this.readDocuments()];
+    await this.database.commit(this.writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
   }
 
   /** Whether a document has another version than the one that was read, so that another attempt may succeed. */
   async isOutdated(): Promise<boolean> {
-    const read = [...this.read.values()];
+    const read = [...this.readDocuments().values()];
     const { versions } = await this.database.read(
       read.map(({ key }) => key),
       [],
     );
     return read.some(({ version }, index) => version !== versions[index]);
+  }
+
+  /** Returns what was read, by path. The first version counts: the commit fails if a later read returned another one. */
+  private readDocuments(): ExpectedVersions {
+    const documents = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
+    for (const { keys, versions } of this.reads)
+      for (const [index, key] of keys.entries()) {
+        const path = documentPath(key);
+        if (!documents.has(path)) documents.set(path, { key, version: versions[index] });
+      }
+    return documents;
   }
 }
 
