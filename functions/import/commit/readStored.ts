@@ -52,9 +52,10 @@ export async function readStored(
     records.map(({ plan }) => plan.key),
     comparedFields,
   );
-  const incomplete = storedPairs().filter(([plan, stored]) => needsBody(plan, stored, onConflict));
+  const found = storedPairs();
+  const incomplete = found.filter(([plan, stored]) => needsBody(plan, stored, onConflict));
   await readWhole(incomplete);
-  const pairs = storedPairs();
+  const pairs = incomplete.length === 0 ? found : storedPairs();
   const providers = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
   await read(distinctKeys(providers), ['orgId']);
   const same = pairs.filter(([plan, stored]) => isEqual(plan, stored, documents, onConflict));
@@ -62,7 +63,8 @@ export async function readStored(
   if (onConflict === 'overwrite')
     await readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
   const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
-  const toWrite = records.filter((record) => typeof intend(record, { documents, changed, equal }, rules) === 'string');
+  const different = records.filter(({ plan }) => !equal.has(plan));
+  const toWrite = different.filter((record) => typeof intend(record, { documents, changed, equal }, rules) === 'string');
   const plans = toWrite.map(({ plan }) => plan);
   const names = plans.flatMap((plan) => [
     ...plan.claims.map(({ key }) => key),
