@@ -2,6 +2,8 @@ import { ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { fixedLimits } from '../../shared/limits.ts';
 import { byteLimit } from '../../shared/organisation/lengthLimits.ts';
+import type { ValueRule } from '../../shared/organisation/section.ts';
+import { sections } from '../../shared/organisation/sections.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { areMany } from '../support/repetitions.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
@@ -16,8 +18,22 @@ const MOST_TIMES = 20;
 /** The permitted ratio between the times of the whole text and a quarter of it: 4 if linear, 16 if quadratic. */
 const MOST_GROWTH = 8;
 
-/** The fields of a file. Fields of login texts have one definition, so a few represent all. */
-const places = fieldPlaces.filter(({ section }, index) => section !== 'loginTexts' || index % 20 === 0);
+/** The rules of values that a place was chosen for. */
+const rules = new Set<ValueRule>();
+
+function hasNewRule({ section, steps }: FieldPlace): boolean {
+  const path = steps.join('.').replaceAll('.0', '[]');
+  const rule = sections.find(({ name }) => name === section)?.values?.[path];
+  if (rule === undefined || rules.has(rule)) return false;
+  rules.add(rule);
+  return true;
+}
+
+/** The fields of a file: all, or the first with each rule of values and a third of the others. */
+const places = fieldPlaces
+  // Fields of login texts have one definition, so a few represent all.
+  .filter(({ section }, index) => section !== 'loginTexts' || index % 20 === 0)
+  .filter((place, index) => areMany || hasNewRule(place) || index % 3 === 0);
 
 type Send = (text: string) => Promise<unknown>;
 
