@@ -24,6 +24,28 @@ function stream(more: object = {}) {
   return { written, write: (text: string) => void written.push(text), ...more };
 }
 
+type Counts = { readonly records: number; readonly unchanged: number };
+type Measured = { readonly records: number; readonly unchanged?: number; readonly fraction?: number };
+
+const ofAll = (records: number, all: number): Measured => ({ records, fraction: records / all });
+
+/** Returns the lines of an import that takes some milliseconds and is measured at any time since its start. */
+async function linesOf(ms: number, measure: (elapsed: number) => Measured, counts?: Counts) {
+  const target = stream();
+  const startedAt = performance.now();
+  const measured = () => measure(performance.now() - startedAt);
+  const meter = {
+    records: () => measured().records,
+    unchanged: () => measured().unchanged ?? 0,
+    fraction: () => measured().fraction,
+  };
+  const work = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const phase = trackPhase(progressLines(target), 'importing', meter, work, counts && (() => counts));
+  await vi.advanceTimersByTimeAsync(ms);
+  await phase;
+  return target.written.map((line) => line.replace(/^importing: (.*)\n$/, '$1'));
+}
+
 describe('the progress of a phase', () => {
   it('is a line every five seconds if the stream is no terminal', async () => {
     const target = stream();
@@ -68,117 +90,76 @@ describe('the progress of a phase', () => {
     expect(events.at(-1)).toMatchObject({ event: 'phase', records: 2000, succeeded: false });
   });
 
-  it('follows the speed of the last seconds', async () => {
-    const target = stream();
-    const startedAt = performance.now();
-    const records = () => Math.max(0, performance.now() - startedAt - 20_000) / 10;
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 31_000));
-    const phase = trackPhase(progressLines(target), 'importing', { records }, work);
-    await vi.advanceTimersByTimeAsync(31_000);
-    await phase;
-    expect(target.written[3]).toBe('importing: 0 records, 20s so far\n');
-    expect(target.written[5]).toBe('importing: 1,000 records, 100/s, 30s so far\n');
+  it.each<[name: string, ms: number, measure: (elapsed: number) => Measured, lines: readonly string[]]>([
+    [
+      'follows the speed of the last seconds',
+      31_000,
+      (elapsed) => ({ records: Math.max(0, elapsed - 20_000) / 10 }),
+      [
+        '0 records, 5s so far',
+        '0 records, 10s so far',
+        '0 records, 15s so far',
+        '0 records, 20s so far',
+        '500 records, 100/s, 25s so far',
+        '1,000 records, 100/s, 30s so far',
+        '1,100 records, 36/s, done in 31s',
+      ],
+    ],
+    [
+      'has no estimate once everything has passed',
+      21_000,
+      (elapsed) => ({ records: 10, fraction: elapsed > 9_000 ? 1 : 0.5 }),
+      ['10 records, 2/s, 5s so far', '10 records, 1/s', '10 records', '10 records', '10 records, 1/s, done in 21s'],
+    ],
+    [
+      'has no estimate before a hundredth of the work is measured, and then that of the last step',
+      61_000,
+      // The organisations are settled in half a second, then 5,000 people every 20 seconds.
+      (elapsed) => ofAll(elapsed < 500 ? 0 : 2 + 5_000 * Math.min(3, Math.floor(elapsed / 20_000)), 15_002),
+      [
+        ...['2 records, 5s so far', '2 records, 10s so far', '2 records, 15s so far'],
+        ...['39s', '34s', '29s', '24s'].map((left) => `5,002 records, 256/s, ${left} left`),
+        ...['20s', '15s', '10s', '5s'].map((left) => `10,002 records, 250/s, ${left} left`),
+        ...['15,002 records, 250/s', '15,002 records, 246/s, done in 1m 1s'],
+      ],
+    ],
+    [
+      'has no estimate while the next records take longer than all before',
+      22_000,
+      // 14 records take a second, and the request with all others 20.
+      (elapsed) => ofAll(elapsed < 1_000 ? 0 : 14, 471),
+      [
+        '14 records, 3/s, 5s so far',
+        ...['10s', '15s', '20s'].map((passed) => `14 records, 1/s, ${passed} so far`),
+        '14 records, 1/s, done in 22s',
+      ],
+    ],
+    [
+      'keeps its speed, and has no estimate, once everything has passed',
+      21_000,
+      (elapsed) => ofAll(Math.min(1_000, elapsed / 10), 1_000),
+      ['500 records, 100/s, 5s left', ...Array(3).fill('1,000 records, 100/s'), '1,000 records, 48/s, done in 21s'],
+    ],
+  ])('%s', async (_name, ms, measure, lines) => {
+    expect(await linesOf(ms, measure)).toEqual(lines);
   });
 
-  it('has no estimate in the first seconds, nor once everything has passed', async () => {
+  it('has no estimate in the first seconds', async () => {
     const target = stream({ isTTY: true });
     await runPhase(progressLines(target));
     const early = target.written.filter((line) => / [123]s (so far|left)/.test(line));
     expect(early.length).toBeGreaterThan(0);
     expect(early.filter((line) => line.includes('left'))).toEqual([]);
-    const passed = stream();
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 21_000));
-    const fraction = () => (performance.now() - startedAt > 9_000 ? 1 : 0.5);
-    const startedAt = performance.now();
-    const phase = trackPhase(progressLines(passed), 'sending', { records: () => 10, fraction }, work);
-    await vi.advanceTimersByTimeAsync(21_000);
-    await phase;
-    expect(passed.written.filter((line) => line.includes('left'))).toEqual([]);
-  });
-
-  it('has no estimate before a hundredth of the work is measured, and then that of the last step', async () => {
-    const target = stream();
-    const startedAt = performance.now();
-    // The organisations are settled in half a second, then 5,000 people every 20 seconds.
-    const records = () => {
-      const elapsed = performance.now() - startedAt;
-      return elapsed < 500 ? 0 : 2 + 5_000 * Math.min(3, Math.floor(elapsed / 20_000));
-    };
-    const meter = { records, fraction: () => records() / 15_002 };
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 61_000));
-    const phase = trackPhase(progressLines(target), 'importing', meter, work);
-    await vi.advanceTimersByTimeAsync(61_000);
-    await phase;
-    expect(target.written).toEqual([
-      'importing: 2 records, 5s so far\n',
-      'importing: 2 records, 10s so far\n',
-      'importing: 2 records, 15s so far\n',
-      'importing: 5,002 records, 256/s, 39s left\n',
-      'importing: 5,002 records, 256/s, 34s left\n',
-      'importing: 5,002 records, 256/s, 29s left\n',
-      'importing: 5,002 records, 256/s, 24s left\n',
-      'importing: 10,002 records, 250/s, 20s left\n',
-      'importing: 10,002 records, 250/s, 15s left\n',
-      'importing: 10,002 records, 250/s, 10s left\n',
-      'importing: 10,002 records, 250/s, 5s left\n',
-      'importing: 15,002 records, 250/s\n',
-      'importing: 15,002 records, 246/s, done in 1m 1s\n',
-    ]);
-  });
-
-  it('has no estimate while the next records take longer than all before', async () => {
-    const target = stream();
-    const startedAt = performance.now();
-    // 14 records take a second, and the request with all others 20.
-    const records = () => (performance.now() - startedAt < 1_000 ? 0 : 14);
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 22_000));
-    const meter = { records, fraction: () => records() / 471 };
-    const phase = trackPhase(progressLines(target), 'importing', meter, work);
-    await vi.advanceTimersByTimeAsync(22_000);
-    await phase;
-    expect(target.written.slice(0, -1)).toEqual([
-      'importing: 14 records, 3/s, 5s so far\n',
-      'importing: 14 records, 1/s, 10s so far\n',
-      'importing: 14 records, 1/s, 15s so far\n',
-      'importing: 14 records, 1/s, 20s so far\n',
-    ]);
-  });
-
-  it('keeps its speed, and has no estimate, once everything has passed', async () => {
-    const target = stream();
-    const startedAt = performance.now();
-    const share = () => Math.min(1, (performance.now() - startedAt) / 10_000);
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 21_000));
-    const meter = { records: () => share() * 1_000, fraction: share };
-    const phase = trackPhase(progressLines(target), 'sending', meter, work);
-    await vi.advanceTimersByTimeAsync(21_000);
-    await phase;
-    expect(target.written.slice(0, -1)).toEqual([
-      'sending: 500 records, 100/s, 5s left\n',
-      'sending: 1,000 records, 100/s\n',
-      'sending: 1,000 records, 100/s\n',
-      'sending: 1,000 records, 100/s\n',
-    ]);
   });
 
   it.each([
-    [
-      2_500,
-      { records: 20_000, unchanged: 10_000 },
-      'importing: 20,000 records (10,000 unchanged), 4,000/s, done in 2.5s\n',
-    ],
-    [2_500, { records: 20_000, unchanged: 19_000 }, 'importing: 20,000 records (19,000 unchanged), done in 2.5s\n'],
-    [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records (20,010 unchanged), done in 2.5s\n'],
-    [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
-    [13_120, { records: 13_200, unchanged: 0 }, 'importing: 13,200 records, 1,000/s, done in 13.2s\n'],
+    [2_500, { records: 20_000, unchanged: 10_000 }, '20,000 records (10,000 unchanged), 4,000/s, done in 2.5s'],
+    [2_500, { records: 20_000, unchanged: 19_000 }, '20,000 records (19,000 unchanged), done in 2.5s'],
+    [2_500, { records: 20_010, unchanged: 20_010 }, '20,010 records (20,010 unchanged), done in 2.5s'],
+    [500, { records: 77, unchanged: 0 }, '77 records, done in 0.5s'],
+    [13_120, { records: 13_200, unchanged: 0 }, '13,200 records, 1,000/s, done in 13.2s'],
   ])('has the speed of new records, measured over at least a second: %#', async (ms, counts, line) => {
-    const target = stream();
-    const meter = { records: () => counts.records, unchanged: () => counts.unchanged };
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
-    const phase = trackPhase(progressLines(target), 'importing', meter, work, () => counts);
-    await vi.advanceTimersByTimeAsync(ms);
-    await phase;
-    expect(target.written.at(-1)).toBe(line);
+    expect((await linesOf(ms, () => counts, counts)).at(-1)).toBe(line);
   });
 
   it('has no speed after an interruption, because some records in flight may be missing', async () => {

@@ -1,88 +1,64 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { callSignal } from '../../../shared/http/deadline.ts';
+import { type CallSignal, callSignal } from '../../../shared/http/deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('callSignal', () => {
-  it('aborts with CANCELLED when the client leaves', () => {
-    const client = new AbortController();
-    using call = callSignal(client.signal, 1000);
-    client.abort('Client connection prematurely closed.');
-    expect(call.signal.reason).toMatchObject({ code: 'CANCELLED' });
+const pass = (ms: number) => void vi.advanceTimersByTime(ms);
+const expired = { code: 'DEADLINE_EXCEEDED' };
+const cancelled = { code: 'CANCELLED' };
+const ended = new Error('revoked');
+const shuttingDown = new Error('shutting down');
+
+/** What happens during a call. */
+type During = (call: CallSignal, client: AbortController, shutdown: AbortController) => void;
+
+describe('the signal of a call', () => {
+  it.each<[when: string, timeoutMs: number | undefined, during: During, reason: object | undefined]>([
+    ['the client leaves', 1_000, (_, client) => client.abort('Client connection prematurely closed.'), cancelled],
+    ['its time is over', 999.5, () => pass(1_000), expired],
+    ['its time is not over', 999.5, () => pass(999), undefined],
+    ['it has no limit', undefined, () => pass(2 ** 30), undefined],
+    ["its limit is longer than the longest of Node's timers", 2 ** 40, () => pass(2 ** 30), undefined],
+    ['another limit, from the start of the call, is over', 10_000, (call) => passLimited(call, 402), expired],
+    ['another limit, from the start of the call, is not over', 10_000, (call) => passLimited(call, 399), undefined],
+    ['another limit has passed already', 10_000, (call) => passLimited(call, 1, 100), expired],
+    ['an error ends it', 10, (call) => call.end(ended), ended],
+    ['the server shuts down', 10, (_, __, shutdown) => shutdown.abort(shuttingDown), shuttingDown],
+    ['the client leaves after its time', 10, (_, client) => passThen(10, () => client.abort()), expired],
+  ])('has its reason if %s', (_when, timeoutMs, during, reason) => {
+    const [client, shutdown] = [new AbortController(), new AbortController()];
+    using call = callSignal(client.signal, timeoutMs, shutdown.signal);
+    during(call, client, shutdown);
+    expect(call.signal.aborted).toBe(reason !== undefined);
+    if (reason instanceof Error) expect(call.signal.reason).toBe(reason);
+    else if (reason !== undefined) expect(call.signal.reason).toMatchObject(reason);
   });
 
-  it('aborts at once when the client has left already', () => {
-    using call = callSignal(AbortSignal.abort(), undefined);
-    expect(call.signal.reason).toMatchObject({ code: 'CANCELLED' });
-  });
-
-  it('aborts with DEADLINE_EXCEEDED when the time is over, and not before', () => {
-    using call = callSignal(new AbortController().signal, 999.5);
-    vi.advanceTimersByTime(999);
-    expect(call.signal.aborted).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-  });
-
-  it('accepts another timeout, which counts from the start of the call', () => {
-    using call = callSignal(new AbortController().signal, 10_000);
-    vi.advanceTimersByTime(600);
-    call.limit(1_000);
-    vi.advanceTimersByTime(399);
-    expect(call.signal.aborted).toBe(false);
-    vi.advanceTimersByTime(2);
-    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('aborts at once if the new timeout has passed already', () => {
-    using call = callSignal(new AbortController().signal, 10_000);
-    vi.advanceTimersByTime(600);
-    call.limit(100);
-    vi.advanceTimersByTime(1);
-    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-  });
-
-  it('aborts with the error that ends it', () => {
-    using call = callSignal(new AbortController().signal, 10);
-    const error = new Error('revoked');
-    call.end(error);
-    expect(call.signal.reason).toBe(error);
-  });
-
-  it.each([
-    ['before the call', true],
-    ['during the call', false],
-  ])('aborts with the reason of a shutdown that began %s', (_when, isBefore) => {
-    const shutdown = new AbortController();
-    const reason = new Error('shutting down');
-    if (isBefore) shutdown.abort(reason);
-    using call = callSignal(new AbortController().signal, 10, shutdown.signal);
-    shutdown.abort(reason);
-    expect(call.signal.reason).toBe(reason);
-  });
-
-  it('keeps the first reason', () => {
-    const client = new AbortController();
-    using call = callSignal(client.signal, 10);
-    vi.advanceTimersByTime(10);
-    client.abort();
-    expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-  });
-
-  it("limits a timeout to the longest of Node's timers", () => {
-    using call = callSignal(new AbortController().signal, 2 ** 40);
-    vi.advanceTimersByTime(2 ** 30);
-    expect(call.signal.aborted).toBe(false);
+  it('is aborted from the start if the client has left or the server shuts down', () => {
+    using left = callSignal(AbortSignal.abort(), undefined);
+    expect(left.signal.reason).toMatchObject(cancelled);
+    using late = callSignal(new AbortController().signal, 10, AbortSignal.abort(shuttingDown));
+    expect(late.signal.reason).toBe(shuttingDown);
   });
 
   it('leaves no timer behind, and does not abort when it is disposed of', () => {
     const client = new AbortController();
-    const call = callSignal(client.signal, 1000);
+    const call = callSignal(client.signal, 1_000);
+    call.limit(500);
     call[Symbol.dispose]();
     client.abort();
-    expect(vi.getTimerCount()).toBe(0);
-    expect(call.signal.aborted).toBe(false);
+    expect([vi.getTimerCount(), call.signal.aborted]).toEqual([0, false]);
   });
 });
+
+function passLimited(call: CallSignal, ms: number, limitMs = 1_000): void {
+  pass(600);
+  call.limit(limitMs);
+  pass(ms);
+}
+
+function passThen(ms: number, act: () => void): void {
+  pass(ms);
+  act();
+}
