@@ -7,7 +7,6 @@ import { withOpenApi } from '../../../shared/http/docs.ts';
 import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
-import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const app = createApp({
   routes: [
@@ -50,51 +49,9 @@ describe('a path', () => {
   ])('passes the parameter %s to its handler as %j', async (encoded, decoded) => {
     expect(await (await remove(encoded)).json()).toEqual({ userId: decoded });
   });
-
-  it.each(['%', '%zz', 'a%2', '%C3', '%ff', '%ED%A0%80', '%C0%AF'])(
-    'with the malformed escape %s gets 400',
-    async (id) => {
-      const response = await remove(id);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({
-        code: 3,
-        message: 'invalid path: percent-encode it as UTF-8',
-        details: [errorInfo('PATH_MALFORMED')],
-      });
-    },
-  );
-
-  it('may have any query', async () => {
-    expect((await app.request('/document?a=%zz')).status).toBe(200);
-  });
-
-  it.each(['/', '/nowhere', '/document/', '/document/x', '/v2/users/1', '/v2/users//otp_email'])(
-    'without a route gets 404: %s',
-    async (path) => {
-      const response = await app.request(path, { method: 'DELETE' });
-      expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ code: 5, message: 'Not Found' });
-    },
-  );
 });
 
 describe('a method', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'OPTIONS'])('that the route does not offer gets 405: %s', async (method) => {
-    const response = await app.request('/v2/users/1/otp_email', { method });
-    expect(response.status).toBe(405);
-    expect(await response.json()).toEqual({ code: 12, message: 'Method Not Allowed' });
-    expect(response.headers.get('allow')).toBe('DELETE');
-  });
-
-  it('HEAD gets the status and the headers of GET, without its body', async () => {
-    const response = await app.request('/document', { method: 'HEAD' });
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-      200,
-      'application/json',
-      '',
-    ]);
-  });
-
   it('HEAD is among the methods of a path that offers GET', async () => {
     const response = await app.request('/document', { method: 'PUT' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
