@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Audit, type AuditedCall, commandEvent } from '../../../shared/audit/audit.ts';
+import { Audit, commandEvent } from '../../../shared/audit/audit.ts';
 import { type AuditEvent, organisationFacts } from '../../../shared/audit/auditEvent.ts';
 import { deadlineExceeded, operationDenied } from '../../../shared/errors/errors.ts';
 import { auditUnwritable } from '../../../shared/errors/storeErrors.ts';
@@ -13,24 +13,6 @@ const logged = capturedLog();
 const brokenTrail = () => memoryTrail(() => Promise.reject(new Error('no space left on device')));
 
 describe('the audit trail of a call', () => {
-  it('has one event before the first effect and one at the end, with the facts known by then', async () => {
-    const { audit, events } = memoryTrail();
-    const call = audit.call('export', origin);
-    call.identify(who);
-    await call.begin({ flags: ['with_otp'] }, () => ({ counts: { org: 1 } }));
-    expect(events).toEqual([
-      { time: expect.any(String), event: 'export.started', outcome: 'started', ...who, ...origin, flags: ['with_otp'] },
-    ]);
-    await call.end();
-    expect(events[1]).toEqual({
-      ...events[0],
-      time: expect.any(String),
-      event: 'export.finished',
-      outcome: 'ok',
-      counts: { org: 1 },
-    });
-  });
-
   it('has one final event, of the first end', async () => {
     const { audit, events } = memoryTrail();
     const call = audit.call('import', origin);
@@ -40,22 +22,6 @@ describe('the audit trail of a call', () => {
     expect(events.map(({ outcome }) => outcome)).toEqual(['started', 'DEADLINE_EXCEEDED']);
   });
 
-  it('has one event for a call that is denied before it begins if a token proves the caller, and otherwise none', async () => {
-    const { audit, events } = memoryTrail();
-    const denied = (call: AuditedCall) => call.run(() => Promise.reject(operationDenied()));
-    const identified = audit.call('import', origin);
-    identified.identify(who);
-    await expect(denied(identified)).rejects.toThrow(/permissions/);
-    await expect(denied(audit.call('import', origin))).rejects.toThrow(/permissions/);
-    const failing = audit.call('import', origin);
-    failing.identify(who);
-    await expect(failing.run(() => Promise.reject(deadlineExceeded()))).rejects.toThrow(/deadline/);
-    await audit.close();
-    expect(events).toEqual([
-      expect.objectContaining({ event: 'import.denied', outcome: 'PERMISSION_DENIED', ...who, ...origin }),
-    ]);
-  });
-
   it('has a final event when the process shuts down', async () => {
     const { audit, events } = memoryTrail();
     await audit.call('import', origin).begin({});
@@ -63,23 +29,6 @@ describe('the audit trail of a call', () => {
     expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
       ['import.started', 'started'],
       ['import.finished', 'UNAVAILABLE'],
-    ]);
-  });
-
-  it('has one event for a successful removal, and a second one if the call fails after it', async () => {
-    const { audit, events } = memoryTrail();
-    await audit.call('otp-email', origin).run(async () => undefined);
-    expect(events).toEqual([]);
-    const removal = audit.call('otp-email', origin);
-    await removal.run(() => removal.begin({ target: 'ada' }));
-    const failing = audit.call('otp-email', origin);
-    await failing.begin({ target: 'eve' });
-    await failing.end(deadlineExceeded());
-    await audit.close();
-    expect(events.map(({ event, outcome, target }) => [event, outcome, target])).toEqual([
-      ['otpEmail.removed', 'ok', 'ada'],
-      ['otpEmail.removed', 'ok', 'eve'],
-      ['otpEmail.removed', 'DEADLINE_EXCEEDED', 'eve'],
     ]);
   });
 });
