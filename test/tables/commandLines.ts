@@ -67,6 +67,11 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'otp-email enable': "missing required argument 'USER_ID': run identity otp-email enable --help",
   'otp-email enable 1 2 --data x':
     "too many arguments for 'enable'. Expected 1 argument but got 2: 1, 2: run identity otp-email enable --help",
+  'otp-email remove https://a.example --token-file none.pat': 'specify the people: USER, or --file FILE',
+  'otp-email remove ada --data ./none https://a.example --token-file none.pat':
+    'an address, --data and --firestore are mutually exclusive: specify one of them',
+  'otp-email remove ada https://a.example https://b.example':
+    'https://a.example and https://b.example: specify one address',
   'pat create': 'missing option --user: run identity pat create --help',
   'pat create --user ""': `invalid --user "": ${ids}`,
   'pat create --user 1 --expires "1 d"': `invalid --expires "1 d": ${spans}`,

@@ -142,17 +142,6 @@ describe('otp-email remove in a database', () => {
     }
     expect(await withFactor()).toContain(ada);
   });
-
-  it.each([
-    [['https://a.example', '--token-file', 'none.pat'], 'specify the people: USER, or --file FILE'],
-    [['ada', '--data', './none', 'https://a.example', '--token-file', 'none.pat'], 'mutually exclusive'],
-    [['ada', 'https://a.example', '--token-file', 'none.pat'], 'none.pat'],
-    [['ada', 'https://a.example', 'https://b.example'], 'https://a.example and https://b.example: specify one address'],
-  ])('rejects the call %j', async (args, problem) => {
-    const { code, stderr } = await identity(['otp-email', 'remove', ...args]);
-    expect(code).not.toBe(0);
-    expect(stderr).toContain(problem);
-  });
 });
 
 describe('otp-email remove at an instance', () => {
@@ -167,16 +156,6 @@ describe('otp-email remove at an instance', () => {
     expect(await remover([])(...args)).toMatchObject({ removed: 1, removals: [{ userId: ada, outcome: 'removed' }] });
     expect(await withFactor()).not.toContain(ada);
     expect(await remover([])(...args)).toMatchObject({ removed: 0, removals: [{ outcome: 'notEnabled' }] });
-  });
-
-  it('removes nothing if the call specifies a database, too', async () => {
-    const { ada, url, tokenFile, database, withFactor } = await newInstance();
-    const { code, stderr } = await identity(['otp-email', 'remove', ada, url, '--token-file', tokenFile, ...database]);
-    expect({ code, stderr }).toEqual({
-      code: 64,
-      stderr: 'identity: an address, --data and --firestore are mutually exclusive: specify one of them\n',
-    });
-    expect(await withFactor()).toContain(ada);
   });
 
   it('takes ids only with a token that may not export', async () => {

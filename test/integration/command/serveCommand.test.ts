@@ -4,7 +4,7 @@ import { startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
-import { describeDatabases, init, serve } from '../../support/instances/commandInstance.ts';
+import { init, serve } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
@@ -94,14 +94,5 @@ describe('identity serve', () => {
     expect(configured.stderr).not.toMatch(/^\s+at /m);
     await running.stop();
     await remove();
-  });
-});
-
-describeDatabases('identity serve', (newDatabase) => {
-  it('does not start on a database without an instance', async () => {
-    const database = await newDatabase();
-    const { code, stdout, stderr } = await identity(['serve', '--port', '0', ...database]);
-    const problem = `identity: no instance in ${database[1]}: create one with identity init\n`;
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: problem });
   });
 });
