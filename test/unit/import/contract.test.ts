@@ -1,21 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { importRequest, importResponse } from '../../../functions/import/contract.ts';
-import { readRequest } from '../../../shared/wire/requestMessage.ts';
-
-describe('the import request', () => {
-  it('accepts both names of a bucket, in both spellings', () => {
-    const gcs = { path: 'a', bucket: 'b', serviceaccount_json: 'c' };
-    const read = { path: 'a', bucket: 'b', serviceaccountJson: 'c' };
-    expect(readRequest(importRequest, { data_orgsv1_gcs: gcs, dataOrgsGcs: gcs })).toMatchObject({
-      dataOrgsv1Gcs: read,
-      dataOrgsGcs: read,
-    });
-    expect(readRequest(importRequest, { dataOrgsv1Gcs: gcs, data_orgs_gcs: gcs })).toMatchObject({
-      dataOrgsv1Gcs: read,
-      dataOrgsGcs: read,
-    });
-  });
-});
+import { expect, it } from 'vitest';
+import { importResponse } from '../../../functions/import/contract.ts';
 
 it('a response with the reasons of another version is accepted', () => {
   const counts = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
