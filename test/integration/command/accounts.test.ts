@@ -101,19 +101,6 @@ describe('a command on accounts', () => {
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('at most 7d (MAX_TOKEN_DAYS)') });
   });
 
-  it("a person's token cannot export or import, even if the person is IAM_OWNER", async () => {
-    await identityJson(['member', 'add', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
-    const { token } = await newToken(database, people.ben);
-    for (const [operation, body] of [
-      ['export', { response_output: true }],
-      ['import', { data_orgs: { orgs: [] } }],
-    ] as const) {
-      const answer = await post({ ...instance, token }, operation, body);
-      expect(expectError(answer, 403, 7).message).toContain("the token is a person's");
-    }
-    await identityJson(['member', 'remove', '--user', people.ben, '--role', 'IAM_OWNER', ...database]);
-  });
-
   it('pat list never shows a token', async () => {
     await newToken(database, owner);
     const { stdout } = await identity(['pat', 'list', '--user', owner, '--json', ...database]);
