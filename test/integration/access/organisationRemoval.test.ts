@@ -67,21 +67,6 @@ describe('the removal of organisations', () => {
     await refused(['A', 'B'], 'organisation B not found');
   });
 
-  it('is rejected if it would remove the last active IAM_OWNER', async () => {
-    const { store, instance } = await linkedInstance();
-    await store.commit(
-      (await readDatabase(store))
-        .get('users')
-        ?.filter(({ orgId }) => orgId === instance.orgId)
-        .map(({ id }) => ({
-          type: 'update',
-          key: { collection: 'users', id },
-          fields: { state: 'USER_STATE_LOCKED' },
-        })) ?? [],
-    );
-    await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last active IAM_OWNER');
-  });
-
   it('that was interrupted hides the organisation from exports but not from the list, blocks writes to it, and continues when it is repeated', async () => {
     const { store, instance, before } = await linkedInstance();
     const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
