@@ -1,18 +1,14 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { z } from 'zod';
-import { valueAt } from '../../shared/json/jsonObject.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
-import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
 import { adopt } from './adoption.ts';
 import { anyFile, asV1 } from './file.ts';
-import { type ModelRecord, textAt } from './kinds.ts';
 import type { Model } from './model.ts';
-import { sortedText } from './modelContent.ts';
 import { isContradictory, type Stated } from './modelFile.ts';
 import { importFile, type Options, type Outcome } from './modelImport.ts';
+import { comparableSuccess, successOf } from './modelSuccess.ts';
+import { expectWarnings } from './modelWarnings.ts';
 import { hasOpenOutcome } from './openOutcomes.ts';
 import { brief, type Interrupted, type State, type Step, step } from './step.ts';
 import type { End, System } from './system.ts';
@@ -212,7 +208,10 @@ function checkReport(state: State, sent: Sent, text: string) {
     outcomes.flatMap(({ error }) => (error === undefined ? [] : [`${error.type} ${error.id} ${error.message}`])).sort(),
   );
   expect(comparableSuccess(success.orgs ?? [])).toEqual(comparableSuccess(successOf(sent.orgs, outcomes, after)));
-  expectWarnings(summary.warnings, outcomes);
+  expectWarnings(
+    summary.warnings,
+    outcomes.flatMap((outcome) => outcome.warnings),
+  );
   expect(JSON.stringify(summary.warnings).includes('manifest_missing')).toBe(!summary.proved);
   if (sent.dryRun === true) return summary;
   replace(model, after);
@@ -220,54 +219,6 @@ function checkReport(state: State, sent: Sent, text: string) {
   const own = matching(state, sent);
   if (own !== undefined) interrupted.splice(interrupted.indexOf(own), 1);
   return summary;
-}
-
-const warnings = z.array(
-  z.object({ type: z.string(), id: z.string().optional(), reason: z.string().optional(), message: z.string() }),
-);
-/** The reasons of the warnings on which a user relies. */
-const relied: ReadonlySet<string> = new Set(['privilege_added', 'domain_added', 'state_changed']);
-
-/** Expects the warnings of privileges, domains and states on which a user relies, and no others of these types. */
-function expectWarnings(given: unknown, outcomes: readonly Outcome[]): void {
-  const expected = outcomes.flatMap((outcome) => outcome.warnings);
-  const actual = warnings.parse(given).filter(({ reason = '' }) => relied.has(reason));
-  const matches = actual.filter(({ type, id, message }) =>
-    expected.some((one) => one.type === type && one.id === id && one.texts.every((text) => message.includes(text))),
-  );
-  const names = (list: readonly { readonly type: string; readonly id?: string | undefined }[]) =>
-    list.map(({ type, id }) => `${type} ${id}`).sort();
-  expect(names(matches), JSON.stringify(actual)).toEqual(names(expected));
-  expect(actual).toHaveLength(expected.length);
-}
-
-/** The lists of ids of written records, by organisation (zitadel 5.8). */
-function successOf(orgs: readonly Organisation[], outcomes: readonly Outcome[], after: Model): Success[] {
-  const existing = new Set(orgs.map(({ orgId }) => orgId).filter((orgId) => after.has('organisations', orgId)));
-  return [...existing].map((orgId) => {
-    const lists: Success = { orgId };
-    for (const { given, kind } of outcomes) {
-      if (given?.orgId !== orgId || given.parent !== undefined || !['created', 'overwritten'].includes(kind)) continue;
-      const { success } = recordSection(given.section);
-      if (success === undefined) continue;
-      const list = lists[success.field];
-      const entry = entryOf(given, success.entry);
-      lists[success.field] = Array.isArray(list) ? [...list, entry] : [entry];
-    }
-    return lists;
-  });
-}
-
-type Success = Organisation & Record<string, unknown>;
-
-function entryOf(given: ModelRecord, entry: readonly string[] | Readonly<Record<string, string>>): unknown {
-  if (Array.isArray(entry)) return entry.map((path: string) => textAt(given, path)).join('_');
-  const values = Object.entries(entry).map(([name, path]) => [name, valueAt(given.json, path)] as const);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
-}
-
-function comparableSuccess(orgs: readonly Organisation[]): string[] {
-  return orgs.map((org) => sortedText(Object.values(comparable([org]))));
 }
 
 function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<string, number>> {

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
 import { type ModelRecord, reportedId, textAt, textsAt } from './kinds.ts';
 import type { Model } from './model.ts';
 
@@ -35,5 +37,23 @@ export function stateWarnings(record: ModelRecord, stored: ModelRecord | undefin
   const state = record.json.state ?? record.json.orgState;
   const previous = stored?.json.state ?? stored?.json.orgState;
   if (state === undefined || previous === undefined || state === previous) return [];
-  return [{ type: 'state', id: reportedId(record), texts: [`${previous} to ${state}`] }];
+  return [{ type: 'state', id: reportedId(record), texts: [`state changed: ${previous} to ${state}`] }];
+}
+
+const listed = z.array(
+  z.object({ type: z.string(), id: z.string().optional(), reason: z.string().optional(), message: z.string() }),
+);
+/** The reasons of the warnings on which a user relies. */
+const relied: ReadonlySet<string> = new Set(['privilege_added', 'domain_added', 'state_changed']);
+
+/** Expects the warnings of privileges, domains and states on which a user relies, and no others of these types. */
+export function expectWarnings(given: unknown, expected: readonly Warning[]): void {
+  const actual = listed.parse(given).filter(({ reason = '' }) => relied.has(reason));
+  const matches = actual.filter(({ type, id, message }) =>
+    expected.some((one) => one.type === type && one.id === id && one.texts.every((text) => message.includes(text))),
+  );
+  const names = (list: readonly { readonly type: string; readonly id?: string | undefined }[]) =>
+    list.map(({ type, id }) => `${type} ${id}`).sort();
+  expect(names(matches), JSON.stringify(actual)).toEqual(names(expected));
+  expect(actual).toHaveLength(expected.length);
 }

@@ -3,13 +3,15 @@ import { recordSection } from '../../shared/organisation/sections.ts';
 import { type ModelRecord, placeOf, reportedId } from '../machine/kinds.ts';
 import { Model } from '../machine/model.ts';
 import { exportedOrganisations, readFile, withState } from '../machine/modelFile.ts';
-import { importFile } from '../machine/modelImport.ts';
+import { importFile, type Outcome } from '../machine/modelImport.ts';
+import { comparableSuccess, successOf } from '../machine/modelSuccess.ts';
+import { expectWarnings } from '../machine/modelWarnings.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { decideFile } from '../support/import/decideFile.ts';
-import { type Report, testInstance } from '../support/instances/testInstance.ts';
+import { countedInstance, type Report } from '../support/instances/testInstance.ts';
 import { MemoryStore } from '../support/stores/memoryStore.ts';
-import { describeStores, openTestStore, setUpOnce } from '../support/stores/stores.ts';
+import { describeStores, setUpOnce } from '../support/stores/stores.ts';
 import { importRows, type Row } from './import.ts';
 import { organisationsOf } from './importRows.ts';
 
@@ -28,6 +30,8 @@ interface Case {
   readonly after: readonly Organisation[];
 }
 
+/** The error of a domain that is imported, but not as primary. */
+const notPrimary = 'ORG-Ggd32';
 const DIFFERS = ['exists', 'skipped', 'overwritten'];
 const letters = ['a', 'b', 'c'];
 const cases = Object.entries(importRows).flatMap(([subject, rows], part) =>
@@ -39,11 +43,11 @@ function toCase(subject: string, prefix: string, row: Row, mode: Mode): Case {
   const [stored, file, texts, after] = row;
   const [report = '', skip = report, overwrite = report] = texts === 'differs' ? DIFFERS : texts.split(' | ');
   const outcomes = { report, skip, overwrite }[mode].split(', ');
-  const isWritten = outcomes.some((outcome) => outcome === 'created' || outcome === 'overwritten');
+  const isWritten = outcomes.some((outcome) => /^(created|overwritten)/.test(outcome));
   return {
     name: `${subject}: [${stored}] [${file}] with ${mode}: ${outcomes.join(', ')}`,
     mode,
-    orgIds: letters.map(own),
+    orgIds: [...letters, 'd'].map(own),
     stored: [
       ...letters.map((letter) => ({ orgId: own(letter), org: { name: own(letter) }, orgState: 'ORG_STATE_ACTIVE' })),
       ...organisationsOf(stored, own),
@@ -59,6 +63,8 @@ const recordsOf = (orgs: readonly Organisation[]) => readFile(orgs).flatMap(({ r
 /** The outcome of a record as a row has it: the kind, or the id of the error. */
 function named({ section }: ModelRecord, outcome: string): { kind: string; id?: string | undefined } {
   const { error, unique = [] } = recordSection(section);
+  const [kindOfPrimary = '', id] = outcome.split('+');
+  if (id !== undefined) return { kind: kindOfPrimary, id };
   const isKind = ['created', 'unchanged', 'skipped', 'overwritten', 'notCarried'].includes(outcome);
   if (isKind) return { kind: outcome };
   const ids: Record<string, string | undefined> = {
@@ -84,6 +90,18 @@ function modelBefore({ stored }: Case): Model {
   return model;
 }
 
+/** The outcomes of the row's file by the model. */
+function outcomesOf(row: Case, model = modelBefore(row)): readonly Outcome[] {
+  return importFile(model, row.file, { onConflict: row.mode, withKeys: true, newOrgsOnly: false });
+}
+
+function successIn(row: Case): readonly Organisation[] {
+  const model = modelBefore(row);
+  return successOf(row.file, outcomesOf(row, model), model);
+}
+
+const warningsOf = (row: Case) => outcomesOf(row).flatMap(({ warnings }) => warnings);
+
 /** The content that the row describes: of the file where records are written, else what was stored. */
 function modelAfter(row: Case): Model {
   const model = modelBefore(row);
@@ -98,9 +116,7 @@ const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
 it('has a record for each outcome, and an outcome that the model of the machine agrees with', () => {
   for (const row of cases) {
-    const model = modelBefore(row);
-    const outcomes = importFile(model, row.file, { onConflict: row.mode, withKeys: true, newOrgsOnly: false });
-    const ofRecords = outcomes.filter(({ given }) => given !== undefined);
+    const ofRecords = outcomesOf(row).filter(({ given }) => given !== undefined);
     expect(
       ofRecords.map(({ given, kind, error }) => `${given && placeOf(given)} ${kind} ${idIn(error?.message)}`).sort(),
       row.name,
@@ -135,26 +151,38 @@ describeStores('the table of imports', (kind) => {
   describe.each(modes)('with %s', (mode) => {
     const tried = cases.filter((row) => row.mode === mode);
     const results = setUpOnce(async () => {
-      const instance = await testInstance(await openTestStore(kind));
+      const { instance, writesOf } = await countedInstance(kind);
       const importing = (orgs: readonly Organisation[], more: object) =>
-        instance.import({ data_orgs: { orgs }, with_keys: true, ...more });
-      const { errors } = await importing(
-        tried.flatMap(({ stored }) => stored),
-        {},
-      );
-      expect(errors).toBeUndefined();
+        writesOf(() => instance.import({ data_orgs: { orgs }, with_keys: true, ...more }));
+      const stored = tried.flatMap((row) => row.stored);
+      const first = await importing(stored, {});
+      expect(first.result.errors).toBeUndefined();
+      const again = await importing(stored, { on_conflict: mode });
       const file = tried.flatMap((row) => row.file);
-      // A dry run that wrote anything would change the outcomes of the import after it.
-      const reports = [
-        await importing(file, { on_conflict: mode, dry_run: true }),
-        await importing(file, { on_conflict: mode }),
-      ];
+      const dry = await importing(file, { on_conflict: mode, dry_run: true });
+      const { result: report } = await importing(file, { on_conflict: mode });
       const { orgs } = await instance.export();
-      return { reports, organisations: new Map(orgs.map((org) => [org.orgId, org])) };
+      return { first, again, dry, report, organisations: new Map(orgs.map((org) => [org.orgId, org])) };
     });
 
-    it('has the outcomes of all rows, in a dry run too', () => {
-      for (const report of results().reports) expectOutcomes(report, tried);
+    it('finds the records of an earlier import unchanged, and writes nothing', () => {
+      const { first, again } = results();
+      expect({ writes: again.writes, errors: again.result.errors }).toEqual({ writes: 0, errors: undefined });
+      expect(again.result.summary).toMatchObject({ created: {}, unchanged: first.result.summary.created });
+    });
+
+    it('has the outcomes of all rows, and the warnings and lists of the model', () => {
+      const { report } = results();
+      expectOutcomes(report, tried);
+      expectWarnings(report.summary.warnings, tried.flatMap(warningsOf));
+      expect(comparableSuccess(report.success.orgs ?? []).sort()).toEqual(
+        comparableSuccess(tried.flatMap(successIn)).sort(),
+      );
+    });
+
+    it('has the report of the import in a dry run before it, which writes nothing', () => {
+      const { dry, report } = results();
+      expect(dry).toEqual({ writes: 0, result: { ...report, summary: { ...report.summary, dryRun: true } } });
     });
 
     it.each(tried)('leaves what the row has: $name', (row) => {
@@ -172,9 +200,12 @@ function expectOutcomes({ errors = [], summary }: Pick<Report, 'errors' | 'summa
   expect(countsIn(summary)).toEqual(countsOf(tried));
 }
 
+const typeOf = ({ section }: ModelRecord, id: string) =>
+  id === notPrimary ? 'domain_isprimary' : recordSection(section).error.type;
+
 function errorsOf(row: Case): string[] {
   return decided(row).flatMap(({ record, id }) =>
-    id === undefined ? [] : [`${recordSection(record.section).error.type} ${reportedId(record)} ${id}`],
+    id === undefined ? [] : [`${typeOf(record, id)} ${reportedId(record)} ${id}`],
   );
 }
 

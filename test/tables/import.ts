@@ -1,7 +1,7 @@
 /**
  * What is stored, what the file has, the outcomes of its records, and what the import leaves of the written ones if that is
  * not what the file has. Outcomes with `report`, `skip` and `overwrite` are separated by bars; one holds for all three.
- * `exists`, `taken` and `twice` are errors of their sections, other ids are errors; a record that `differs` exists, is
+ * `exists`, `taken` and `twice` are errors of their sections, other ids are errors, and `created+ID` is both; a record that `differs` exists, is
  * skipped or overwritten.
  */
 export type Row = readonly [stored: string, file: string, outcomes: string, after?: string];
@@ -33,6 +33,7 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a person U; a oidc I; a link U I x', 'a link U I x providedUserName=y', 'differs'],
     ['a person U; a oidc I; a link U I x', 'a link U I x idpName=y', 'unchanged'],
     ['a domain D', 'a domain D isVerified=true', 'differs'],
+    ['a domain D isVerified=true', 'a domain D isVerified=true isPrimary=true', 'differs'],
     ['a person U; a member U ORG_OWNER', 'a member U ORG_OWNER_VIEWER', 'differs'],
     [
       'a project P; a person U; a projectMember P U PROJECT_OWNER',
@@ -161,6 +162,12 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['a project P state=PROJECT_STATE_INACTIVE', 'a project P state=PROJECT_STATE_ACTIVE', 'differs'],
     ['a project P', 'a project P state=PROJECT_STATE_ACTIVE', 'unchanged'],
+    ['a robot R', 'a robot R state=USER_STATE_LOCKED', 'differs'],
+    ['a action A', 'a action A state=ACTION_STATE_INACTIVE', 'differs'],
+    ['a project P; a api A P', 'a api A P state=APP_STATE_INACTIVE', 'differs'],
+    ['a project P; a web W P', 'a web W P state=APP_STATE_INACTIVE', 'differs'],
+    [granted, 'a grant G P b r1 state=PROJECT_GRANT_STATE_INACTIVE', 'differs'],
+    [`${granted}; b authorisation U P G r1`, 'b authorisation U P G r1 state=USER_GRANT_STATE_INACTIVE', 'differs'],
     ['a action A state=ACTION_STATE_INACTIVE', 'a action A', 'exists | skipped | unchanged'],
     ['a project P; a api A P state=APP_STATE_INACTIVE', 'a api A P', 'exists | skipped | unchanged'],
     ['a project P; a grant G P b state=PROJECT_GRANT_STATE_INACTIVE', 'a grant G P b', 'exists | skipped | unchanged'],
@@ -203,6 +210,7 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
   'a record twice in a file': [
     ['-', 'a person U; a person U', 'created, twice'],
     ['-', 'a person U; a person U nick=x', 'created, twice'],
+    ['a person U', 'a person U; a person U nick=x', 'unchanged, exists | unchanged, twice | unchanged, twice'],
     ['a person U', 'a person U; a person U', 'unchanged, unchanged | unchanged, twice | unchanged, twice'],
     [
       'a person U',
@@ -230,6 +238,7 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
   'a project grant': [
     ['a project P; a role P r1', 'a grant G P b r1', 'created'],
     ['a project P; a role P r1', 'a grant G P b r1 r2', 'created', 'a grant G P b r1'],
+    ['a project P; a role P r1; a grant G P b r1', 'a grant G P b r1 r2', 'unchanged'],
     ['a project P', 'a grant G P b r1', 'COMMAND-6m9gd'],
     ['a project P', 'a grant G P a', 'notCarried'],
     ['a project P', 'a grant G P none', 'COMMAND-3m9gg'],
@@ -248,7 +257,9 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     [granted, 'b authorisation U P none r1', 'COMMAND-4m9ff'],
     [`${granted}; b project Q; b role Q r1`, 'b authorisation U Q G r1', 'COMMAND-mm9F4'],
     [granted, 'b authorisation U P G r1; b authorisation U P -', 'created, twice'],
+    [`${both}; b authorisation U P G r1`, 'b authorisation U P G r1; b authorisation U P - r2', 'unchanged, twice'],
     [granted, 'b authorisation U P G r1 r2', 'created', 'b authorisation U P G r1'],
+    [`${granted}; b authorisation U P G r1`, 'b authorisation U P G r1 r2', 'unchanged'],
     [granted, 'c person V; c authorisation V P G r1', 'created, COMMAND-4m9ff'],
     [granted, 'c person V; c authorisation V P - r1', 'created, COMMAND-4m9ff'],
     [granted, 'a authorisation U P - r2', 'created'],
@@ -260,6 +271,14 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     [`${both}; b authorisation U P G r1`, 'b authorisation U P - r1', 'unchanged'],
   ],
   'a member': [
+    ['a person U', 'a project P; a projectMember P U PROJECT_OWNER', 'created, created'],
+    [
+      '-',
+      'd org d; d person U; d member U ORG_OWNER; d domain D isVerified=true',
+      'created, created, created, created',
+    ],
+    ['a person U; a member U ORG_OWNER', 'a member U ORG_OWNER ORG_USER_MANAGER', 'differs'],
+    ['a person U; a member U ORG_OWNER ORG_USER_MANAGER', 'a member U ORG_OWNER', 'differs'],
     ['a person U', 'a member U ORG_OWNER', 'created'],
     ['a person U', 'a member U ORG_OWNER X', 'created', 'a member U ORG_OWNER'],
     ['a person U', 'a member U IAM_OWNER', 'Org-4N8es'],
@@ -278,6 +297,8 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     [granted, 'b grantMember P G U PROJECT_OWNER', 'PROJECT-m9gKK'],
   ],
   'a key': [
+    ['a project P; a api A P', 'a appKey K A P appId=none', 'COMMAND-sak24'],
+    ['a robot R', 'a machineKey K R userId=none', 'COMMAND-bnipwm1'],
     ['a project P; a api A P', 'a appKey K A P expirationDate=2001-01-01T00:00:00Z', 'DOMAIN-dv3t5'],
     ['a robot R', 'a machineKey K R expirationDate=2001-01-01T00:00:00Z', 'DOMAIN-dv3t5'],
     ['a robot R', 'a machineKey K R publicKey=eHh4', 'COMMAND-5F3h1'],
@@ -302,6 +323,20 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
       'a domain D; a domain E isPrimary=true',
     ],
     ['a domainPolicy validateOrgDomains=true', 'a domain D isPrimary=true isVerified=true', 'created'],
+    ['a domainPolicy validateOrgDomains=true', 'a domain D isPrimary=true', 'created+ORG-Ggd32', 'a domain D'],
+    ['a domainPolicy validateOrgDomains=true; a domain D', 'a domain D isPrimary=true', 'unchanged+ORG-Ggd32'],
+    [
+      '-',
+      'a domainPolicy validateOrgDomains=true; a domain D isPrimary=true; a domain E isPrimary=true isVerified=true',
+      'created, created+ORG-Ggd32, created',
+      'a domainPolicy validateOrgDomains=true; a domain D; a domain E isPrimary=true isVerified=true',
+    ],
+    [
+      '-',
+      'a domainPolicy validateOrgDomains=true; a domain E isPrimary=true isVerified=true; a domain D isPrimary=true',
+      'created, created, created+ORG-Ggd32',
+      'a domainPolicy validateOrgDomains=true; a domain D; a domain E isPrimary=true isVerified=true',
+    ],
   ],
   'the scope of login names': [
     ['a person U', 'a domainPolicy userLoginMustBeDomain=true', 'exists'],
@@ -309,8 +344,17 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['-', 'a domainPolicy userLoginMustBeDomain=true; a person U', 'created, created'],
     ['a domainPolicy', 'a domainPolicy userLoginMustBeDomain=true', 'exists | skipped | exists'],
   ],
+  'a link to an identity provider': [['a person U; a oidc I', 'a link U I x idpId=none', 'COMMAND-39nf2']],
+  'a reference to a later record': [
+    [
+      '-',
+      'b authorisation U P G r1; b metadata V k eHh4; b person V; a grant G P b r1; a role P r1; a project P; a person U',
+      'created, created, created, created, created, created, created',
+    ],
+  ],
   'a link inside a person': [
     ['a oidc I', 'a linked U I x', 'created, created'],
+    ['a oidc I', 'a linked U I x Ann', 'created, created'],
     ['-', 'a linked U elsewhere x', 'created, created'],
     ['b oidc I', 'a linked U I x', 'created, COMMAND-39nf2'],
     [

@@ -44,8 +44,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   person: ['humanUsers', user({ profile, email })],
   linked: [
     'humanUsers',
-    (own, [id = '', idp = '', externalUserId]) =>
-      user({ profile, email, idps: [{ configId: own(idp), externalUserId }] })(own, [id]),
+    (own, [id = '', idp = '', externalUserId, displayName]) =>
+      user({ profile, email, idps: [{ configId: own(idp), externalUserId, displayName }] })(own, [id]),
   ],
   robot: ['machineUsers', user({ name: 'Robot' })],
   project: ['projects', (own, [id = '', name = id]) => ({ projectId: own(id), project: { name: own(name) } })],

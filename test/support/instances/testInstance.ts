@@ -15,7 +15,7 @@ import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
-import { openTestStore } from '../stores/stores.ts';
+import { openTestStore, type StoreKind } from '../stores/stores.ts';
 import { watchedStore } from '../stores/watchedStore.ts';
 
 const record = z.record(z.string(), z.unknown());
@@ -147,10 +147,10 @@ export function servedInstance(
   };
 }
 
-/** An instance whose writes are counted from the moment that `from` is called. */
-export async function countedInstance() {
+/** An instance whose writes can be counted. */
+export async function countedInstance(kind?: StoreKind) {
   let writes: Write[] = [];
-  const store = await openTestStore();
+  const store = await openTestStore(kind);
   const instance = await testInstance(
     watchedStore(store, (some) => {
       writes.push(...some);
