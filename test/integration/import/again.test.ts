@@ -109,14 +109,6 @@ describe('the changed records of these tests', () => {
 describe('an organisation without a description in the document', () => {
   const content = { humanUsers: [person('A')], projects: [{ projectId: 'X', project: { name: 'x' } }] };
 
-  it('accepts its records if it exists, and is not an error', async () => {
-    const { instance } = await countedInstance();
-    await instance.import({ dataOrgs: { orgs: [organisation('O')] } });
-    const { errors, success } = await instance.import({ dataOrgs: { orgs: [{ orgId: 'O', ...content }] } });
-    expect(errors).toBeUndefined();
-    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['A'], projectIds: ['X'] }]);
-  });
-
   it('is an error with all its records if it does not exist', async () => {
     const { instance } = await countedInstance();
     const { errors, reasons, success, summary } = await instance.import({

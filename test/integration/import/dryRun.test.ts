@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changed } from '../../support/fixtures/changedOrganisation.ts';
-import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 
-const full = zitadelExport('export-full');
 const phone = { phone: { phone: '+41791234567' } };
 const linkedAs = (externalUserId: string) => ({ idps: [{ configId: 'elsewhere', externalUserId }] });
 /** Records of every outcome: duplicates, a taken name, a reference to a missing record, and a weak password. */
@@ -28,32 +26,11 @@ const faulty = [
 
 describe('a dry run', () => {
   it.each<[string, object, object]>([
-    ['of a file that is new', {}, { dataOrgs: { orgs: zitadelRequest('import-request') } }],
-    ['of a file that was imported before', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full } }],
-    ['of a file that has changed', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full.map(changed) } }],
-    [
-      'that skips changed records',
-      { dataOrgs: { orgs: full } },
-      { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'skip' },
-    ],
-    [
-      'that overwrites changed records',
-      { dataOrgs: { orgs: full } },
-      { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'overwrite' },
-    ],
     ['of a file with faults of every kind', { dataOrgs: { orgs: [] } }, { dataOrgs: { orgs: faulty } }],
     [
       'over an earlier import of some records',
       { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { userName: 'other' })] })] } },
       { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
-    ],
-    [
-      'that keeps the state of a person and adds a link',
-      { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ ...person('A'), state: 'USER_STATE_LOCKED' }] })] } },
-      {
-        dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { ...phone, ...linkedAs('one') })] })] },
-        on_conflict: 'overwrite',
-      },
     ],
   ])('%s reports the outcome of the real import, and writes nothing', async (_what, before, body) => {
     const { instance, store, writesOf } = await countedInstance();

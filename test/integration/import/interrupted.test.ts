@@ -9,7 +9,7 @@ import { comparable } from '../../support/fixtures/comparable.ts';
 import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { hookedStore, repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
+import { repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 700;
 const numbers = Array.from({ length: PEOPLE }, (_, index) => index);
@@ -106,23 +106,6 @@ describe('an import whose timeout expires in the middle', () => {
     });
     const instance = await testInstance(store);
     expect((await instance.export()).orgs).toEqual([]);
-  });
-});
-
-describe('an import that fails', () => {
-  it('reports the error of the store, and completes when it is sent again', async () => {
-    const store = await openTestStore();
-    let commits = 0;
-    const broken = hookedStore(store, async () => {
-      if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
-    });
-    expect(await failure(run(broken, [large]))).toMatchObject({ code: 'UNAVAILABLE' });
-    const instance = await testInstance(store);
-    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [large] } });
-    expect(errors).toBeUndefined();
-    for (const [name, count] of Object.entries(total)) {
-      expect((summary.created[name] ?? 0) + (summary.unchanged[name] ?? 0)).toBe(count);
-    }
   });
 });
 

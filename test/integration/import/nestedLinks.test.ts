@@ -3,7 +3,7 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
-import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
@@ -29,26 +29,6 @@ describe('links inside a person', () => {
     const instance = await testInstance(await openTestStore(sqlite));
     return { instance, report: await instance.import(file(...orgs)) };
   };
-
-  it('become records of userLinks, which the summary counts and an export lists separately', async () => {
-    const { instance, report } = await instanceWith(
-      org(linked('U', inner('idp', 'a', 'Ann'), inner('idp', 'b')), linked('V', inner('idp', 'c'))),
-    );
-    expect(report.errors).toBeUndefined();
-    expect(report.summary).toMatchObject({
-      created: { humanUsers: 2, userLinks: 3 },
-      failed: {},
-      notCarried: {},
-      warnings: [unproved],
-    });
-    // As in ZITADEL, which lists the links beside people only.
-    expect(report.success.orgs).toEqual([{ orgId: 'O', jwtIdps: ['idp'], humanUserIds: ['U', 'V'] }]);
-    const { orgs } = await instance.export();
-    const links = [exportedLink('U', 'a', { providedUserName: 'Ann' }), exportedLink('U', 'b'), exportedLink('V', 'c')];
-    expect(orgs).toMatchObject([{ userLinks: expect.toSatisfy((found: unknown[]) => found.length === links.length) }]);
-    expect(orgs).toMatchObject([{ userLinks: expect.arrayContaining(links) }]);
-    expect(JSON.stringify(orgs)).not.toContain('idps":');
-  });
 
   it('to an unknown provider are kept with a warning, and do not cost the person', async () => {
     const { instance, report } = await instanceWith(org(linked('U', inner('idp', 'a'), inner('unknown', 'b'))));

@@ -95,33 +95,6 @@ describe('the second record of a file with the same id', () => {
     expect((await instance.export()).orgs[0]?.humanUsers).toHaveLength(601);
   });
 
-  it.each(onConflict)(
-    'is an error if one of two user grants refers to the project grant and the other does not (on_conflict %s)',
-    async (on_conflict) => {
-      const { instance, writesOf } = await countedInstance();
-      const project = { projectId: 'p', project: { name: 'Project' } };
-      const roles = ['r', 's'].map((roleKey) => ({ projectId: 'p', roleKey, displayName: roleKey }));
-      const projectGrant = { projectId: 'p', grantedOrgId: 'O', roleKeys: ['r', 's'] };
-      const owner = organisation('P', {
-        projects: [project],
-        projectRoles: roles,
-        projectGrants: [{ grantId: 'g', projectGrant }],
-      });
-      const grant = { userId: 'U', projectId: 'p' };
-      const [given, filled] = [
-        { ...grant, projectGrantId: 'g', roleKeys: ['r'] },
-        { ...grant, roleKeys: ['s'] },
-      ];
-      const granted = organisation('O', { humanUsers: [A], userGrants: [given, filled] });
-      const body = { data_orgs: { orgs: [owner, granted] }, on_conflict };
-      expect((await instance.import(body)).errors).toMatchObject([{ type: 'user_grant', id: 'O_p_U' }]);
-      const { result, writes } = await writesOf(() => instance.import(body));
-      expect({ errors: result.errors, writes }).toMatchObject({ errors: [{ type: 'user_grant' }], writes: 0 });
-      const found = (await instance.export()).orgs.find(({ orgId }) => orgId === 'O');
-      expect(found?.userGrants).toMatchObject([{ roleKeys: ['r'] }]);
-    },
-  );
-
   it.each(onConflict)('makes a file match its manifest only if it is counted (on_conflict %s)', async (mode) => {
     const source = await testInstance(await openTestStore());
     await source.import(fileOf('report', { humanUsers: [A] }));
