@@ -6,9 +6,9 @@ import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
-import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
+import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 700;
@@ -160,29 +160,6 @@ describe('a commit whose response is lost', () => {
       expect(await importing(repeatingStore)).toEqual(await importing((store) => store));
     },
   );
-});
-
-describe('several imports of the same file at once', () => {
-  it('reach the same state as a single import, without errors', async () => {
-    const location = await sqlite.newLocation();
-    const stores = [await openTestStore(sqlite, location), await openTestStore(sqlite, location)];
-    const [first, second] = stores;
-    if (first === undefined || second === undefined) throw new Error('no stores');
-    const orgs = [...zitadelExport('export-full'), large];
-    const instance = await testInstance(first);
-    const stamps = ['2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.000002Z'];
-    const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs })), 50_000) };
-    const reports = await Promise.all(
-      stores.map((store, index) =>
-        importOrganisations(store, source, { withKeys: true }, stamps[index] ?? '', new AbortController().signal),
-      ),
-    );
-    for (const report of reports) expect(report).not.toHaveProperty('errors');
-    const both = await instance.export();
-    const alone = await testInstance(await openTestStore());
-    await alone.import({ dataOrgs: { orgs }, with_keys: true });
-    expect(both.manifest.digest).toBe((await alone.export()).manifest.digest);
-  });
 });
 
 function withStates({ humanUsers }: Organisation): object[] {

@@ -3,7 +3,7 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
-import { testInstance } from '../../support/instances/testInstance.ts';
+import { countedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
@@ -84,35 +84,27 @@ function failingStore(store: Store, failing: number): Store {
 }
 
 describe('an import with new_orgs_only', () => {
-  it('imports new organisations once, and is rejected with 409 when it is sent again', async () => {
-    const instance = await newInstance();
-    const request = { new_orgs_only: true, data_orgs: file };
-    expect((await instance.import(request)).summary.created).toMatchObject({ org: 3, humanUsers: 7 });
-    const { status, body } = await instance.refusedImport(request);
-    expect({ status, body }).toEqual({
-      status: 409,
-      body: expect.objectContaining({ code: 6, message: expect.stringContaining('a, b, c') }),
-    });
+  const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
+  it.each<[string, readonly object[], readonly object[], string]>([
+    ['all organisations exist', file.orgs, file.orgs, 'a, b, c'],
+    ['an organisation exists', [c], file.orgs, 'c'],
+    ['the file has records of an existing organisation', [a], [b, intruder], 'a'],
+  ])('is rejected with 409 and writes nothing if %s, in a dry run too', async (_when, stored, orgs, ids) => {
+    const { instance, writesOf } = await countedInstance();
+    await instance.import({ new_orgs_only: true, data_orgs: { orgs: stored } });
+    for (const dry_run of [true, false]) {
+      const request = { new_orgs_only: true, dry_run, data_orgs: { orgs } };
+      const { result, writes } = await writesOf(() => instance.refusedImport(request));
+      const body = expect.objectContaining({ code: 6, message: expect.stringContaining(`: ${ids}`) });
+      expect({ ...result, writes }).toEqual({ status: 409, body, writes: 0 });
+    }
   });
 
-  it('writes nothing if one of the organisations exists, including in a dry run', async () => {
+  it('imports the new organisations of a file if the existing organisations are excluded', async () => {
     const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [c] } });
-    for (const dry of [true, false]) {
-      const { status } = await instance.refusedImport({ new_orgs_only: true, dry_run: dry, data_orgs: file });
-      expect(status).toBe(409);
-    }
-    expect(await organisationsOf(instance)).toEqual(['c']);
     const { summary } = await instance.import({ new_orgs_only: true, excluded_org_ids: ['c'], data_orgs: file });
     expect(summary.created).toMatchObject({ org: 2 });
-  });
-
-  it('rejects records for an existing organisation that the file only refers to by its id', async () => {
-    const instance = await newInstance();
-    await instance.import({ data_orgs: { orgs: [a] } });
-    const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
-    const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: { orgs: [b, intruder] } });
-    expect(status).toBe(409);
   });
 
   it('is rejected after an interrupted call that created the organisation, and continues without new_orgs_only', async () => {
