@@ -64,7 +64,9 @@ export async function readStored(
     await readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
   const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
   const different = records.filter(({ plan }) => !equal.has(plan));
-  const toWrite = different.filter((record) => typeof intend(record, { documents, changed, equal }, rules) === 'string');
+  const toWrite = different.filter(
+    (record) => typeof intend(record, { documents, changed, equal }, rules) === 'string',
+  );
   const plans = toWrite.map(({ plan }) => plan);
   const names = plans.flatMap((plan) => [
     ...plan.claims.map(({ key }) => key),
