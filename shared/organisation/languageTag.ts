@@ -56,13 +56,7 @@ export function lostSubtags(text: string, canonical: string): readonly string[] 
 function isTag(text: string): boolean {
   const tag = text.replaceAll('_', '-');
   if (wholeTags.has(tag.toLowerCase()) || /^x-/i.test(tag)) return true;
-  try {
-    Intl.getCanonicalLocales(tag);
-    return true;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return false;
-  }
+  return canonicalTag(tag) !== undefined;
 }
 
 function toCanonicalTag(text: string): string {
@@ -82,13 +76,36 @@ function toCanonicalTag(text: string): string {
   return canonicalBeginning([UNDETERMINED, ...rest]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
 }
 
-/** Returns the canonical form of the longest beginning that is a tag. */
+/** A beginning of a tag is a tag, unless it ends in an extension: behind its letter, or behind its letter and a key. */
+const MAX_OPEN_SUBTAGS = 2;
+
+/** Returns the canonical form of the longest beginning that is a tag, such as a language without what follows it. */
 function canonicalBeginning(subtags: readonly string[]): string {
+  let [least, most] = [1, subtags.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (tagUpTo(subtags, middle) === undefined) most = middle - 1;
+    else least = middle;
+  }
+  return tagUpTo(subtags, least) ?? UNDETERMINED;
+}
+
+/** Returns the canonical form of the beginning of a length, or without the open end of an extension. */
+function tagUpTo(subtags: readonly string[], length: number): string | undefined {
+  for (let end = length; end >= Math.max(1, length - MAX_OPEN_SUBTAGS); end--) {
+    const tag = canonicalTag(subtags.slice(0, end).join('-'));
+    if (tag !== undefined) return tag;
+  }
+  return undefined;
+}
+
+/** Returns the canonical form of a tag; undefined for a text that is none. */
+function canonicalTag(text: string): string | undefined {
   try {
-    return Intl.getCanonicalLocales(subtags.join('-'))[0] ?? UNDETERMINED;
+    return Intl.getCanonicalLocales(text)[0];
   } catch (error) {
-    if (!(error instanceof RangeError) || subtags.length < 2) throw error;
-    return canonicalBeginning(subtags.slice(0, -1));
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
   }
 }
 

@@ -139,6 +139,31 @@ describe('a language tag', () => {
     expect(canonicalLanguageTag(text)).toBe(tag);
   });
 
+  it.each([
+    [`de${'-x1'.repeat(20_000)}`, 'de'],
+    [`en${'-a-bcd'.repeat(10_000)}`, 'en-a-bcd'],
+    [`en-a${'-bcd'.repeat(15_000)}-b`, `en-a${'-bcd'.repeat(15_000)}`],
+  ])('keeps the beginning of a long text that is a tag (%#)', (text, tag) => {
+    expect(canonicalLanguageTag(text)).toBe(tag);
+  });
+
+  it('keeps the longest beginning that is a tag', () => {
+    const longest = (subtags: readonly string[]): string | undefined => {
+      try {
+        return Intl.getCanonicalLocales(subtags.join('-'))[0];
+      } catch {
+        return longest(subtags.slice(0, -1));
+      }
+    };
+    const subtag = fc.constantFrom(...'x a b u t m0 ca bcde us x1 1994 latn 419 variant1 true h0 hybrid co'.split(' '));
+    fc.assert(
+      fc.property(fc.array(subtag, { maxLength: 10 }), (rest) => {
+        const subtags = ['de', ...rest];
+        expect(canonicalLanguageTag(subtags.join('-'))).toBe(longest(subtags));
+      }),
+    );
+  });
+
   it.each(['cmn', 'arb', 'kmr-Latn', 'bcl', 'gsw', 'aab', 'qaa'])(
     'stays unchanged if a ZITADEL stores it: %s',
     (tag) => {
