@@ -131,6 +131,11 @@ async function locked(
 
 async function begin(call: ImportCall, inspection: Inspection, since: string | undefined): Promise<ImportContext> {
   const { settings, stamp, source, store, base, signal, report } = call;
+  const [removed, memberRemovals, instance] = await Promise.all([
+    readOthersRemoved(store, orgIdsOf(inspection)),
+    readMemberRemovals(store),
+    describeInstance(store),
+  ]);
   const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
   const callerPath = caller === undefined ? undefined : documentPath(userKey(caller.userId));
   return {
@@ -146,9 +151,9 @@ async function begin(call: ImportCall, inspection: Inspection, since: string | u
     pace: new Pace(dryRun === true ? {} : base),
     passwordHashing,
     reservedNames: new ReservedNames(store),
-    removed: await readOthersRemoved(store, orgIdsOf(inspection)),
-    memberRemovals: (await readMemberRemovals(store)).count,
-    loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
+    removed,
+    memberRemovals: memberRemovals.count,
+    loginNamesByDefault: instance.loginNamesByDomain,
   };
 }
 
