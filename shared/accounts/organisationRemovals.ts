@@ -1,7 +1,7 @@
 // The record of organisations in removal.
 
 import { z } from 'zod';
-import { type DocumentKey, documentId, type Reader, type Transaction } from '../store/store.ts';
+import { type DocumentKey, documentId, type Reader, type StoredDocument, type Transaction } from '../store/store.ts';
 
 const listKey: DocumentKey = { collection: 'instance', id: documentId('organisation removals') };
 const listSchema = z.array(z.string());
@@ -9,7 +9,7 @@ const listSchema = z.array(z.string());
 /** Reads the organisations whose removal has begun and not ended: it runs, or was interrupted. */
 export async function readRemovals(reader: Reader): Promise<ReadonlySet<string>> {
   const [stored] = await reader.getMany([listKey], ['body']);
-  return new Set(listSchema.parse(JSON.parse(stored?.body ?? '[]')));
+  return listedIn(stored);
 }
 
 /** Changes the list of unfinished removals. */
@@ -18,7 +18,10 @@ export async function changeRemovals(
   change: (orgIds: ReadonlySet<string>) => Iterable<string>,
 ): Promise<void> {
   const [stored] = await transaction.getMany([listKey], ['body']);
-  const orgIds = new Set(listSchema.parse(JSON.parse(stored?.body ?? '[]')));
-  const body = JSON.stringify([...change(orgIds)]);
+  const body = JSON.stringify([...change(listedIn(stored))]);
   transaction.write([{ type: stored === undefined ? 'create' : 'update', key: listKey, fields: { body } }]);
+}
+
+function listedIn(stored: StoredDocument | undefined): ReadonlySet<string> {
+  return new Set(listSchema.parse(JSON.parse(stored?.body ?? '[]')));
 }
