@@ -84,7 +84,8 @@ describe('an import whose client accepts events', () => {
     expect(between).toBeLessThanOrEqual(seconds);
   });
 
-  it('reports that it waits for another operation, and does not write before that has ended', async () => {
+  /** Sends an import to an instance on which another operation runs, and reads its first event. */
+  async function waitingImport() {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const { signal } = new AbortController();
@@ -92,6 +93,11 @@ describe('an import whose client accepts events', () => {
     const response = await request(instance, { data_orgs: file });
     const reader = response.body?.getReader();
     const { value } = (await reader?.read()) ?? {};
+    return { store, instance, other, reader, value };
+  }
+
+  it('reports that it waits for another operation, and does not write before that has ended', async () => {
+    const { store, other, reader, value } = await waitingImport();
     expect(progress.parse(JSON.parse(Buffer.from(value ?? []).toString())).waitingFor).toEqual({
       operation: 'rekey',
       caller: 'root',
@@ -104,13 +110,7 @@ describe('an import whose client accepts events', () => {
   });
 
   it('ends if its token is revoked while it waits, and writes nothing', async () => {
-    const store = await openTestStore(sqlite);
-    const instance = await testInstance(store);
-    const { signal } = new AbortController();
-    const other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
-    const response = await request(instance, { data_orgs: file });
-    const reader = response.body?.getReader();
-    await reader?.read();
+    const { store, instance, other, reader } = await waitingImport();
     expect(await revokeTokens(store, instance.userId)).toBe(1);
     await other[Symbol.asyncDispose]();
     const { value } = (await reader?.read()) ?? {};
