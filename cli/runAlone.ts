@@ -3,6 +3,7 @@
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../shared/audit/openAudit.ts';
 import { withLock } from '../shared/store/lock/fence.ts';
+import type { LockHolder } from '../shared/store/lock/instanceLock.ts';
 import type { Store } from '../shared/store/store.ts';
 import { waitText } from './progress.ts';
 
@@ -19,6 +20,6 @@ export function runAlone<Result>(
   { store, signal, stderr }: Call,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const onWait = (holder: Parameters<typeof waitText>[0]) => void stderr.write(`${waitText(holder)}\n`);
+  const onWait = (holder: LockHolder) => void stderr.write(`${waitText(holder)}\n`);
   return withLock(store, { mode: 'alone', operation, caller: systemAccount(), signal, onWait }, work);
 }
