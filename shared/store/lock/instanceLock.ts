@@ -117,21 +117,9 @@ function throwIfEnded({ aborted, reason }: AbortSignal, blocking: LockHolder | u
 
 /** Waits for an event of this process, or some time for one of another process. */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
-  using timer = new DisposableTimer(milliseconds, signal);
-  await Promise.race([event, timer.ended]);
-}
-
-/** A pause that ends with a signal, and whose timer does not outlive it. */
-class DisposableTimer implements Disposable {
-  private readonly controller = new AbortController();
-  readonly ended: Promise<void>;
-
-  constructor(milliseconds: number, signal: AbortSignal) {
-    const either = AbortSignal.any([signal, this.controller.signal]);
-    this.ended = setTimeout(milliseconds, undefined, { signal: either }).catch(() => undefined);
-  }
-
-  [Symbol.dispose](): void {
-    this.controller.abort();
-  }
+  const ended = new AbortController();
+  // A timer that lost the race must not keep the process alive.
+  const pause = setTimeout(milliseconds, undefined, { signal: AbortSignal.any([signal, ended.signal]) });
+  await Promise.race([event, pause.catch(() => undefined)]);
+  ended.abort();
 }
