@@ -2,6 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { organisation, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const EXPIRES = '2099-01-01T00:00:00Z';
@@ -57,5 +59,17 @@ describe('keys', () => {
     expect(errors).toEqual(refused);
     expect(keysIn((await instance.export()).orgs)).toEqual(expect.arrayContaining(keysIn([valid])));
     expect(keysIn((await instance.export()).orgs)).toHaveLength(4);
+  });
+
+  it('of an application stay when it gets a method without keys, as in ZITADEL', async () => {
+    const store = await openTestStore(sqlite);
+    const instance = await testInstance(store);
+    const orgs = zitadelExport('export-made-by-api');
+    await instance.import({ with_keys: true, data_orgs: { orgs } });
+    const changed = JSON.parse(JSON.stringify(orgs).replaceAll('_METHOD_TYPE_PRIVATE_KEY_JWT', '_METHOD_TYPE_BASIC'));
+    const { summary } = await instance.import({ on_conflict: 'overwrite', data_orgs: { orgs: changed } });
+    expect(summary.overwritten).toEqual({ oidcApps: 1 });
+    expect(keysIn((await instance.export()).orgs)).toEqual(expect.arrayContaining(keysIn(orgs)));
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 });

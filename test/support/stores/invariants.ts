@@ -13,6 +13,8 @@ import { instanceKey } from '../../../shared/store/instance.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 
+/** As in ZITADEL, an application that gets another authentication method keeps its keys. */
+const methodOfKeyChanged = 'COMMAND-Dff54';
 const MEMBERS_OF_INSTANCE = 'instanceMembers';
 const sectionsByName: ReadonlyMap<string, Section> = new Map(recordSections.map((section) => [section.name, section]));
 
@@ -99,7 +101,7 @@ function targetFaults(
   const isOpen = openTo !== undefined && textAt(body, openTo, orgId) === orgId;
   if (ifForeign !== undefined && target.orgId !== orgId && !isOpen) return ['which is of another organisation'];
   const issue = check?.(body, json, orgId);
-  return issue === undefined ? [] : [`which a check rejects: ${issue.id}`];
+  return issue === undefined || issue.id === methodOfKeyChanged ? [] : [`which a check rejects: ${issue.id}`];
 }
 
 function claimFaults(planned: readonly Planned[], claims: readonly StoredDocument[], documents: Documents): string[] {
