@@ -31,17 +31,13 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
   ];
 }
 
-/**
- * Counts the records of an export file that passes, and checks that it is complete. Does not decode records; the target
- * validates them.
- */
+/** Counts the records of an export file that passes, and checks that it is complete. Does not decode records. */
 export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
   private hasOrganisations = false;
   /** The selected organisations that were not found yet. */
   readonly missing: Set<string>;
-  private readonly reader = new ExportFileReader(() => true);
   records = 0;
   bytes = 0;
   organisations = 0;
@@ -61,23 +57,26 @@ export class RecordCounter {
 
   /**
    * Passes a file's bytes on.
+   * @param isValidated whether the receiver validates the records, which then are only found here; by default their JSON
+   * is checked
    * @throws IdentityError at the end of an incomplete or invalid file; also at the end of one without organisations or
    * without a selected one, before the target uses the file
    */
-  async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *count(content: AsyncIterable<Uint8Array>, isValidated = false): AsyncGenerator<Uint8Array> {
+    const reader = new ExportFileReader(() => true, { findsOnly: isValidated });
     for await (const chunk of content) {
-      this.check(() => this.add(chunk));
+      this.check(() => this.add(reader, chunk));
       yield chunk;
     }
-    this.check(() => this.reader.end());
+    this.check(() => reader.end());
     if (this.isFile && !this.hasOrganisations)
       throw usageError(`${this.name} has no organisations: specify an export file with organisations`);
     requireFound(`${this.name} does not have`, this.missing);
   }
 
-  private add(chunk: Uint8Array): void {
+  private add(reader: ExportFileReader, chunk: Uint8Array): void {
     this.bytes += chunk.byteLength;
-    for (const item of this.reader.push(chunk)) {
+    for (const item of reader.push(chunk)) {
       const { name, organisation } = item;
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);

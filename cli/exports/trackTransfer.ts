@@ -1,5 +1,6 @@
 // Imports and stores content, and shows the progress.
 
+import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { type Meter, type ProgressOutput, trackPhase, waitText } from '../progress.ts';
 import { undisposed } from './fileContent.ts';
@@ -48,7 +49,10 @@ export async function trackImport(
   const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
   const onWait = (holder: LockHolder) => output.wait(waitText(holder));
   const meter: ImportMeter = { onBegun, onStarted, onWait };
-  const importing = target.import(countedContent(content, counter), options, meter, signal);
+  const importing = target.import(countedContent(content, counter), options, meter, signal).catch((error: unknown) => {
+    // The target knows only paths in the content.
+    throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
+  });
   const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
   const given =
     compared === undefined
@@ -86,14 +90,14 @@ export function meterOf(content: ExportFile, counter: RecordCounter): Meter {
   return { records: () => counter.records, fraction: () => content.fraction?.() };
 }
 
-/** Counts the records of content in its first reading. The caller still disposes of the content. */
+/** Counts the records of content in its first reading; who reads it validates it. The caller still disposes of the content. */
 export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
   let isFirst = true;
   return {
     isRepeatable: content.isRepeatable,
     open(signal) {
       const bytes = content.open(signal);
-      const result = isFirst ? counter.count(bytes) : bytes;
+      const result = isFirst ? counter.count(bytes, true) : bytes;
       isFirst = false;
       return result;
     },

@@ -147,6 +147,11 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
 
+  /** Returns this error with further parameters. */
+  withParams(params: IssueParams): IdentityError {
+    return new IdentityError({ ...this.parts, params: { ...this.parts.params, ...params } });
+  }
+
   /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */
   toJson(): ErrorBody {
     const { code, message, details } = this;

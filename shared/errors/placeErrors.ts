@@ -71,7 +71,7 @@ export function placeTokenForbidden(place: string, option: string, reason: strin
 }
 
 export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', {
-  text: '{place} refuses: {reason}',
+  text: '{place} refuses[ {content}]: {reason}',
 });
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {

@@ -71,7 +71,7 @@ export async function* passFile(
   { onRecord, onOrganisations = () => {}, onEntry, knownDrafts }: PassOptions,
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const pass = createPass();
-  const reader = new ExportFileReader(() => true, pass.unknown.addField);
+  const reader = new ExportFileReader(() => true, { onUnknown: pass.unknown.addField });
   const digest = createHash('sha256');
   const violations = new Violations();
   const spaces = new WhiteSpaceRun();

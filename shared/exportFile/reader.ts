@@ -36,6 +36,13 @@ export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'tex
 /** Whether an organisation's field is read; other fields are skipped. */
 export type FieldFilter = (name: string) => boolean;
 
+/** How a file is read. */
+interface ReadingOptions {
+  /** Whether records are only found: their items have no text and no value. */
+  readonly findsOnly?: boolean;
+  readonly onUnknown?: OnUnknown | undefined;
+}
+
 /** A listener for an unknown field of the file or of an organisation, or one element of it if it is a list. */
 export type OnUnknown = (name: string) => void;
 
@@ -46,6 +53,7 @@ export type OnUnknown = (name: string) => void;
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
   private readonly onUnknown: OnUnknown | undefined;
+  private readonly findsOnly: boolean;
   private readonly splitter: JsonSplitter;
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
@@ -57,8 +65,9 @@ export class ExportFileReader {
   private start: Buffer = Buffer.alloc(0);
 
   /** @param isWanted whether to read a field; a caller that skips unknown fields must have checked the file before */
-  constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
+  constructor(isWanted: FieldFilter, { findsOnly = false, onUnknown }: ReadingOptions = {}) {
     this.isWanted = isWanted;
+    this.findsOnly = findsOnly;
     this.onUnknown = onUnknown;
     this.splitter = new JsonSplitter((path, kind) => this.treat(path, kind), exportFileLimits);
   }
@@ -107,7 +116,7 @@ export class ExportFileReader {
       case 3:
         return this.treatField(path, kind);
       default:
-        return findField(path) === undefined ? 'keep' : 'glance';
+        return findField(path) === undefined ? 'keep' : this.treatRecord(kind);
     }
   }
 
@@ -128,7 +137,12 @@ export class ExportFileReader {
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
     // Without its id, an organisation has no place for its records.
-    return field.name === 'orgId' ? 'keep' : 'glance';
+    return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
+  }
+
+  /** An absent record, `null`, is told from others by its value. */
+  private treatRecord(kind: ValueKind): Treatment {
+    return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
   /** Enters unknown lists and objects, because they may be large. */
@@ -140,7 +154,7 @@ export class ExportFileReader {
 
   private toItems({ path, names, text, value }: SplitValue): ExportFileItem[] {
     const item = { path, names, text, value };
-    if (text === '') return this.tooLarge(item);
+    if (text === '') return this.withoutText(item);
     if (path[0] === 'manifest') return value === null ? [] : [{ ...item, organisation: undefined, name: 'manifest' }];
     if (path.length === 1 && path[0] === 'orgs') return expectNull(item);
     const field = findField(path);
@@ -150,11 +164,18 @@ export class ExportFileReader {
     return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];
   }
 
-  /** Returns the item of a value without text, unless it was skipped. */
-  private tooLarge(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
+  /** Returns the item of a value without text, unless its field is not wanted. */
+  private withoutText(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
     const field = findField(item.path);
     if (field === undefined || !this.isWanted(field.name)) return [];
-    return [{ ...item, organisation: Number(item.path[1]), name: field.name, isTooLarge: true }];
+    return [
+      {
+        ...item,
+        organisation: Number(item.path[1]),
+        name: field.name,
+        ...(this.findsOnly ? {} : { isTooLarge: true }),
+      },
+    ];
   }
 
   /** Counts an unknown field, or an element of an unknown list. Unknown objects are counted at their start. */

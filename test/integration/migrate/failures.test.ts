@@ -443,7 +443,7 @@ describe('a migration', () => {
     const { code, stderr } = await identity([...args, '--run-dir', directory]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: ${south.url} refuses: organisations of the file exist already: acme: leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only`,
+      message: `identity: ${south.url} refuses the export: organisations of the file exist already: acme: leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only`,
     });
   });
 

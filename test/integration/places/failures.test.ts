@@ -222,7 +222,7 @@ describe('a call on places that fails', () => {
       const { code, stderr } = await identity(['import', file, '--to', ...target]);
       expect(code, stderr).toBe(1);
       expect(message(stderr)).toBe(
-        `identity: ${target[0]} refuses: orgs[1].org: contradicts orgs[0].org: remove one of them`,
+        `identity: ${target[0]} refuses ${file}: orgs[1].org: contradicts orgs[0].org: remove one of them`,
       );
     }
   });

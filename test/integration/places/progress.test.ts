@@ -102,7 +102,7 @@ describe('the progress of an import into an instance', () => {
       expect(code).toBe(1);
       return stderr.trim().replace(`identity: ${url} `, '');
     };
-    expect(await message(NDJSON, lines(refused))).toBe('refuses: the manifest does not match');
+    expect(await message(NDJSON, lines(refused))).toMatch(/^refuses \/.+: the manifest does not match$/);
     expect(await message(NDJSON, lines(unavailable))).toBe('failed: the database is unavailable: repeat the command');
     const broken = /^failed: the connection broke before the result \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);

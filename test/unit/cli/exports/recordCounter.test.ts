@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { RecordCounter } from '../../../../cli/exports/recordCounter.ts';
 import { inPieces } from '../../../support/fixtures/bytes.ts';
 
-async function counts(orgs: readonly object[]) {
+async function counts(orgs: readonly object[], isValidated = false) {
   const counter = new RecordCounter('north.json');
-  for await (const _ of counter.count(inPieces(Buffer.from(JSON.stringify({ orgs })))));
+  for await (const _ of counter.count(inPieces(Buffer.from(JSON.stringify({ orgs }))), isValidated));
   const { organisations, records, bytes } = counter;
   return { organisations, records, bytes };
 }
@@ -23,6 +23,23 @@ it('an organisation with a second entry, as in files for ZITADEL, counts once', 
 it('the lists of a policy do not count as records', async () => {
   const loginPolicy = { secondFactors: [1, 2], multiFactors: [1] };
   expect(await counts([{ orgId: 'o', org: { name: 'O' }, loginPolicy }])).toMatchObject({ records: 2 });
+});
+
+it('records that the receiver validates are counted as those that are read', async () => {
+  const orgs = [
+    { orgId: 'o', org: { name: 'O' }, domainPolicy: null, loginPolicy: { multiFactors: [1] }, humanUsers: null },
+    { orgId: 'p', org: {}, userGrants: [null, 1, 'text', [], grant], unknown: [{ humanUsers: [{}] }] },
+  ];
+  expect(await counts(orgs, true)).toEqual(await counts(orgs));
+});
+
+it('the JSON of a record is checked unless the receiver validates it', async () => {
+  const bytes = Buffer.from('{"orgs":[{"orgId":"o","org":{"name":nothing}}]}');
+  const read = async (isValidated: boolean) => {
+    for await (const _ of new RecordCounter('north.json').count(inPieces(bytes), isValidated));
+  };
+  await expect(read(false)).rejects.toThrow('orgs[0].org.name');
+  await expect(read(true)).resolves.toBeUndefined();
 });
 
 it.each([
