@@ -29,13 +29,19 @@ import { AttemptStamps, isCreatedByImport } from './stamp.ts';
 import { writeOrganisations } from './writeOrganisations.ts';
 import { writePhase } from './writePhase.ts';
 
-/** The collections of records whose content references check, not only their existence. */
-const inspectedCollections: ReadonlySet<Collection> = new Set(
-  sections.flatMap(({ references = [] }) => references.flatMap(({ check, collection }) => (check ? [collection] : []))),
-);
+/**
+ * Returns the collections of records whose content is read again, not only their existence: by checks of references, and
+ * because they contain other records.
+ */
+function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Collection> {
+  const holding = sections.filter(({ nested }) => nested !== undefined && counts[nested.section.name] !== undefined);
+  const checked = sections.flatMap(({ references = [] }) => references.filter(({ check }) => check !== undefined));
+  return new Set([...holding, ...checked].map(({ collection }) => collection));
+}
 
 /** A call of the import. */
-interface ImportCall extends Pick<ImportContext, 'source' | 'store' | 'base' | 'signal' | 'report'> {
+interface ImportCall extends Pick<ImportContext, 'source' | 'signal' | 'report'> {
+  readonly store: Store;
   readonly settings: ImportSettings;
   readonly stamp: string;
 }
@@ -61,28 +67,22 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const call = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
-  if (settings.dryRun === true) {
-    await using overlay = await openOverlay(store, inspectedCollections);
-    return await inspectAndWrite({ ...call, store: overlay });
-  }
+  const call = { source, settings, store, stamp, signal, report: new ImportReport(settings) };
   try {
-    return await inspectAndWrite({ ...call, store });
+    const inspection = await inspectFile(call);
+    return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));
   } catch (error) {
-    throw withProgress(error, call);
+    throw settings.dryRun === true ? error : withProgress(error, call);
+  } finally {
+    // The response, or the error, may rest on records that another import has just committed.
+    await store.durable?.();
   }
 }
 
-async function inspectAndWrite(call: ImportCall): Promise<ImportResponse> {
-  try {
-    const inspection = await inspectFile(call);
-    return await locked(call, async (store, since) =>
-      writeFile(call.settings, await begin({ ...call, store }, inspection, since)),
-    );
-  } finally {
-    // The response, or the error, may rest on records that another import has just committed.
-    await call.base.durable?.();
-  }
+/** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
+async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
+  await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
+  return await writeFile(call.settings, await begin(call, inspection, { store: overlay, since: undefined }));
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
@@ -107,12 +107,9 @@ async function inspectFile({ source, settings, signal, report }: ImportCall): Pr
   return inspection;
 }
 
-/** Holds the instance's lock while the file is written: alone if stored records may change. A dry run takes no lock. */
-async function locked(
-  { settings, store, base, signal, report }: ImportCall,
-  write: (store: DocumentStore, since?: string) => Promise<ImportResponse>,
-): Promise<ImportResponse> {
-  if (settings.dryRun === true) return write(store);
+/** Holds the instance's lock while the file is written: alone if stored records may change. */
+async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
+  const { settings, signal, report } = call;
   const request: LockRequest = {
     mode: settings.onConflict === 'overwrite' ? 'alone' : 'shared',
     operation: 'import',
@@ -123,14 +120,18 @@ async function locked(
       settings.onWait?.(holder);
     },
   };
-  await using held = await base.lock.take(request);
+  await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  return await write(fencedDocuments(store, held.fence), held.position);
+  const writing = { store: fencedDocuments(call.store, held.fence), since: held.position };
+  return await writeFile(settings, await begin(call, inspection, writing));
 }
 
-async function begin(call: ImportCall, inspection: Inspection, since: string | undefined): Promise<ImportContext> {
-  const { settings, stamp, source, store, base, signal, report } = call;
+async function begin(
+  { settings, stamp, source, store: base, signal, report }: ImportCall,
+  inspection: Inspection,
+  { store, since }: Pick<ImportContext, 'store' | 'since'>,
+): Promise<ImportContext> {
   const [removed, memberRemovals, instance] = await Promise.all([
     readOthersRemoved(store, orgIdsOf(inspection)),
     readMemberRemovals(store),

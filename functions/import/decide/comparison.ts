@@ -9,7 +9,6 @@ import { type Credentials, type Section, sectionPartition } from '../../../share
 import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
-import { withStoredState } from './overwrite.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
@@ -115,7 +114,6 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
-  if (isUnread(stored)) return stored.digest === withStoredState(plan, stored).record.digest;
   const [given, found] = comparedContents(plan.record, stored);
   const bare = { secrets: {}, otpEmail: undefined };
   const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);

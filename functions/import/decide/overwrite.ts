@@ -9,7 +9,7 @@ import { usualState } from '../../../shared/organisation/section.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
 /** Returns the record with the stored state if the export file has none. */
-export function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
+function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.state?.source !== 'derived' || state === undefined || state === record.state.value) return plan;
   const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };

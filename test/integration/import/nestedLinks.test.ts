@@ -57,6 +57,20 @@ describe('links inside a person', () => {
     expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('V', 'c')] }]);
   });
 
+  it('of a person whom the file repeats in another spelling are carried, and a dry run says so', async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const profile = { firstName: 'F', lastName: 'L' };
+    const first = person('U', { profile, idps: [inner('idp', 'a')] });
+    // An import fills in this display name.
+    const second = person('U', { profile: { ...profile, displayName: 'F L' }, idps: [inner('other', 'b')] });
+    const { jwtIdps } = organisation('O', { jwtIdps: [provider('idp'), provider('other')] });
+    const body = file(organisation('O', { jwtIdps, humanUsers: [first, second] }));
+    const { summary } = await instance.import({ ...body, dry_run: true });
+    const imported = await instance.import(body);
+    expect(imported.summary).toMatchObject({ created: { humanUsers: 1, userLinks: 2 }, notCarried: {} });
+    expect(summary).toEqual({ ...imported.summary, dryRun: true });
+  });
+
   it.each([0.6, 0.9])('are completed by a second call if an import ended after %d of its writes', async (part) => {
     const people = Array.from({ length: 600 }, (_, index) => linked(`U${index}`, inner('idp', `${index}`)));
     const request = file(org(...people));
