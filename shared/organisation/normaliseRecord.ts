@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../j
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
 import { canonicalise, type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
-import { serialise, sortFields } from './recordBody.ts';
+import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
 
@@ -88,7 +88,7 @@ function nestedLists({ section: { nested }, json }: OrganisationRecord): readonl
 export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
   const json = parseObject(record.body);
   for (const [path, value] of changes) putAt(json, path, value);
-  sortFields(recordSchema(record.section), json);
+  reorder(json, inWrittenOrder(recordSchema(record.section), json));
   canonicalise(record.section, json, record.orgId);
   return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/j
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
-import { serialise, sortFields } from './recordBody.ts';
+import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
 import { MISSING } from './rules.ts';
 import {
@@ -186,7 +186,7 @@ export function canonicalise(section: Section, json: JsonObject, orgId: string):
   const missing = section.defaults?.filter(({ path }) => valueAt(json, path) === undefined) ?? [];
   if (missing.length === 0) return;
   for (const { path, value } of missing) putAt(json, path, structuredClone(value));
-  sortFields(recordSchema(section), json);
+  reorder(json, inWrittenOrder(recordSchema(section), json));
 }
 
 /** A record inside another record of the file. */

@@ -1,7 +1,7 @@
 // A record's canonical JSON: its digest, derived ids and the order of its fields.
 
 import { hash } from 'node:crypto';
-import type { DescMessage } from '@bufbuild/protobuf';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 
 /** A record's canonical JSON and its digest. */
@@ -44,18 +44,30 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** Sorts a message's fields as in canonical form, because a new value may be a new field. */
-export function sortFields(schema: DescMessage, json: JsonObject): void {
-  const fields = [...schema.fields].sort((a, b) => a.number - b.number);
-  const known = new Set(fields.map(({ jsonName }) => jsonName));
-  const entries = [
-    ...fields.map(({ jsonName }) => [jsonName, json[jsonName]] as const),
-    ...Object.entries(json).filter(([name]) => !known.has(name)),
-  ];
-  for (const name of Object.keys(json)) delete json[name];
-  for (const [name, value] of entries) if (value !== undefined) json[name] = value;
-  for (const { fieldKind, message, jsonName } of fields) {
-    const value = json[jsonName];
-    if (fieldKind === 'message' && message !== undefined && isJsonObject(value)) sortFields(message, value);
+/** A field's JSON name, and the messages in its values. */
+type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
+
+const fieldsByMessage = new Map<string, readonly OrderedField[]>();
+
+/** Returns a message's fields in the order in which they are written. */
+function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField[] {
+  const known = fieldsByMessage.get(typeName);
+  if (known !== undefined) return known;
+  const ordered = fields.toSorted((a, b) => a.number - b.number);
+  fieldsByMessage.set(typeName, ordered);
+  return ordered;
+}
+
+/** Returns a message's JSON with the set fields in canonical order. Unknown fields follow, in their own. */
+export function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  for (const { jsonName, message } of writtenFields(schema)) {
+    const value = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
+    if (value === undefined) continue;
+    const put = (one: unknown) => (message !== undefined && isJsonObject(one) ? inWrittenOrder(message, one) : one);
+    ordered[jsonName] = Array.isArray(value) ? value.map(put) : put(value);
   }
+  for (const [name, value] of Object.entries(json))
+    if (value !== undefined && !Object.hasOwn(ordered, name)) ordered[name] = value;
+  return ordered;
 }

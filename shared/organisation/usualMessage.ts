@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { inWrittenOrder } from './recordBody.ts';
 import { compileRules } from './rules.ts';
 
 /** The order of the fields of usual values: as they are written, or different. */
@@ -13,8 +14,6 @@ interface UsualField {
   readonly name: string;
   /** Undefined for a field without usual values. */
   readonly findOrder: FindOrder | undefined;
-  /** The messages in the field's values. */
-  readonly message: DescMessage | undefined;
   /** Whether the rules allow its absence. */
   readonly mayBeAbsent: boolean;
 }
@@ -67,17 +66,6 @@ function isMissing(fields: readonly UsualField[], from: number, to: number, json
   return false;
 }
 
-function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
-  const ordered: JsonObject = {};
-  for (const { name, message } of usualFields(schema).fields) {
-    if (!Object.hasOwn(json, name)) continue;
-    const value = json[name];
-    const put = (one: unknown) => (message !== undefined && isJsonObject(one) ? inWrittenOrder(message, one) : one);
-    ordered[name] = Array.isArray(value) ? value.map(put) : put(value);
-  }
-  return ordered;
-}
-
 function usualFields(schema: DescMessage): UsualFields {
   const known = usualFieldsByMessage.get(schema.typeName);
   if (known !== undefined) return known;
@@ -90,7 +78,7 @@ function usualFields(schema: DescMessage): UsualFields {
 function compileField(field: DescField): UsualField {
   const findBroken = compileRules(field);
   const mayBeAbsent = findBroken?.(absentValue(field)) === undefined;
-  return { name: field.jsonName, findOrder: compileValue(field), message: field.message, mayBeAbsent };
+  return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent };
 }
 
 /** Returns the value that the rules see for an absent field. */
