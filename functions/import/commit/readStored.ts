@@ -8,13 +8,49 @@ import {
   type Transaction,
 } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
+import type { OnConflict } from '../contract.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/comparison.ts';
 import { intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
-import { type BatchRecord, unsettled } from '../stages.ts';
+import { type BatchRecord, type Checked, unsettled } from '../stages.ts';
 import type { BatchPasswords } from './passwords.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
+
+/** The documents that a batch has read, by path. */
+class BatchDocuments {
+  readonly byPath = new Map<string, StoredDocument>();
+  private readonly transaction: Transaction;
+
+  constructor(transaction: Transaction) {
+    this.transaction = transaction;
+  }
+
+  async read(keys: readonly DocumentKey[], fields: readonly FieldName[]): Promise<void> {
+    if (keys.length === 0) return;
+    const found = await this.transaction.getMany(keys, fields);
+    for (const [index, key] of keys.entries()) {
+      const document = found[index];
+      if (document !== undefined) this.byPath.set(documentPath(key), document);
+    }
+  }
+
+  /** Reads the documents under the keys of records, with their bodies. */
+  async readWhole(pairs: readonly StoredPair[]): Promise<void> {
+    const keys = pairs.map(([{ key }]) => key);
+    await this.read(keys, [...comparedFields, 'sequence', 'body']);
+  }
+
+  /** Returns the plans of existing records, each with the document under its key. */
+  pairs(records: readonly Checked[]): StoredPair[] {
+    return records.flatMap(({ plan }): StoredPair[] => {
+      const stored = this.byPath.get(documentPath(plan.key));
+      return stored === undefined ? [] : [[plan, stored]];
+    });
+  }
+}
+
+type StoredPair = readonly [RecordPlan, StoredDocument];
 
 /**
  * Reads what decides about a batch: the documents under its records' keys, and then the claims of the records to write.
@@ -26,61 +62,50 @@ export async function readStored(
   batch: readonly BatchRecord[],
   passwords: BatchPasswords,
 ): Promise<StoredBatch> {
-  const { onConflict } = rules;
-  const documents = new Map<string, StoredDocument>();
-  const read = async (keys: readonly DocumentKey[], fields: readonly FieldName[]) => {
-    if (keys.length === 0) return;
-    const found = await transaction.getMany(keys, fields);
-    for (const [index, key] of keys.entries()) {
-      const document = found[index];
-      if (document !== undefined) documents.set(documentPath(key), document);
-    }
-  };
+  const documents = new BatchDocuments(transaction);
   const records = unsettled(batch);
-  const storedPairs = () =>
-    records.flatMap(({ plan }): [RecordPlan, StoredDocument][] => {
-      const stored = documents.get(documentPath(plan.key));
-      return stored === undefined ? [] : [[plan, stored]];
-    });
-  const readWhole = (pairs: readonly [RecordPlan, StoredDocument][]) =>
-    read(
-      pairs.map(([{ key }]) => key),
-      [...comparedFields, 'sequence', 'body'],
-    );
-
-  await read(
-    records.map(({ plan }) => plan.key),
-    comparedFields,
-  );
-  const found = storedPairs();
-  const incomplete = found.filter(([plan, stored]) => needsBody(plan, stored, onConflict));
-  await readWhole(incomplete);
-  const pairs = incomplete.length === 0 ? found : storedPairs();
-  const providers = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
-  await read(distinctKeys(providers), ['orgId']);
-  const same = pairs.filter(([plan, stored]) => isEqual(plan, stored, documents, onConflict));
-  const equal = await passwords.withSamePassword(same);
-  if (onConflict === 'overwrite')
-    await readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
+  const equal = await readRecords(documents, records, rules.onConflict, passwords);
   const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
-  const different = records.filter(({ plan }) => !equal.has(plan));
-  const toWrite = different.filter(
-    (record) => typeof intend(record, { documents, changed, equal }, rules) === 'string',
-  );
-  const plans = toWrite.map(({ plan }) => plan);
+  const { byPath } = documents;
+  const plans = records
+    .filter(({ plan }) => !equal.has(plan))
+    .filter((record) => typeof intend(record, { documents: byPath, changed, equal }, rules) === 'string')
+    .map(({ plan }) => plan);
   const names = plans.flatMap((plan) => [
     ...plan.claims.map(({ key }) => key),
-    ...heldClaims(plan, documents.get(documentPath(plan.key))),
+    ...heldClaims(plan, byPath.get(documentPath(plan.key))),
   ]);
-  await read(distinctKeys(names), ['orgId', 'ownerId']);
-  const created = plans.filter(({ key }) => !documents.has(documentPath(key)));
+  await documents.read(distinctKeys(names), ['orgId', 'ownerId']);
+  const created = plans.filter(({ key }) => !byPath.has(documentPath(key)));
   const removed = await findRemovedMembers(transaction, created, memberRemovals);
-  const inUse = await findRolesInUse(base, plans, documents);
+  const inUse = await findRolesInUse(base, plans, byPath);
   return {
-    documents,
+    documents: byPath,
     changed,
     equal,
     passwordHashes: await passwords.hash(plans),
     forbidden: new Map([...removed, ...inUse]),
   };
+}
+
+/** Reads the documents under the keys of records; returns the plans of those that are stored with equal content. */
+async function readRecords(
+  documents: BatchDocuments,
+  records: readonly Checked[],
+  onConflict: OnConflict,
+  passwords: BatchPasswords,
+): Promise<ReadonlySet<RecordPlan>> {
+  const keys = records.map(({ plan }) => plan.key);
+  await documents.read(keys, comparedFields);
+  const found = documents.pairs(records);
+  const incomplete = found.filter(([plan, stored]) => needsBody(plan, stored, onConflict));
+  await documents.readWhole(incomplete);
+  const pairs = incomplete.length === 0 ? found : documents.pairs(records);
+  const providers = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
+  await documents.read(distinctKeys(providers), ['orgId']);
+  const same = pairs.filter(([plan, stored]) => isEqual(plan, stored, documents.byPath, onConflict));
+  const equal = await passwords.withSamePassword(same);
+  if (onConflict === 'overwrite')
+    await documents.readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
+  return equal;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { completeFile, makeDirectory } from '../../durableFiles.ts';
+import { systemCode } from '../../systemCode.ts';
 import {
   createInstanceLock,
   type HeldLock,
@@ -78,11 +79,21 @@ function lockFile(directory: string, mode: LockMode): DatabaseSync | undefined {
 async function readHolder(directory: string): Promise<LockHolder> {
   const holders: LockHolder[] = [];
   for (const file of await holderFiles(directory)) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
+    const text = await readIfThere(file);
     if (text !== undefined) holders.push(holderSchema.parse(JSON.parse(text)));
   }
   const [last] = holders.sort((a, b) => b.since.localeCompare(a.since));
   return last ?? { operation: 'an operation', caller: 'another process', since: 'just now' };
+}
+
+/** Reads a file, which its holder may have removed meanwhile. */
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function holderFiles(directory: string): Promise<string[]> {
