@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-// The product's programs spend most of their start on compiling the same modules.
-const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
+/** The programs' variable for their compiled modules: compiling them takes most of a start. */
+export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
 /** The settings of a program. A variable that is `undefined` is removed from the inherited environment. */
 export interface ProgramOptions {

@@ -3,7 +3,7 @@ import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisa
 import { expectError, exportFrom, importInto, post, send } from '../support/http/wire.ts';
 import { type Deployment, describeDeployment } from '../support/instances/deployments.ts';
 import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
-import { identityProcessJson } from '../support/processes/programs.ts';
+import { hostedJson } from '../support/processes/hostedCommand.ts';
 
 const operations = [
   { method: 'POST', path: '/admin/v1/export', body: '{"response_output":true}' },
@@ -48,7 +48,7 @@ describeDeployment('authentication', (get) => {
       const database = databaseOf(get().target, test);
       const { token, tokenId } = await newToken(database, people.ada);
       expectError(await exportAs(get(), token), 403, 7);
-      await identityProcessJson(['pat', 'revoke', tokenId, ...database]);
+      await hostedJson(['pat', 'revoke', tokenId, ...database]);
       const { message } = expectError(await exportAs(get(), token), 401, 16);
       expect(message).toBe('Errors.Token.Invalid (AUTH-7fs1e)');
     });
@@ -72,10 +72,10 @@ describeDeployment('authentication', (get) => {
       const { token, userId } = await newServiceUser(database, `owner-${organisation.orgId}`);
       const instance = { ...get().target, token };
       const role = ['--user', userId, '--role', 'IAM_OWNER', ...database];
-      await identityProcessJson(['member', 'add', ...role]);
+      await hostedJson(['member', 'add', ...role]);
       const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
       expect((await importInto(instance, { data_orgs: { orgs } })).summary.created).toEqual({});
-      await identityProcessJson(['member', 'remove', ...role]);
+      await hostedJson(['member', 'remove', ...role]);
       expectError(await exportAs(get(), token), 403, 7);
     });
   });

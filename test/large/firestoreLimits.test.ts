@@ -3,7 +3,7 @@ import { identity } from '../support/command.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
-import { servedPlace } from '../support/places/servedPlace.ts';
+import { loggedPlace, servedPlace } from '../support/places/servedPlace.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { firestore, keyEnvironment } from '../support/stores/stores.ts';
 
@@ -15,8 +15,8 @@ const limits = { MAX_RESPONSE_BYTES: String(bytes), MAX_REQUEST_BYTES: String(by
 
 describeWithFirestore(`a migration of ${people} people between cloud-hosted instances`, () => {
   it(`goes through requests and responses of ${bytes} bytes`, async () => {
-    const north = await servedPlace(firestore, [], limits);
-    const south = await servedPlace(firestore, [], limits);
+    const north = await servedPlace(firestore, limits);
+    const south = await loggedPlace(firestore, limits);
     const humanUsers = Array.from({ length: people }, (_, number) => person(`person-${number}`));
     const file = await exportFileWith(
       organisation('large', { humanUsers: humanUsers.slice(0, (people * 3) / 4) }),

@@ -9,6 +9,7 @@ import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } fr
 import { daysFromNow, notServed, serveSample, tokenPattern } from '../../support/instances/commandInstance.ts';
 import { newServiceUser, newToken } from '../../support/instances/tokens.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProcess } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
@@ -216,12 +217,14 @@ describe('a command on accounts', () => {
   });
 
   it('commands and requests work at the same time', async () => {
-    const commands = Array.from({ length: 4 }, (_, index) => newServiceUser(database, `parallel-${index}`));
+    const names = ['parallel-1', 'parallel-2'];
+    const commands = names.map((name) => identityProcess(['service-user', 'create', name, ...database]));
     const requests = Array.from({ length: 10 }, () =>
       importInto(instance, { data_orgs: { orgs: [sampleOrganisation()] } }),
     );
     const [users, reports] = await Promise.all([Promise.all(commands), Promise.all(requests)]);
-    expect(new Set(users.map(({ userId }) => userId)).size).toBe(4);
+    expect(users).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(users[0]?.stdout).not.toBe(users[1]?.stdout);
     for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
   });
 

@@ -11,7 +11,7 @@ import { betweenServers, exportFileWith, readResult } from '../../support/migrat
 import { restartablePlace } from '../../support/migrations/restartablePlace.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
-import { type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { loggedPlace, type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
@@ -158,7 +158,7 @@ describe('a migration', () => {
   });
 
   it('asks for permissions by calls that succeed, and a source for no import', async () => {
-    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const [north, south] = [await loggedPlace(sqlite), await loggedPlace(sqlite)];
     const { file } = await newTokenFile(north, '--only', 'export');
     const tokens = ['--from-token-file', file, '--to-token-file', south.tokenFile];
     const places = ['--from', north.url, '--to', south.url];

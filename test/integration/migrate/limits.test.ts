@@ -3,7 +3,7 @@ import { identity } from '../../support/command.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
-import { servedPlace } from '../../support/places/servedPlace.ts';
+import { loggedPlace, servedPlace } from '../../support/places/servedPlace.ts';
 import { describeStores, keyEnvironment, type StoreKind, sqlite } from '../../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
@@ -21,7 +21,7 @@ const crowd = (orgId: string, count: number) =>
 const orgs = [staying, ...linkedOrganisations, crowd('large', 600), crowd('small', 50)];
 
 async function filledPlace(kind: StoreKind, variables: Readonly<Record<string, string>>) {
-  const place = await servedPlace(kind, [], variables);
+  const place = await servedPlace(kind, variables);
   const env = keyEnvironment(place.location);
   const file = await exportFileWith(...orgs);
   expect(await identity(['import', file, '--to', place.database, '--with', 'all'], { env })).toMatchObject({ code: 0 });
@@ -33,7 +33,7 @@ describeStores('a migration of an organisation that is larger than a request and
     ['from an instance with limits', limits, {}],
     ['into an instance with limits', {}, limits],
   ])('%s is proved, and warns of nothing that a small one does not', async (_case, from, to) => {
-    const [north, south] = [await filledPlace(kind, from), await servedPlace(kind, [], to)];
+    const [north, south] = [await filledPlace(kind, from), await servedPlace(kind, to)];
     const migrating = await prepareMigration(north);
     const result = await migrate([...betweenServers(north, south), ...all, '--new-orgs-only'], migrating);
     expect(result).toMatchObject({
@@ -50,7 +50,7 @@ describeStores('a migration of an organisation that is larger than a request and
 
 describe('the plan of a migration into an instance with limits', () => {
   it('reports that the import takes several requests, and had no dry run', async () => {
-    const [north, south] = [await filledPlace(sqlite, limits), await servedPlace(sqlite, [], limits)];
+    const [north, south] = [await filledPlace(sqlite, limits), await loggedPlace(sqlite, limits)];
     const { cwd } = await prepareMigration(north);
     const call = ['migrate', 'plan', ...betweenServers(north, south), '--with', 'all'];
     const { stdout, stderr } = await identity(call, { cwd });

@@ -7,7 +7,7 @@ import { identity, identityResult } from '../../support/command.ts';
 import { everySection } from '../../support/fixtures/everySection.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { loggedPlace, type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 const LIMIT = 40_000;
@@ -57,7 +57,7 @@ async function importInto(place: ServedPlace, file: string) {
 describe('an import into an instance whose requests are limited', () => {
   it('writes what one request writes, and reports the same', async () => {
     const file = await fileOf(orgs);
-    const [limited, unlimited] = [await servedPlace(sqlite, [], limits), await servedPlace(sqlite)];
+    const [limited, unlimited] = [await loggedPlace(sqlite, limits), await servedPlace(sqlite)];
     const report = await importInto(limited, file);
     const whole = await importInto(unlimited, file);
     expect(limited.requests().filter((line) => line === '/admin/v1/import 200').length).toBeGreaterThan(2);
@@ -76,7 +76,7 @@ describe('an import into an instance whose requests are limited', () => {
   });
 
   it('with --new-orgs-only writes new organisations, and nothing if one exists', async () => {
-    const place = await servedPlace(sqlite, [], limits);
+    const place = await servedPlace(sqlite, limits);
     const call = importing(place, await fileOf([crowd('crowd', 200), organisation('new')]), '--new-orgs-only');
     expect(await identityResult(call)).toMatchObject({ code: 0, summary: { created: { org: 2, humanUsers: 200 } } });
     const other = await fileOf([organisation('newer'), crowd('crowd', 200), crowd('newest', 200)]);
@@ -87,7 +87,7 @@ describe('an import into an instance whose requests are limited', () => {
   });
 
   it('sends nothing of an invalid file, and of a trial', async () => {
-    const place = await servedPlace(sqlite, [], limits);
+    const place = await loggedPlace(sqlite, limits);
     const invalid = await fileOf([crowd('crowd', 200), organisation('bad', { humanUsers: {} })]);
     const refused = await identity(importing(place, invalid));
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('orgs[1].humanUsers') });
@@ -103,7 +103,7 @@ describe('an import into an instance whose requests are limited', () => {
   });
 
   it('lists invalid records, also one that exceeds the size limit and is in no request', async () => {
-    const place = await servedPlace(sqlite, [], limits);
+    const place = await servedPlace(sqlite, limits);
     const actions = [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }];
     const other = organisation('bad', { humanUsers: [{ userId: 'x' }, person('y')], actions });
     const result = await identityResult(importing(place, await fileOf([crowd('crowd', 200), other])));
@@ -119,7 +119,7 @@ describe('an import into an instance whose requests are limited', () => {
   });
 
   it('of selected organisations sends these alone', async () => {
-    const place = await servedPlace(sqlite, [], limits);
+    const place = await servedPlace(sqlite, limits);
     const call = importing(place, await fileOf([crowd('a', 200), crowd('b', 200)]), '--org', 'b');
     const summary = { created: { org: 1, humanUsers: 200 }, notCarried: { org: 1, humanUsers: 200 } };
     expect(await identityResult(call)).toMatchObject({ code: 0, summary });
@@ -130,7 +130,7 @@ describe('an import into an instance whose requests are limited', () => {
 
 describe('an export of an instance whose responses are limited', () => {
   it('is whole, and is compared whole', async () => {
-    const limited = await servedPlace(sqlite, [], limits);
+    const limited = await servedPlace(sqlite, limits);
     await identity(['import', await fileOf(orgs), '--to', limited.database, ...everything]);
     const file = join(await testDirectory(), 'out.json.gz');
     const options = ['--token-file', limited.tokenFile, ...everything];

@@ -6,7 +6,7 @@ import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { splicedFile } from '../../support/fixtures/splicedFile.ts';
 import { exportFrom, importFile } from '../../support/http/wire.ts';
-import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { loggedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 const result = z.object({
@@ -50,7 +50,7 @@ describe('a file that identity import sends to an instance', () => {
   });
 
   it('is not sent with more ids of organisations than a query can contain', async () => {
-    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const [north, south] = [await servedPlace(sqlite), await loggedPlace(sqlite)];
     const orgIds = Array.from({ length: 700 }, (_, index) => `organisation number ${index}`);
     const orgs = orgIds.map((orgId) => organisation(orgId, { humanUsers: [person(`person of ${orgId}`)] }));
     await importFile({ ...north, database: undefined }, '', JSON.stringify({ orgs }));

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { identity, identityJson } from '../../support/command.ts';
 import { readDocument } from '../../support/documents/documentation.ts';
-import { identityProcess, identityProcessJson } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 it('the export file of the specification is imported completely, and exported as it is', async () => {
@@ -12,9 +12,9 @@ it('the export file of the specification is imported completely, and exported as
   onTestFinished(remove);
   const [file, place] = [join(path, 'acme.json'), `sqlite:${join(path, 'target')}`];
   await writeFile(file, example);
-  await identityProcessJson(['init', '--data', join(path, 'target')]);
+  await identityJson(['init', '--data', join(path, 'target')]);
 
-  const { code, stdout, stderr } = await identityProcess(['import', file, '--to', place, '--json']);
+  const { code, stdout, stderr } = await identity(['import', file, '--to', place, '--json']);
   expect(code, stderr).toBe(0);
   const result: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   const { orgs, manifest } = JSON.parse(example);
@@ -22,7 +22,7 @@ it('the export file of the specification is imported completely, and exported as
   expect(result).toMatchObject({ summary: { created, failed: {}, notCarried: {}, warnings: [], proved: true } });
 
   const secrets = ['--with', 'passwords,otp'];
-  const exported = await identityProcess(['export', place, '--org', 'acme', ...secrets, '--to', '-']);
+  const exported = await identity(['export', place, '--org', 'acme', ...secrets, '--to', '-']);
   expect(JSON.parse(exported.stdout)).toMatchObject({
     orgs,
     manifest: { counts: manifest.counts, digest: manifest.digest },

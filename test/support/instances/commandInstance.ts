@@ -6,6 +6,7 @@ import { identityJson } from '../command.ts';
 import { emulatorMasterKey } from '../emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
+import { type HostedCommand, startHosted } from '../processes/hostedCommand.ts';
 import { identityProgram, manyAtOnce } from '../processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import type { Instance } from './deployments.ts';
@@ -49,6 +50,9 @@ export async function init(database: readonly string[], ...more: string[]) {
   return initialised.parse(await identityJson(['init', ...more, ...database]));
 }
 
+/** Matches the output of `identity serve` as soon as it is ready, and captures its URL. */
+const listening = /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/;
+
 /** Starts `identity serve` on a free port, and waits until it is ready. */
 export async function serve(
   database: readonly string[],
@@ -57,9 +61,13 @@ export async function serve(
 ): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', '0', ...database, ...more];
-  return startProgram(command, args, /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/, {
-    env: { ...manyAtOnce, ...env },
-  });
+  return startProgram(command, args, listening, { env: { ...manyAtOnce, ...env } });
+}
+
+/** Like `serve`, in the process that all tests share; does not log. */
+export function serveHosted(database: readonly string[], env: ProgramOptions['env'] = {}): Promise<HostedCommand> {
+  const args = ['serve', '--port', '0', ...database];
+  return startHosted(args, { ...manyAtOnce, ...env, LOG_LEVEL: 'silent' }, listening);
 }
 
 /** An instance whose `identity serve` runs during commands. */
@@ -83,11 +91,11 @@ export async function serveSample(
   organisation: object,
 ): Promise<ServedInstance & { stop: () => Promise<void> }> {
   const made = await init(database);
-  const running = await serve(database);
+  const running = await serveHosted(database);
   const instance = { url: running.ready[1] ?? '', token: made.token, database };
   await importInto(instance, { data_orgs: { orgs: [organisation] } });
   const stop = async () => {
-    const { code, stdout } = await running.stop('SIGTERM');
+    const { code, stdout } = await running.stop();
     expect({ code, stdout }).toEqual({ code: 0, stdout: running.ready[0] });
   };
   return { database, instance, owner: made.userId, stop };

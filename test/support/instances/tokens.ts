@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identityProcessJson } from '../processes/programs.ts';
+import { hostedJson } from '../processes/hostedCommand.ts';
 import type { Instance } from './deployments.ts';
 
 /** A token that the `identity` command made. */
@@ -16,7 +16,7 @@ export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 
 /** Makes a token of a user. */
 export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
-  return made.parse(await identityProcessJson(['pat', 'create', '--user', userId, ...database]));
+  return made.parse(await hostedJson(['pat', 'create', '--user', userId, ...database]));
 }
 
 /** Makes a service user without any role, and a token of it. */
@@ -24,7 +24,7 @@ export async function newServiceUser(
   database: readonly string[],
   name: string,
 ): Promise<MadeToken & { userId: string }> {
-  const { userId } = user.parse(await identityProcessJson(['service-user', 'create', name, ...database]));
+  const { userId } = user.parse(await hostedJson(['service-user', 'create', name, ...database]));
   return { userId, ...(await newToken(database, userId)) };
 }
 

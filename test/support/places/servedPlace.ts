@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { identityJson } from '../command.ts';
-import { serve } from '../instances/commandInstance.ts';
+import { serve, serveHosted } from '../instances/commandInstance.ts';
 import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
 import { databaseOptions, placeOfLocation } from './locations.ts';
@@ -29,31 +29,46 @@ export interface LoggedPlace extends ServedPlace {
   readonly requests: () => string[];
 }
 
+type Variables = Readonly<Record<string, string | undefined>>;
+type Serve = (options: readonly string[], env: Variables) => Promise<{ url: string; stop: () => Promise<unknown> }>;
+
 /**
- * Initialises a database and serves it until the test has finished.
- * @param more options of the server
+ * Initialises a database and serves it until the test has finished, in the process that all tests share.
  * @param limits variables that set its limits
  */
-export async function servedPlace(
-  kind: StoreKind,
-  more: readonly string[] = [],
-  limits: Readonly<Record<string, string>> = {},
-): Promise<LoggedPlace> {
-  const location = await kind.newLocation();
-  const env = keyEnvironment(location);
-  const options = databaseOptions(location);
-  const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
-  const running = await serve(options, more, { ...env, ...limits });
-  onTestFinished(async () => void (await running.stop()));
-  const tokenFile = join(await testDirectory(), 'owner.pat');
-  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
-  const url = running.ready[1] ?? '';
-  const lines = () => running.stderr().matchAll(/^.*"request finished".*$/gm);
+export function servedPlace(kind: StoreKind, limits: Variables = {}): Promise<ServedPlace> {
+  return newPlace(kind, async (options, env) => {
+    const { ready, stop } = await serveHosted(options, { ...env, ...limits });
+    return { url: ready[1] ?? '', stop };
+  });
+}
+
+/** Like `servedPlace`, in a process of its own, which logs. */
+export async function loggedPlace(kind: StoreKind, limits: Variables = {}): Promise<LoggedPlace> {
+  let log = () => '';
+  const place = await newPlace(kind, async (options, env) => {
+    const running = await serve(options, [], { ...env, ...limits });
+    log = running.stderr;
+    return { url: running.ready[1] ?? '', stop: running.stop };
+  });
+  const lines = () => log().matchAll(/^.*"request finished".*$/gm);
   const requests = () =>
     Array.from(lines(), ([line]) => requestLine.parse(JSON.parse(line))).map(
       ({ route, status }) => `${route} ${status}`,
     );
-  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId, requests };
+  return { ...place, requests };
+}
+
+async function newPlace(kind: StoreKind, start: Serve): Promise<ServedPlace> {
+  const location = await kind.newLocation();
+  const env = keyEnvironment(location);
+  const options = databaseOptions(location);
+  const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
+  const { url, stop } = await start(options, env);
+  onTestFinished(async () => void (await stop()));
+  const tokenFile = join(await testDirectory(), 'owner.pat');
+  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
+  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId };
 }
 
 /** Makes a directory that is removed when the test has finished. */

@@ -23,11 +23,6 @@ export async function identityProcess(args: readonly string[], options: ProgramO
   return withoutTrail(await run(command, [script, ...args], options));
 }
 
-/** Runs it in a process with `--json`, and returns the one document that it printed. */
-export async function identityProcessJson(args: readonly string[], options: ProgramOptions = {}): Promise<unknown> {
-  return parsedOutput(args, await identityProcess([...args, '--json'], options));
-}
-
 /** Returns the document that a command printed. */
 export function parsedOutput(args: readonly string[], { code, stdout, stderr }: EndedCommand): unknown {
   if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
