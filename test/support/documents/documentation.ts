@@ -100,10 +100,13 @@ const changing: readonly [RegExp, string][] = [
   [/"crc32c":"[^"]+"/g, '"crc32c":"<checksum>"'],
 ];
 
-/** A pattern for a command's output: values that differ from run to run match any of their kind, and `…` anything. */
+/**
+ * Returns a pattern for a command's output: values that differ from run to run match any of their kind, and `…` anything.
+ * It is lazy: a greedy pattern takes seconds for the API's description.
+ */
 export function outputPattern(shown: string): RegExp {
   const parts = withoutChanging(shown).split(/\s*…\s*/);
-  return new RegExp(`^${parts.map((part) => part.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&')).join('[\\s\\S]*')}$`);
+  return new RegExp(`^${parts.map((part) => part.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&')).join('[\\s\\S]*?')}$`);
 }
 
 /** Replaces the dates, ids and secrets of an output by the names of their kinds. */
