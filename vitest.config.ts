@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { areMany } from './test/support/repetitions.ts';
+import { NODE_COMPILE_CACHE } from './tools/program.ts';
 
 /** Projects with this setup share one emulator and one browser: the first of them starts the emulator and finds the browser. */
 const globalSetup = ['test/support/emulators/setup.ts', 'test/support/processes/browserSetup.ts'];
@@ -16,6 +17,8 @@ const POLL_MS = 2 * MINUTE_MS;
 /** Options of all configurations. */
 export const shared = {
   fsModuleCache: true,
+  // Inherited by every process that a test starts.
+  env: { NODE_COMPILE_CACHE },
   maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
   testTimeout: TEST_MS,
   hookTimeout: TEST_MS,

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type Ended, NODE_COMPILE_CACHE, root } from '../../../tools/program.ts';
+import { type Ended, root } from '../../../tools/program.ts';
 import { parsedOutput, withoutTrail } from './programs.ts';
 
 /** A message to the shared process: the start of a command, or its interruption. */
@@ -79,7 +79,7 @@ function begin(args: readonly string[], env: Environment) {
 
 /** Starts the shared process, which ends with this process. */
 function startHost(): ChildProcess {
-  const child = fork(script, { cwd: root, env: { ...process.env, NODE_COMPILE_CACHE }, serialization: 'advanced' });
+  const child = fork(script, { cwd: root, serialization: 'advanced' });
   child.setMaxListeners(0);
   void once(child, 'exit').then(() => {
     host = undefined;
