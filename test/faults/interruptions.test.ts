@@ -16,8 +16,8 @@ import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 const INTERRUPTIONS = {
-  SQLite: repetitions({ few: 40, many: 10_000 }),
-  Firestore: repetitions({ few: 8, many: 1_000 }),
+  SQLite: repetitions({ few: 16, many: 10_000 }),
+  Firestore: repetitions({ few: 5, many: 1_000 }),
 };
 const MAX_CALLS = 4;
 const MAX_COMMITS = 40;

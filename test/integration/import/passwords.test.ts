@@ -18,7 +18,7 @@ vi.mock(import('../../../shared/auth/password.ts'), async (original) => {
   return { hashPassword: vi.fn(hashPassword), verifyPassword: vi.fn(verifyPassword) };
 });
 
-const PEOPLE = 20;
+const PEOPLE = 6;
 const file = (password: string, people = PEOPLE) => [
   organisation('O', { humanUsers: Array.from({ length: people }, (_, index) => person(`P${index}`, { password })) }),
 ];
@@ -162,7 +162,7 @@ describe('an import of many clear passwords whose timeout expires', () => {
     const watched = watchedStore(store, (writes) => {
       if (writes.some(({ key }) => key.collection === 'users')) controller.abort(deadlineExceeded());
     });
-    const passwordHashing: PasswordHashing = { algorithm: 'bcrypt', cost: 9 };
+    const passwordHashing: PasswordHashing = { algorithm: 'bcrypt', cost: 7 };
     vi.mocked(hashPassword).mockClear();
     const failed = await runFile(watched, file('Password1!', people), { passwordHashing }, controller.signal).catch(
       (reason: unknown) => reason,

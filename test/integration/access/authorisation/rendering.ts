@@ -1,5 +1,5 @@
 import type { CallerRow } from './callers.ts';
-import { columns } from './calls.ts';
+import type { Column } from './calls.ts';
 import { selections, users } from './dimensions.ts';
 import { type Verdict, verdicts } from './expectation.ts';
 
@@ -8,6 +8,7 @@ const INDENT = '    ';
 
 const legend = [
   'Who may do what. Each sign is a call that a test makes, and compares with the rules of the specification.',
+  'The test makes the calls of a caller of each different line over the other interfaces too.',
   '',
   '+ done   0 permitted, nothing there   - no permission   p a person   x other operation',
   '',
@@ -21,6 +22,7 @@ const legend = [
 /** The part of a cell that the rendering needs. */
 interface Cell {
   readonly row: CallerRow;
+  readonly column: Column;
   readonly verdict: Verdict;
 }
 
@@ -37,19 +39,22 @@ export function renderMatrix(rows: readonly (readonly Cell[])[]): string {
 function renderTable(rows: readonly (readonly Cell[])[]): string[] {
   const lines = Map.groupBy(rows, renderCells);
   const named = [...lines].flatMap(([cells, equal]) => [cells, ...wrap(equal.map(([first]) => nameHolding(first)))]);
-  return [header(), ...named];
+  return [header(rows[0] ?? []), ...named];
 }
 
-const groups = [...Map.groupBy(columns, ({ title }) => title)].map(([title, { length }]) => ({ title, length }));
+const groupsOf = (cells: readonly Cell[]) =>
+  [...Map.groupBy(cells, ({ column }) => column.title)].map(([title, { length }]) => ({ title, length }));
 
-function header(): string {
-  return groups.map(({ title, length }) => title.padEnd(Math.max(title.length, length))).join('  ');
+function header(cells: readonly Cell[]): string {
+  return groupsOf(cells)
+    .map(({ title, length }) => title.padEnd(Math.max(title.length, length)))
+    .join('  ');
 }
 
 function renderCells(cells: readonly Cell[]): string {
   const signs = cells.map(({ verdict }) => verdicts.find(({ name }) => name === verdict)?.sign ?? '?').join('');
   let from = 0;
-  return groups
+  return groupsOf(cells)
     .map(({ title, length }) => {
       const part = signs.slice(from, from + length);
       from += length;
