@@ -20,7 +20,7 @@ const sizes = {
   '256 KiB': 256 * kib,
   '256 KiB + 1': 256 * kib + 1,
   '8 MiB': 8192 * kib,
-  '20 MiB': 20480 * kib,
+  '16 MiB + 1': 16384 * kib + 1,
 };
 
 /** The contract of every ObjectStorage, whatever serves it. */

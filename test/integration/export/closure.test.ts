@@ -17,7 +17,7 @@ import { languageTags } from './closure/languageTags.ts';
 import { type Change, placesOf, variantOrganisations } from './closure/variants.ts';
 
 /** The interval of tried values of a field, and the number of random choices. */
-const { part, runs } = repetitions({ few: { part: 16, runs: 2 }, many: { part: 1, runs: 100 } });
+const { part, runs } = repetitions({ few: { part: 32, runs: 2 }, many: { part: 1, runs: 100 } });
 const LONG = 'x'.repeat(201);
 const projects = [{ projectId: 'p', project: { name: 'project' } }];
 const speaking = (preferredLanguage: string) => ({ profile: { firstName: 'F', lastName: 'L', preferredLanguage } });

@@ -64,10 +64,10 @@ describe('the lists of v1 files beside the login policy', () => {
 describe('errors and warnings', () => {
   it('are listed up to 10,000 of each, and the rest is counted', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
-    const humanUsers = Array.from({ length: 12_000 }, (_, index) =>
+    const humanUsers = Array.from({ length: 10_002 }, (_, index) =>
       person(`U${index}`, { hashedPassword: { value: 'unknown' } }),
     );
-    const userMetadata = Array.from({ length: 13_000 }, (_, index) => ({
+    const userMetadata = Array.from({ length: 10_003 }, (_, index) => ({
       id: 'missing',
       key: `${index}`,
       value: 'eA==',
@@ -77,7 +77,7 @@ describe('errors and warnings', () => {
     const { warnings } = lists.parse(summary);
     expect([errors?.length, warnings.length]).toEqual([10_000, 10_001]);
     expect(warnings.filter((warning) => isDeepStrictEqual(warning, unproved))).toHaveLength(1);
-    expect(summary).toMatchObject({ errorsOmitted: 3_000, warningsOmitted: 2_000, failed: { userMetadata: 13_000 } });
+    expect(summary).toMatchObject({ errorsOmitted: 3, warningsOmitted: 2, failed: { userMetadata: 10_003 } });
   });
 });
 

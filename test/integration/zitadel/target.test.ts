@@ -98,10 +98,10 @@ describe('an import into a ZITADEL', () => {
   });
 
   it('halves requests that end at their deadline, and does not report what they had written', async () => {
-    const zitadel = await startZitadel({ recordsPerSecond: 10 });
-    const { created, unchanged } = await imported(zitadel, [organisation('1', { humanUsers: people(2_000) })]);
-    expect({ created, unchanged }).toEqual({ created: { org: 1, humanUsers: 2_000 }, unchanged: {} });
-    expect(sectionOf(zitadel, 'humanUsers')?.size).toBe(2_000);
+    const zitadel = await startZitadel({ recordsPerSecond: 2 });
+    const { created, unchanged } = await imported(zitadel, [organisation('1', { humanUsers: people(400) })]);
+    expect({ created, unchanged }).toEqual({ created: { org: 1, humanUsers: 400 }, unchanged: {} });
+    expect(sectionOf(zitadel, 'humanUsers')?.size).toBe(400);
     const statuses = imports(zitadel).map(({ status }) => status);
     expect(statuses).toContain(500);
     // Later requests begin with the smaller size.
