@@ -3,11 +3,11 @@ import { expectMigratedAfterKills } from '../faults/support/killedMigration.ts';
 import { repetitions } from '../support/repetitions.ts';
 
 const size = repetitions({
-  few: { sizes: [3_000, 3_000], rounds: 1 },
+  few: { sizes: [1_000, 1_000], rounds: 1 },
   many: { sizes: [50_000, 50_000], rounds: 5 },
 });
 const limited = repetitions({
-  few: { sizes: [4_000, 1_500, 500], limits: { MAX_RESPONSE_BYTES: '1000000', MAX_REQUEST_BYTES: '1000000' } },
+  few: { sizes: [1_300, 500, 170], limits: { MAX_RESPONSE_BYTES: '330000', MAX_REQUEST_BYTES: '330000' } },
   many: { sizes: [40_000, 15_000, 5_000], limits: { MAX_RESPONSE_BYTES: '10000000', MAX_REQUEST_BYTES: '10000000' } },
 });
 

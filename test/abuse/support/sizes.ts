@@ -10,8 +10,8 @@ export const sizes = repetitions({
     dryRunRecords: 20_000,
     attackMs: 4_000,
     people: 5_000,
-    listEntries: 40_000,
-    recordEntries: 80_000,
+    listEntries: 20_000,
+    recordEntries: 40_000,
   },
   many: {
     exports: 4,
