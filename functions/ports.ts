@@ -1,6 +1,7 @@
 import type { Audit } from '../shared/audit/audit.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
+import type { Transfers } from '../shared/objectStorage/transfers.ts';
 import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
 
@@ -8,6 +9,8 @@ import type { Store } from '../shared/store/store.ts';
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;
+  /** The instance's bucket for transfers; undefined if it has none, as a self-hosted instance. */
+  readonly transfers?: Transfers | undefined;
   /** Puts calls on record. */
   readonly audit: Audit;
   readonly now: () => Date;
