@@ -32,5 +32,5 @@ export async function allEndpoints(): Promise<readonly Endpoint[]> {
 export async function allRoutes(ports: Ports): Promise<readonly Route[]> {
   const apps = await Promise.all(Object.values(functions).map(({ app }) => app()));
   const routes = [...apps.flatMap((app) => app.routes(ports)), ...healthRoutes(ports.store)];
-  return withOpenApi(routes, stateLimits(ports.limits));
+  return withOpenApi(routes, stateLimits(ports.limits, ports.transfers !== undefined));
 }

@@ -266,19 +266,24 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
+  /** Present if larger files pass through a bucket of the instance. */
+  readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;
 }
 
-/** Returns the limits that clients adapt to. */
-export function stateLimits({
-  requestBytes,
-  responseBytes,
-  timeoutMs,
-}: Pick<Limits, 'requestBytes' | 'responseBytes' | 'timeoutMs'>): StatedLimits {
+/**
+ * Returns the limits that clients adapt to.
+ * @param hasTransfers whether the instance has a bucket for transfers
+ */
+export function stateLimits(
+  { requestBytes, responseBytes, timeoutMs }: Pick<Limits, 'requestBytes' | 'responseBytes' | 'timeoutMs'>,
+  hasTransfers = false,
+): StatedLimits {
   return {
     ...(requestBytes === UNLIMITED ? {} : { requestBytes }),
     ...(responseBytes === UNLIMITED ? {} : { responseBytes }),
+    ...(hasTransfers ? { transfers: true } : {}),
     timeout: units.duration.print(timeoutMs),
   };
 }

@@ -15,15 +15,17 @@ import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { ignoredFields } from '../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
+import { deletionRoute, transferFacts } from '../transfers.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
-import { type ExportRequest, exportEndpoint, exportFields, exportRequest } from './contract.ts';
+import { type ExportRequest, exportEndpoint, exportFields, exportRequest, objectDeletionEndpoint } from './contract.ts';
 import { exportOrganisations, openSnapshot } from './operation.ts';
 import { Page, pageBytes, readPageToken } from './page.ts';
 import { createExportResponse } from './response.ts';
+import { redirectToFile } from './transfer.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
-/** Returns the route of `POST /admin/v1/export` (specification 4.2). */
+/** Returns the routes of `/admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
   const concurrency = new ConcurrencyLimit(ports.limits.exports, (limit) => tooManyCalls({ kind: 'exports', limit }));
   return [
@@ -34,6 +36,7 @@ export function routes(ports: Ports): readonly Route[] {
         return audited.watch(() => runExport({ ports, concurrency, audited }, context));
       },
     },
+    deletionRoute(ports, objectDeletionEndpoint, { kind: 'exports', parameter: 'object', operation: 'export' }),
   ];
 }
 
@@ -45,7 +48,7 @@ interface ExportRun {
 
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
-  const { limits, objectStorage, now } = ports;
+  const { limits, objectStorage, transfers, now } = ports;
   const request = context.req.raw;
   const authorise = (called: Store) =>
     requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
@@ -70,7 +73,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const progress: ExportProgress = { export: undefined, object: location };
   await audited.begin(exportFacts(options, location), (isComplete) => progressFacts(progress, isComplete));
   const snapshot = resources.use(await openSnapshot(store, timeoutMs, signal));
-  const origin = { ...(await describeInstance(snapshot)), exportedBy: { userId, orgId } };
+  const instance = await describeInstance(snapshot);
+  const origin = { ...instance, exportedBy: { userId, orgId } };
   const selection = { ...options, ignored: ignoredFields(body, exportFields) };
   const page = options.paged ? readPage(options, limits.responseBytes) : undefined;
   const startExport = () => {
@@ -92,8 +96,12 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
       return Response.json({ manifest: upload.manifest, object: written });
     }
   }
+  const facts = transferFacts(instance, userId);
+  const limit = limits.responseBytes;
+  const large = { request, transfers, facts, limit, written, progress, signal };
   const held = resources.move();
-  return createExportResponse(startExport().bytes, limits.responseBytes, { held, signal, audited }, written);
+  const redirect = (file: AsyncIterable<Uint8Array>) => redirectToFile(large, file);
+  return createExportResponse(startExport().bytes, limit, { held, signal, audited, redirect });
 }
 
 function readExportRequest(body: unknown): ExportRequest {

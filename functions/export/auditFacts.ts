@@ -13,6 +13,8 @@ export interface ExportProgress {
   /** The export that writes the object or, after it, the response. */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
+  /** The object that the response redirects to. */
+  transfer?: WrittenObject;
 }
 
 /** The part of a request that an export's first event records. */
@@ -45,11 +47,13 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   };
 }
 
-/** Returns the facts that are known at an export's end: the counts so far, the object, and the digest of a complete file. */
+/** Returns the facts that are known at an export's end: the counts so far, the objects, and the digest of a complete file. */
 export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
   if (progress.export === undefined) return {};
   const { counts, digest } = progress.export.manifest;
-  return { counts, ...(isComplete ? { digest } : {}), object: recordedObject(progress.object) };
+  const { object, transfer } = progress;
+  const objects = { object: recordedObject(object), transfer: recordedObject(transfer) };
+  return { counts, ...(isComplete ? { digest } : {}), ...objects };
 }
 
 /** Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further. */

@@ -2,7 +2,12 @@
 
 import { z } from 'zod';
 import { exportedManifest, exportFile } from '../../shared/exportFile/manifest.ts';
-import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
+import {
+  commonAdminErrors,
+  commonErrors,
+  type Endpoint,
+  type OperationDescription,
+} from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import {
   bucketRequest,
@@ -11,6 +16,7 @@ import {
   requestMessage,
   spellings,
   timeout,
+  transferId,
   unsupportedField,
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
@@ -71,11 +77,13 @@ export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 /** The content of an export whose request has no options: all organisations, without secrets. */
 export const defaultExportOptions: ExportRequestOptions = z.object(exportOptions).omit({ timeout: true }).parse({});
 
+/** The response of an export whose file is an object in a bucket. */
+const exportedObject = z
+  .strictObject({ manifest: exportedManifest, object: writtenObject })
+  .meta({ id: 'ExportedObject' });
+
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
-export const exportResponse = z.union([
-  exportFile,
-  z.strictObject({ manifest: exportedManifest, object: writtenObject }).meta({ id: 'ExportedObject' }),
-]);
+export const exportResponse = z.union([exportFile, exportedObject]);
 
 /** An export has an output, and only a response has pages. */
 const outputs: JsonSchema = {
@@ -117,9 +125,15 @@ const exportOperation = (): OperationDescription => ({
     description: 'The export file where `response_output` is true, else its manifest and the object that contains it.',
     contract: exportResponse,
   },
+  redirect: {
+    description:
+      'The export is larger than a response may be: a GET of `location` returns the whole file. Its object expires after a day; `DELETE` removes it before.',
+    contract: exportedObject,
+    location: 'A signed address of the file, at which a download can start within ten minutes. It needs no token.',
+  },
   errors: {
     ...commonAdminErrors,
-    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be: set `gcs_output` or `paged`.',
+    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be, and the instance has no bucket for transfers: set `gcs_output`.',
     409: 'The object exists.',
   },
 });
@@ -131,5 +145,28 @@ export const exportEndpoint = {
   operation: exportOperation,
 } satisfies Endpoint;
 
+const objectDeletion = (): OperationDescription => ({
+  operationId: 'deleteExportedObject',
+  tag: 'Organisations',
+  summary: 'Delete the object of an export',
+  description:
+    'Deletes the object that an export of the caller has redirected to, before it expires. Requires the role IAM_OWNER.',
+  query: { object: transferId.describe('The last part of the object’s `path`.') },
+  response: { description: 'The object is deleted.', contract: z.strictObject({}) },
+  errors: {
+    ...commonErrors,
+    400: 'The id is missing or malformed.',
+    403: 'The caller does not hold the role IAM_OWNER, or the object is of another caller.',
+    404: 'The object does not exist: it was deleted, or has expired.',
+  },
+});
+
+/** The deletion of an export's object. */
+export const objectDeletionEndpoint = {
+  method: 'DELETE',
+  path: exportEndpoint.path,
+  operation: objectDeletion,
+} satisfies Endpoint;
+
 /** The function's endpoints. */
-export const endpoints: readonly Endpoint[] = [exportEndpoint];
+export const endpoints: readonly Endpoint[] = [exportEndpoint, objectDeletionEndpoint];

@@ -1,8 +1,5 @@
 import { prepend } from '../../shared/async.ts';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import { onlyObjectWritten, responseTooLarge } from '../../shared/errors/errors.ts';
-import { objectUri } from '../../shared/errors/storageErrors.ts';
-import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { recordEnd } from './auditFacts.ts';
 
 /** The resources of a response until its last byte. */
@@ -13,29 +10,30 @@ interface ResponseResources {
   readonly signal: AbortSignal;
   /** Puts the response's end on record, before its last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
+  /** Creates the response for a file that is larger than the limit. */
+  readonly redirect: (file: AsyncIterable<Uint8Array>) => Promise<Response>;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
  * Creates the response that carries the export file. Without a limit it is streamed; with one, the file is buffered,
- * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
- * @param written the object that already contains the same file
- * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
+ * so that the platform cannot truncate it, or redirected to if it is larger. An error before the first byte is thrown; a
+ * later one closes the connection.
  */
 export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
-  { held, signal, audited }: ResponseResources,
-  written?: WrittenObject,
+  { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   const content = withResources(bytes, held);
   if (Number.isFinite(maxBytes)) {
-    const file = await collect(content, maxBytes, written);
+    await using _content = content;
+    const { parts, isWhole } = await hold(content, maxBytes);
+    const response = isWhole ? bufferedResponse(parts) : await redirect(join(parts, content));
     signal.throwIfAborted();
     await audited.end();
-    // The platform's limit is higher for responses with a content length than for streamed ones.
-    return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
+    return response;
   }
   const recorded = recordEnd(content, audited);
   const { value } = await recorded.next();
@@ -83,20 +81,32 @@ function streamUntil(
   );
 }
 
-async function collect(
-  bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  written: WrittenObject | undefined,
-): Promise<Blob> {
+interface HeldFile {
+  readonly parts: Uint8Array<ArrayBuffer>[];
+  /** Whether the parts are the whole file. */
+  readonly isWhole: boolean;
+}
+
+/** Reads content until its end, or until it exceeds a size. */
+async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promise<HeldFile> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const part of bytes) {
-    size += part.length;
-    if (size > maxBytes)
-      throw written === undefined
-        ? responseTooLarge({ limit: maxBytes })
-        : onlyObjectWritten({ object: objectUri(written), generation: written.generation, limit: maxBytes });
-    parts.push(Uint8Array.from(part));
+  for (let size = 0; size <= maxBytes; ) {
+    const { done, value } = await content.next();
+    if (done === true) return { parts, isWhole: true };
+    parts.push(Uint8Array.from(value));
+    size += value.length;
   }
-  return new Blob(parts);
+  return { parts, isWhole: false };
+}
+
+function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
+  const file = new Blob(parts);
+  // The platform's limit is higher for responses with a content length than for streamed ones.
+  return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
+}
+
+/** Yields the held parts, which need no memory from then on, then the rest. */
+async function* join(parts: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield part;
+  yield* rest;
 }

@@ -10,16 +10,24 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
+import { deletionRoute } from '../transfers.ts';
 import { importFacts } from './auditFacts.ts';
 import type { InspectedFile } from './context.ts';
-import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
+import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { ADVICE_IF_LARGER, findSource, type ImportEnvelope, readEnvelope } from './request/envelope.ts';
+import {
+  ADVICE_IF_LARGER,
+  findSource,
+  type ImportEnvelope,
+  readEnvelope,
+  requireOneSource,
+} from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
-import { type ImportClient, respond } from './results/responses.ts';
+import { type ImportAnswer, type ImportClient, respond } from './results/responses.ts';
 import { uniqueStamp } from './stamp.ts';
+import { findUpload, openUpload } from './uploads.ts';
 
-/** Returns the route of `POST /admin/v1/import` (specification 4.3). */
+/** Returns the routes of `/admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
   const concurrency = new ConcurrencyLimit(ports.limits.imports, (limit) => tooManyCalls({ kind: 'imports', limit }));
   return [
@@ -41,6 +49,7 @@ export function routes(ports: Ports): readonly Route[] {
         );
       },
     },
+    deletionRoute(ports, uploadDeletionEndpoint, { kind: 'imports', parameter: 'upload', operation: 'import' }),
   ];
 }
 
@@ -57,7 +66,7 @@ interface ImportCall extends ImportClient {
 async function runImport(
   { ports, authorise, concurrency, bodies, audited, shutdown, signal, events }: ImportCall,
   request: Request,
-): Promise<ImportResponse> {
+): Promise<ImportAnswer> {
   const { passwordHashing, limits, objectStorage } = ports;
   using call = callSignal(signal, limits.timeoutMs, shutdown);
   const called = storeForCall(ports.store, { signal: call.signal });
@@ -82,7 +91,18 @@ async function runImport(
       options === undefined ? await readEnvelope(body) : { request: options, inline: [], isFile: true, ignored: [] };
     const { request: requested, ignored } = envelope;
     limitTime(requested);
-    const source = await findSource(envelope, body, objectStorage, limits.requestBytes, call.signal);
+    requireOneSource(envelope);
+    const uploading = { ports, store: called, userId: caller.userId, audited, signal: call.signal };
+    if (requested.upload !== undefined) {
+      const origin = request.headers.get('origin') ?? undefined;
+      return await openUpload(uploading, { ...requested.upload, origin });
+    }
+    const source = await findSource(
+      envelope,
+      body,
+      { objectStorage, findUpload: (id) => findUpload(uploading, id), maxBytes: limits.requestBytes },
+      call.signal,
+    );
     const onInspected = async (file: InspectedFile) => {
       await audited.begin(importFacts(requested, source, file), () => ({ counts: file.totals() }));
       events?.begin(file.progress);

@@ -7,7 +7,12 @@ import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
-import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
+import {
+  commonAdminErrors,
+  commonErrors,
+  type Endpoint,
+  type OperationDescription,
+} from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
@@ -18,11 +23,19 @@ import {
   requestMessage,
   spellings,
   timeout,
+  transferId,
   unsupportedField,
 } from '../../shared/wire/requestMessage.ts';
 
 /** The schema of the handling of records that exist with other content. */
 export const onConflicts = z.enum(['report', 'skip', 'overwrite']);
+
+/** The largest object of Cloud Storage: 5 TiB. */
+const MAX_UPLOAD_BYTES = 5 * 2 ** 40;
+
+const uploadRequest = requestMessage({
+  size: z.int().positive().max(MAX_UPLOAD_BYTES).describe('The number of bytes of the file, as they will be sent.'),
+});
 
 const bucketSource = bucketRequest.optional().describe('The object that contains the export file.');
 
@@ -59,6 +72,10 @@ const importRequestFields = {
   ...importOptions,
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
+  upload: uploadRequest
+    .optional()
+    .describe('Opens a resumable upload of a file for a later import, instead of importing.'),
+  dataOrgsUpload: transferId.optional().describe('The id of the upload whose file is imported.'),
   dataOrgsLocal: unsupportedField,
   dataOrgsv1Local: unsupportedField,
   dataOrgsS3: unsupportedField,
@@ -66,8 +83,8 @@ const importRequestFields = {
 };
 
 /**
- * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `ids` are additions.
+ * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected; the
+ * uploads and all options except `timeout` are additions.
  */
 export const importRequest = requestMessage(importRequestFields);
 
@@ -85,6 +102,9 @@ export type OnConflict = ImportRequest['onConflict'];
 
 /** Fields that name an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
+
+/** Fields that name an upload: one that the call opens, or one whose file it imports. */
+export const uploadFields = ['upload', 'dataOrgsUpload'] as const;
 
 /** ZITADEL's sources that this service does not support: files of the server, and S3. */
 export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
@@ -170,6 +190,22 @@ export const importResponse = z
   })
   .meta({ id: 'ImportReport' });
 
+/** The response to a request that opens an upload. */
+export const openedUpload = z
+  .strictObject({
+    upload: z.strictObject({
+      id: z.string().describe('The value of `data_orgs_upload`.'),
+      uri: z
+        .string()
+        .describe('The address of a resumable upload of Cloud Storage: send the file there. It needs no token.'),
+      expiresAt: z.iso.datetime().describe('When the address expires.'),
+    }),
+  })
+  .meta({ id: 'OpenedUpload' });
+
+/** The response to a request that opens an upload. */
+export type OpenedUpload = z.output<typeof openedUpload>;
+
 /** The media type of events: one JSON object a line. */
 export const NDJSON = 'application/x-ndjson';
 
@@ -236,7 +272,7 @@ const importOperation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
-  description: `Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
+  description: `Imports an export file from the request, from an upload or from Cloud Storage, or opens an upload. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
   query: Object.fromEntries(Object.entries(importOptions).map(([name, contract]) => [snakeCase(name), contract])),
   request: {
     schema: describeRequest(importRequest, oneSource()),
@@ -246,29 +282,35 @@ const importOperation = (): OperationDescription => ({
         dry_run: true,
         data_orgsv1: { orgs: [{ orgId: '163840776835432345', org: { name: 'Acme' } }] },
       },
+      'Open an upload of a large file': { upload: { size: 150_000_000 } },
+      'Import an upload': { data_orgs_upload: 'Jb3bUY0y1Qm0cVn0uYlX5w' },
     },
   },
   response: {
     description:
-      'The outcome of every record. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. What is rejected before the first event has its status and body as usual.',
-    contract: importResponse,
+      'The outcome of every record, or the opened upload. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. What is rejected before the first event has its status and body as usual.',
+    contract: z.union([importResponse, openedUpload]),
     others: { [NDJSON]: importEvent },
   },
   errors: {
     ...commonAdminErrors,
     400: 'The request or the structure of the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
-    404: 'The object does not exist.',
+    404: 'The object or the upload does not exist.',
     409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',
   },
 });
 
-/** Describes that exactly one field names the source: an export file, its text, or an object that holds it. */
+/** Describes that exactly one field names the source: an export file, its text, an object or an upload. */
 function oneSource(): JsonSchema {
   const { $defs = {}, properties = {} } = describeRequest(inlineFiles, {});
   const kinds = [
     ...Object.keys(properties).map((name): [string, JsonSchema['type']] => [name, ['object', 'string']]),
     ...bucketFields.map((name): [string, JsonSchema['type']] => [snakeCase(name), 'object']),
+    ...uploadFields.map((name): [string, JsonSchema['type']] => [
+      snakeCase(name),
+      name === 'upload' ? 'object' : 'string',
+    ]),
   ];
   const oneOf = kinds.map(([name, type = 'object']) => ({ required: [name], properties: { [name]: { type } } }));
   return { $defs, properties, oneOf };
@@ -281,5 +323,28 @@ export const importEndpoint = {
   operation: importOperation,
 } satisfies Endpoint;
 
+const uploadDeletion = (): OperationDescription => ({
+  operationId: 'deleteUpload',
+  tag: 'Organisations',
+  summary: 'Delete an upload',
+  description:
+    'Deletes a file that the caller has uploaded, before it expires. An import deletes nothing by itself, so that it can be repeated. Requires the role IAM_OWNER.',
+  query: { upload: transferId.describe('The id of the upload.') },
+  response: { description: 'The upload is deleted.', contract: z.strictObject({}) },
+  errors: {
+    ...commonErrors,
+    400: 'The id is missing or malformed.',
+    403: 'The caller does not hold the role IAM_OWNER, or the upload is of another caller.',
+    404: 'No complete upload has this id: it is unfinished, was deleted, or has expired.',
+  },
+});
+
+/** The deletion of an upload. */
+export const uploadDeletionEndpoint = {
+  method: 'DELETE',
+  path: importEndpoint.path,
+  operation: uploadDeletion,
+} satisfies Endpoint;
+
 /** The function's endpoints. */
-export const endpoints: readonly Endpoint[] = [importEndpoint];
+export const endpoints: readonly Endpoint[] = [importEndpoint, uploadDeletionEndpoint];

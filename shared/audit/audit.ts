@@ -18,10 +18,28 @@ interface CallEvents {
   readonly denied?: string;
 }
 
-/** The events of the operations. A removal has one, which is recorded with its commit or before. */
+/** The events of the operations. Removals, deletions and uploads have one, which is recorded before or with their effect. */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
   import: { begun: 'import.started', begunOutcome: 'started', ended: 'import.finished', denied: 'import.denied' },
+  'export-deletion': {
+    begun: 'export.objectDeleted',
+    begunOutcome: 'ok',
+    ended: 'export.objectDeleted',
+    denied: 'export.denied',
+  },
+  upload: {
+    begun: 'import.uploadOpened',
+    begunOutcome: 'ok',
+    ended: 'import.uploadOpened',
+    denied: 'import.denied',
+  },
+  'import-deletion': {
+    begun: 'import.uploadDeleted',
+    begunOutcome: 'ok',
+    ended: 'import.uploadDeleted',
+    denied: 'import.denied',
+  },
   'otp-email': {
     begun: 'otpEmail.removed',
     begunOutcome: 'ok',
@@ -82,7 +100,7 @@ type LateFacts = (isComplete: boolean) => AuditFacts;
 /** An audited call: an event before its first effect, and one at its end. */
 export class AuditedCall {
   private readonly audit: Audit;
-  private readonly events: CallEvents;
+  private events: CallEvents;
   private readonly origin: Origin;
   private who: Partial<Identity> = {};
   private facts: AuditFacts = {};
@@ -122,6 +140,11 @@ export class AuditedCall {
       await this.end();
       return result;
     });
+  }
+
+  /** Changes the operation of a call that has not begun: the body of its request selects another one. */
+  become(operation: keyof typeof operationEvents): void {
+    this.events = operationEvents[operation];
   }
 
   /** Sets the facts of the call, in case it is denied. */

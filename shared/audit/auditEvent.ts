@@ -35,6 +35,8 @@ const event = z.object({
   /** Present for a trial without effect: a dry run, or an export without organisations. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
+  /** The object in the instance's bucket for transfers that the response redirects to. */
+  transfer: auditedObject.optional(),
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),

@@ -170,8 +170,17 @@ export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTE
   text: '{field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs',
 });
 
+export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UNSUPPORTED', {
+  text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
+});
+
+/** An RPC's response cannot redirect. */
+export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
+  text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
+});
+
 export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO_LARGE', {
-  text: 'the export exceeds the response limit of {limit} bytes: set paged, or gcs_output instead of response_output',
+  text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output',
 });
 
 export const onlyObjectWritten = defineError('FAILED_PRECONDITION', 'ONLY_OBJECT_WRITTEN', {

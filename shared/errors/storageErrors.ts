@@ -43,6 +43,16 @@ export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
   text: '{at}: checksum mismatch: retry the request',
 });
 
+/** `name` is the object's path in the instance's bucket for transfers. */
+export const transferNotFound = defineError('NOT_FOUND', 'TRANSFER_NOT_FOUND', {
+  text: '{name} does not exist: its upload is unfinished, or it was deleted or has expired; finish the upload, or open another one',
+});
+
+/** `owner` is `caller` or `instance`. */
+export const transferForeign = defineError('PERMISSION_DENIED', 'TRANSFER_FOREIGN', {
+  text: '{name} is of another {owner}: use the token and the instance that it was opened with, or open another upload',
+});
+
 /** `status` is the HTTP status of Cloud Storage's response. */
 export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED', {
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",

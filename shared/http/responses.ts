@@ -21,6 +21,12 @@ export function jsonResponse(value: object): Response {
   return completeResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
+/** Creates the response of an operation whose result a GET request to another address returns. */
+export function seeOther(location: string, value: object): Response {
+  const headers = { 'content-type': 'application/json', location };
+  return completeResponse(JSON.stringify(value), { status: 303, headers });
+}
+
 /** Returns the content of a complete response as bytes; undefined for one that must be read. */
 export function completeContent(response: Response): Uint8Array | undefined {
   const content = completeContents.get(response);
@@ -186,6 +192,12 @@ const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 /** Whether a content type is gRPC's or gRPC-Web's. Their responses have a status of their own, under HTTP status 200. */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
+}
+
+/** Whether a request is of an RPC protocol: gRPC, gRPC-Web or Connect. */
+export function isRpc(headers: Headers): boolean {
+  const type = headers.get('content-type') ?? '';
+  return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');
 }
 
 /** Encodes a `grpc-message`: only the characters that require it, because some clients decode no others. */

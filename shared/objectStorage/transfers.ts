@@ -3,17 +3,17 @@
 import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 
 /** What the bucket keeps for a transfer: a file that an export wrote, or a file that a client uploads for an import. */
-type TransferKind = 'exports' | 'imports';
+export type TransferKind = 'exports' | 'imports';
 
 /** The facts of a transfer, stored as metadata of its object. Neither an upload URI nor a signed URL can change them. */
-interface TransferFacts {
+export interface TransferFacts {
   readonly instanceId: string;
   /** The user whose call began the transfer: only that user may import or delete its object. */
   readonly userId: string;
 }
 
 /** A complete object of the bucket. Its `read` returns the bytes of its generation or fails. */
-interface TransferObject extends PinnedObject {
+export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
   readonly facts: TransferFacts;
@@ -27,7 +27,7 @@ interface TransferUpload {
 }
 
 /** A new upload. */
-interface UploadRequest {
+export interface UploadRequest {
   readonly facts: TransferFacts;
   /** The number of bytes; an upload of another number does not complete. */
   readonly size: number;

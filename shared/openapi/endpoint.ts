@@ -25,7 +25,7 @@ export interface OperationDescription {
   readonly isPublic?: boolean;
   /** The path's parameters, by name, each with a working value. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** The contracts of the query's parameters, by name. All are optional, and pages that try operations leave them empty. */
+  /** The contracts of the query's parameters, by name. Pages that try operations leave the optional ones empty. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** Schemas in its `$defs` become components of the OpenAPI document. */
@@ -35,14 +35,21 @@ export interface OperationDescription {
     /** The schemas of bodies of other media types than JSON, by media type. */
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
-  readonly response: {
-    readonly description: string;
-    readonly contract: z.ZodType;
-    /** The contracts of other media types than JSON, by media type: of one line, where a body has lines. */
-    readonly others?: Readonly<Record<string, z.ZodType>>;
-  };
+  readonly response: ResponseDescription;
+  /** The response that redirects to the result. */
+  readonly redirect?: ResponseDescription;
   /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
+}
+
+/** The description of a response that is no error. */
+export interface ResponseDescription {
+  readonly description: string;
+  readonly contract: z.ZodType;
+  /** The contracts of other media types than JSON, by media type: of one line, where a body has lines. */
+  readonly others?: Readonly<Record<string, z.ZodType>>;
+  /** The description of the header `location`. */
+  readonly location?: string;
 }
 
 /** A route's method, path and operation. RPC routes have descriptors of their own, and no operation. */

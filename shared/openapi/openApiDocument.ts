@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
 import type { StatedLimits } from '../limits.ts';
-import { type Endpoint, type OperationDescription, tags } from './endpoint.ts';
+import { type Endpoint, type OperationDescription, type ResponseDescription, tags } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
 type Schemas = Record<string, JsonSchema>;
@@ -43,17 +43,21 @@ export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLi
 
 function describeOperation(operation: OperationDescription, schemas: Schemas) {
   const { operationId, tag, summary, description, deprecated, isPublic } = operation;
-  const { parameters = {}, query = {}, request, response, errors } = operation;
+  const { parameters = {}, query = {}, request, response, redirect, errors } = operation;
   const parameterObjects = [
     ...Object.entries(parameters).map(([name, { contract, example }]) => {
       return { name, in: 'path', required: true, ...describeParameter(contract), example };
     }),
-    ...Object.entries(query).map(([name, contract]) => ({ name, in: 'query', ...describeParameter(contract) })),
+    ...Object.entries(query).map(([name, contract]) => {
+      const required = contract.safeParse(undefined).success ? {} : { required: true };
+      return { name, in: 'query', ...required, ...describeParameter(contract) };
+    }),
   ];
   const failures = Object.entries({ ...errors, default: 'Any other error.' }).map(
     ([status, text]) => [status, { description: text, contract: errorBody }] as const,
   );
-  const responses = [['200', response] as const, ...failures];
+  const redirects = redirect === undefined ? [] : [['303', redirect] as const];
+  const responses = [['200', response] as const, ...redirects, ...failures];
   return {
     operationId,
     tags: [tag],
@@ -88,10 +92,12 @@ function describeRequestBody(
   };
 }
 
-function describeResponse({ description, contract, others = {} }: OperationDescription['response'], schemas: Schemas) {
+function describeResponse({ description, contract, others = {}, location }: ResponseDescription, schemas: Schemas) {
   const bodies = Object.entries({ 'application/json': contract, ...others });
   const content = bodies.map(([type, body]) => [type, { schema: hoist(responseSchema(body), schemas) }] as const);
-  return { description, content: Object.fromEntries(content) };
+  const address = { description: location, required: true, schema: { type: 'string', format: 'uri' } };
+  const headers = location === undefined ? {} : { headers: { location: address } };
+  return { description, ...headers, content: Object.fromEntries(content) };
 }
 
 /** Moves a schema's `$defs` to the document's components, where every schema can refer to them. */

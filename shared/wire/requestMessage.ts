@@ -96,6 +96,11 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
+/** The id of a transfer, in the path of its object. */
+export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
+  error: 'must have 22 characters: letters, digits, "-" and "_"',
+});
+
 /** An object that an operation wrote, in its response (specification 2.8). */
 export const writtenObject = z
   .strictObject({

@@ -31,6 +31,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/http'],
   ['shared/rpc'],
   ['functions/ports'],
+  ['functions/transfers'],
   ['functions/*'],
   ['functions/endpoints'],
   ['functions/program'],

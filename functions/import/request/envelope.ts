@@ -24,7 +24,8 @@ import {
   type ValueKind,
 } from '../../../shared/json/splitter.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
-import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { TransferObject } from '../../../shared/objectStorage/transfers.ts';
 import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest } from '../../../shared/wire/requestMessage.ts';
@@ -35,6 +36,7 @@ import {
   importFields,
   importRequest,
   unsupportedSources,
+  uploadFields,
 } from '../contract.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
@@ -138,7 +140,16 @@ function treatField(name: string, depth: number, kind: ValueKind): Treatment {
 /** The export file of a request. */
 export interface FoundSource extends ExportFileSource {
   /** The object that holds the file, and its pinned generation; undefined for a file inside the request. */
-  readonly location?: ObjectLocation & { readonly generation: string };
+  readonly location?: Pick<TransferObject, 'bucket' | 'path' | 'generation'>;
+}
+
+/** Where the files of requests are. */
+interface SourcePorts {
+  readonly objectStorage: ObjectStorage;
+  /** Finds an upload of the caller. */
+  readonly findUpload: (id: string) => Promise<TransferObject>;
+  /** The maximum size of a file that is the body, once it is decompressed. */
+  readonly maxBytes: number;
 }
 
 /** A request body that can be read repeatedly, as a whole or in part. */
@@ -147,28 +158,37 @@ export interface RequestBytes {
 }
 
 /**
- * Returns the one export file of a request (specification 4.3): its body, inline, as an object or a string, or in a
- * bucket. The object's generation is pinned, so that every read returns the same bytes.
- * @param maxBytes the maximum size of a file that is the body, once it is decompressed
+ * Requires that a request has one export file, or opens an upload of one.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
+ */
+export function requireOneSource({ request, inline, isFile }: ImportEnvelope): void {
+  if (isFile === true) return;
+  const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
+  if (unsupported !== undefined) throw sourceUnsupported({ field: snakeCase(unsupported) });
+  const named = [...bucketFields, ...uploadFields].filter((name) => request[name] !== undefined);
+  const fields = [...inline.map(({ field }) => field), ...named.map(snakeCase)];
+  if (fields.length !== 1) throw invalidRequest([sourceCountViolation(fields)]);
+}
+
+/**
+ * Returns the export file of a request that has one (specification 4.3): its body, inline, as an object or a string, in a
+ * bucket, or an upload. The object's generation is pinned, so that every read returns the same bytes.
  */
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
   body: RequestBytes,
-  objectStorage: ObjectStorage,
-  maxBytes: number,
+  { objectStorage, findUpload, maxBytes }: SourcePorts,
   signal: AbortSignal,
 ): Promise<FoundSource> {
   if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), maxBytes) };
-  const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
-  if (unsupported !== undefined) throw sourceUnsupported({ field: snakeCase(unsupported) });
-  const inBucket = bucketFields.filter((name) => request[name] !== undefined);
-  const fields = [...inline.map(({ field }) => field), ...inBucket.map(snakeCase)];
-  if (fields.length !== 1) throw invalidRequest([sourceCountViolation(fields)]);
   const [file] = inline;
   if (file !== undefined) return inlineSource(file, body);
-  const [name = 'dataOrgsGcs'] = inBucket;
+  if (request.dataOrgsUpload !== undefined) {
+    const upload = await findUpload(request.dataOrgsUpload);
+    return { location: upload, open: (readSignal) => exportFileJson(upload.read(readSignal)) };
+  }
+  const name = request.dataOrgsGcs === undefined ? 'dataOrgsv1Gcs' : 'dataOrgsGcs';
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
   const object = await objectStorage.pin(location, signal);
@@ -196,7 +216,7 @@ function inlineSource({ field, kind, start, end }: InlineFile, body: RequestByte
 
 function sourceCountViolation(fields: readonly string[]): FieldViolation {
   const problem = fields.length === 0 ? 'no source' : `several sources, ${fields.join(' and ')}`;
-  const remedy = 'set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs';
+  const remedy = 'set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs, data_orgs_gcs and data_orgs_upload';
   const orFile = fields.length === 0 ? `, or send the file as the body with Content-Type: ${EXPORT_FILE}` : '';
   const description = `${problem}: ${remedy}${orFile}`;
   return { field: fields[0] ?? 'data_orgsv1', description };

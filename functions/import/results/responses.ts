@@ -4,8 +4,11 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv } from '../../../shared/http/nodeResponse.ts';
 import { toPublicError } from '../../../shared/http/responses.ts';
-import { type ImportEvent, type ImportProgress, type ImportResponse, NDJSON } from '../contract.ts';
+import { type ImportEvent, type ImportProgress, type ImportResponse, NDJSON, type OpenedUpload } from '../contract.ts';
 import { fittedResponse } from './fittedResponse.ts';
+
+/** The result of a request: of its import, or an opened upload. */
+export type ImportAnswer = ImportResponse | OpenedUpload;
 
 /** The client of an import. */
 export interface ImportClient {
@@ -31,18 +34,18 @@ const JSON_TYPE = 'application/json';
 export async function respond(
   context: Context<HttpEnv>,
   maxBytes: number,
-  run: (client: ImportClient) => Promise<ImportResponse>,
+  run: (client: ImportClient) => Promise<ImportAnswer>,
 ): Promise<Response> {
   const { signal } = context.req.raw;
-  if (!acceptsEvents(context))
-    return new Response(fittedResponse(await run({ signal }), maxBytes), { headers: { 'content-type': JSON_TYPE } });
+  if (!acceptsEvents(context)) return wholeResponse(await run({ signal }), maxBytes);
   // A client that does not read on ends the import.
   const left = new AbortController();
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
   const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
-  // An import without events has failed.
-  await Promise.race([events.begun, running]);
+  // A call without events has failed, or opened an upload.
+  const answer = await Promise.race([events.begun, running]);
+  if (answer !== undefined) return wholeResponse(answer, maxBytes);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
   const body = new ReadableStream<Uint8Array>(
     {
@@ -58,6 +61,14 @@ export async function respond(
   return new Response(body, { headers: { 'content-type': NDJSON } });
 }
 
+function wholeResponse(answer: ImportAnswer, maxBytes: number): Response {
+  return new Response(answerJson(answer, maxBytes), { headers: { 'content-type': JSON_TYPE } });
+}
+
+function answerJson(answer: ImportAnswer, maxBytes: number): string {
+  return 'upload' in answer ? JSON.stringify(answer) : fittedResponse(answer, maxBytes);
+}
+
 /** Whether the client names events as acceptable, and JSON not as better. A wildcard means JSON. */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
@@ -67,9 +78,9 @@ function acceptsEvents(context: Context<HttpEnv>): boolean {
   return accepts(context, { header: 'Accept', supports: [NDJSON, JSON_TYPE], default: JSON_TYPE, match }) === NDJSON;
 }
 
-function resultLine(response: ImportResponse): LastLine {
+function resultLine(response: ImportAnswer): LastLine {
   const start = '{"event":"result","response":';
-  return (maxBytes) => `${start}${fittedResponse(response, maxBytes - start.length - 1)}}`;
+  return (maxBytes) => `${start}${answerJson(response, maxBytes - start.length - 1)}}`;
 }
 
 function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {

@@ -12,6 +12,7 @@ import { createApp } from '../../../shared/http/app.ts';
 import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { Transfers } from '../../../shared/objectStorage/transfers.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
@@ -94,6 +95,7 @@ export type ReplacedPorts = {
   readonly now?: () => Date;
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
+  readonly transfers?: Transfers | undefined;
   readonly limits?: Partial<Limits>;
 };
 

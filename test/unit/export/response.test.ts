@@ -10,7 +10,8 @@ function held() {
   const controller = new AbortController();
   const ends: unknown[] = [];
   const end = async (error?: unknown) => void ends.push(error);
-  const resources = { held: stack, signal: controller.signal, audited: { end } };
+  const redirect = async (file: AsyncIterable<Uint8Array>) => new Response(Buffer.concat(await Array.fromAsync(file)));
+  const resources = { held: stack, signal: controller.signal, audited: { end }, redirect };
   return { open: () => !stack.disposed, controller, resources, ends };
 }
 
@@ -76,10 +77,19 @@ describe('the response of an export', () => {
     expect(open()).toBe(false);
   });
 
-  it('above the limit is an error with a remedy, and releases the database', async () => {
+  it('above the limit is a redirection to the whole file, with the bytes that were held back', async () => {
+    const { open, resources, ends } = held();
+    const response = await createExportResponse(inPieces(document), document.length - 1, resources);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
+    expect(open()).toBe(false);
+    expect(ends).toEqual([undefined]);
+  });
+
+  it('that cannot be redirected releases the database', async () => {
     const { open, resources } = held();
-    const response = createExportResponse(inPieces(document), document.length - 1, resources);
-    await expect(response).rejects.toMatchObject({ code: 'FAILED_PRECONDITION', message: /gcs_output/ });
+    const redirect = () => Promise.reject(new Error('no bucket'));
+    const response = createExportResponse(inPieces(document), document.length - 1, { ...resources, redirect });
+    await expect(response).rejects.toThrow('no bucket');
     expect(open()).toBe(false);
   });
 

@@ -12,9 +12,10 @@ const operation: OperationDescription = {
   summary: 'Make a thing',
   description: 'Makes it.',
   parameters: { id: { contract: z.string().meta({ minLength: 1 }), example: '7' } },
-  query: { 'size.inches': z.boolean().default(false).describe('How large.') },
+  query: { 'size.inches': z.boolean().default(false).describe('How large.'), key: z.string() },
   request: { schema: { type: 'object' }, examples: {}, others: { 'text/plain': { type: 'string', format: 'binary' } } },
   response: { description: 'It is made.', contract: z.strictObject({ thing }) },
+  redirect: { description: 'It is elsewhere.', contract: z.strictObject({ thing }), location: 'Where.' },
   errors: { 409: 'It is there.' },
 };
 const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () => operation };
@@ -28,6 +29,7 @@ describe('the description of an endpoint', () => {
     expect(parameters).toEqual([
       { name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' },
       { name: 'size.inches', in: 'query', description: 'How large.', schema: { type: 'boolean' } },
+      { name: 'key', in: 'query', required: true, schema: { type: 'string' } },
     ]);
   });
 
@@ -50,10 +52,19 @@ describe('the description of an endpoint', () => {
 
   it('has the error body for the listed statuses and as the default', () => {
     const { responses = {} } = document.paths['/things/{id}']?.post ?? {};
-    expect(Object.keys(responses)).toEqual(['200', '409', 'default']);
+    expect(Object.keys(responses)).toEqual(['200', '303', '409', 'default']);
     for (const status of ['409', 'default']) {
       expect(responses[status]?.content['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Error' });
     }
+  });
+
+  it('has the address of a redirection and its body', () => {
+    const { responses = {} } = document.paths['/things/{id}']?.post ?? {};
+    expect(responses['303']).toEqual({
+      description: 'It is elsewhere.',
+      headers: { location: { description: 'Where.', required: true, schema: { type: 'string', format: 'uri' } } },
+      content: responses['200']?.content,
+    });
   });
 
   it('names the statuses of the errors that its caller handles', async () => {
@@ -65,7 +76,9 @@ describe('the description of an endpoint', () => {
       'removeOtpEmailBeta 400 401 403 404 503',
       'listAuthenticationMethodTypesBeta 400 401 403 503',
       'exportOrganisations 400 401 403 409 413 429 501 503 504',
+      'deleteExportedObject 400 401 403 404 503',
       'importOrganisations 400 401 403 404 409 413 429 501 503 504',
+      'deleteUpload 400 401 403 404 503',
       'health',
       'readiness 503',
     ]);

@@ -1,0 +1,47 @@
+// Uploads of files that are larger than a request may be.
+
+import type { AuditedCall } from '../../shared/audit/audit.ts';
+import { uploadsUnsupported } from '../../shared/errors/errors.ts';
+import type { TransferObject, Transfers, UploadRequest } from '../../shared/objectStorage/transfers.ts';
+import { describeInstance } from '../../shared/store/instance.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { findOwn, newTransferId, transferFacts } from '../transfers.ts';
+import type { OpenedUpload } from './contract.ts';
+
+/** A call that opens an upload or imports its file. */
+interface UploadCall {
+  readonly ports: { readonly transfers?: Transfers | undefined };
+  readonly store: Store;
+  readonly userId: string;
+  readonly audited: AuditedCall;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens an upload of a file, which a later call of the same caller can import.
+ * @throws IdentityError FAILED_PRECONDITION if the instance has no bucket for transfers
+ */
+export async function openUpload(
+  { ports: { transfers }, store, userId, audited, signal }: UploadCall,
+  { size, origin }: Omit<UploadRequest, 'facts'>,
+): Promise<OpenedUpload> {
+  audited.become('upload');
+  if (transfers === undefined) throw uploadsUnsupported({ field: 'upload' });
+  const facts = transferFacts(await describeInstance(store), userId);
+  const id = newTransferId();
+  await audited.begin({ target: `imports/${id}` });
+  const { uri, expiresAt } = await transfers.openUpload(id, { facts, size, origin }, signal);
+  return { upload: { id, uri, expiresAt: expiresAt.toISOString() } };
+}
+
+/**
+ * Finds the file that the caller has uploaded.
+ * @throws IdentityError NOT_FOUND, PERMISSION_DENIED; FAILED_PRECONDITION if the instance has no bucket for transfers
+ */
+export async function findUpload(
+  { ports: { transfers }, store, userId, signal }: UploadCall,
+  id: string,
+): Promise<TransferObject> {
+  if (transfers === undefined) throw uploadsUnsupported({ field: 'data_orgs_upload' });
+  return findOwn(transfers, 'imports', id, transferFacts(await describeInstance(store), userId), signal);
+}

@@ -1,0 +1,88 @@
+// What exports and imports share about the instance's bucket for transfers.
+
+import { randomBytes } from 'node:crypto';
+import type { Context } from 'hono';
+import { recordedObject } from '../shared/audit/auditEvent.ts';
+import { requireOwner } from '../shared/auth/requireOwner.ts';
+import { invalidRequest } from '../shared/errors/errors.ts';
+import { transferForeign, transferNotFound } from '../shared/errors/storageErrors.ts';
+import type { Route } from '../shared/http/app.ts';
+import { callSignal } from '../shared/http/deadline.ts';
+import type { HttpEnv } from '../shared/http/nodeResponse.ts';
+import { jsonResponse } from '../shared/http/responses.ts';
+import type { TransferFacts, TransferKind, TransferObject, Transfers } from '../shared/objectStorage/transfers.ts';
+import type { Endpoint } from '../shared/openapi/endpoint.ts';
+import { describeInstance, type InstanceDescription } from '../shared/store/instance.ts';
+import { storeForCall } from '../shared/store/store.ts';
+import { transferId } from '../shared/wire/requestMessage.ts';
+import type { Ports } from './ports.ts';
+
+const ID_BYTES = 16;
+
+/** Returns a random id, which no other caller can guess. */
+export function newTransferId(): string {
+  return randomBytes(ID_BYTES).toString('base64url');
+}
+
+/** Returns the facts by which a caller's transfers are recognised. */
+export function transferFacts({ instanceId = '' }: InstanceDescription, userId: string): TransferFacts {
+  return { instanceId, userId };
+}
+
+/**
+ * Finds a complete object that a call of the same caller began.
+ * @throws IdentityError NOT_FOUND for an unfinished, expired or deleted object; PERMISSION_DENIED for an object of another
+ * caller or instance
+ */
+export async function findOwn(
+  transfers: Transfers | undefined,
+  kind: TransferKind,
+  id: string,
+  { instanceId, userId }: TransferFacts,
+  signal: AbortSignal,
+): Promise<TransferObject> {
+  const name = `${kind}/${id}`;
+  const object = await transfers?.find(kind, id, signal);
+  if (object === undefined) throw transferNotFound({ name });
+  if (object.facts.instanceId !== instanceId) throw transferForeign({ name, owner: 'instance' });
+  if (object.facts.userId !== userId) throw transferForeign({ name, owner: 'caller' });
+  return object;
+}
+
+/** The deletion of one kind of transfers. */
+interface Deletion {
+  readonly kind: TransferKind;
+  /** The parameter of the query that has the object's id. */
+  readonly parameter: string;
+  readonly operation: 'export' | 'import';
+}
+
+/** Returns the route that deletes a transfer of the caller. */
+export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, parameter, operation }: Deletion): Route {
+  const { transfers, limits, now } = ports;
+  return {
+    ...endpoint,
+    handler(context) {
+      const audited = ports.audit.call(`${operation}-deletion`, context.get('origin'));
+      return audited.run(async () => {
+        using call = callSignal(context.req.raw.signal, limits.timeoutMs, context.env?.shutdown);
+        const { signal } = call;
+        const store = storeForCall(ports.store, { signal });
+        const authorization = context.req.header('authorization');
+        const { userId } = await requireOwner(store, authorization, operation, now(), audited.identify);
+        const id = readId(context, parameter);
+        const facts = transferFacts(await describeInstance(store), userId);
+        const object = await findOwn(transfers, kind, id, facts, signal);
+        await audited.begin({ object: recordedObject(object) });
+        await transfers?.delete(kind, id, object.generation, signal);
+        return jsonResponse({});
+      });
+    },
+  };
+}
+
+function readId(context: Context<HttpEnv>, parameter: string): string {
+  const { data, error } = transferId.safeParse(context.req.query(parameter));
+  if (data !== undefined) return data;
+  throw invalidRequest([{ field: parameter, description: error?.issues[0]?.message ?? '' }]);
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { keyRejected } from '../../../shared/errors/storageErrors.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
+import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import { newAccount } from '../../support/emulators/newAccount.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { capturedLog } from '../../support/http/capturedLog.ts';
+import { exportedFile, type TestInstance } from '../../support/instances/testInstance.ts';
+import { type TransferInstance, transferInstance } from '../../support/instances/transferInstance.ts';
+import { memoryTransfers } from '../../support/memoryTransfers.ts';
+import { describeStores, type StoreKind } from '../../support/stores/stores.ts';
+
+const PATH = '/admin/v1/export';
+const LIMIT = 100_000;
+const logged = capturedLog();
+
+const redirection = z.strictObject({
+  manifest: z.looseObject({ digest: z.string() }),
+  object: z.strictObject({
+    bucket: z.string(),
+    path: z.string(),
+    generation: z.string(),
+    size: z.number(),
+    crc32c: z.string(),
+  }),
+});
+
+const crowd = (count: number) => ({
+  orgs: ['acme', 'zeta'].map((orgId) =>
+    organisation(orgId, { humanUsers: Array.from({ length: count }, (_, number) => person(`${orgId} P${number}`)) }),
+  ),
+});
+
+const everything = ({ orgId }: TestInstance) => ({ excluded_org_ids: [orgId], response_output: true });
+
+/** An instance whose export is larger than its responses may be. */
+async function filled(kind?: StoreKind, replaced = {}): Promise<TransferInstance> {
+  const instance = await transferInstance(kind, { limits: { responseBytes: LIMIT }, ...replaced });
+  await instance.import({ data_orgs: crowd(400) });
+  return instance;
+}
+
+/** Exports, and returns the object that the response redirects to. */
+async function exportToObject(instance: TransferInstance) {
+  const response = await instance.request('POST', PATH, everything(instance));
+  expect(response.status).toBe(303);
+  const { manifest, object } = redirection.parse(await response.json());
+  const location = response.headers.get('location') ?? '';
+  return { manifest, object, location, id: object.path.split('/').at(-1) ?? '' };
+}
+
+describeStores('an export that is larger than a response may be', (kind) => {
+  it('is redirected to one whole file with the same manifest', async () => {
+    const instance = await filled(kind);
+    const { manifest, object, location } = await exportToObject(instance);
+    const bytes = instance.transfers.download(location);
+    expect(bytes.length).toBeGreaterThan(LIMIT);
+    expect(object).toMatchObject({ bucket: 'transfers', path: expect.stringMatching(/^exports\/[\w-]{22}$/) });
+    expect(object.size).toBe(bytes.length);
+    const file = exportedFile.parse(JSON.parse(bytes.toString()));
+    expect(file.manifest).toEqual(manifest);
+    expect(file.manifest.counts).toMatchObject({ orgs: 2, humanUsers: 800 });
+    const inspection = await inspect({ open: () => inPieces(bytes) }, new AbortController().signal);
+    expect(inspection).toMatchObject({ proved: true, tally: { digest: manifest.digest } });
+  });
+});
+
+describe('an export that is larger than a response may be', () => {
+  it('is recorded with its object, and neither the trail nor the log contains its address', async () => {
+    const { events, transfers, ...instance } = await filled();
+    const { object } = await exportToObject({ events, transfers, ...instance });
+    const { bucket, path, generation } = object;
+    expect(events.at(-1)).toMatchObject({
+      event: 'export.finished',
+      outcome: 'ok',
+      transfer: { bucket, path, generation },
+      counts: { orgs: 2 },
+      digest: expect.any(String),
+    });
+    expect(transfers.addresses).toHaveLength(1);
+    for (const text of [JSON.stringify(events), logged()]) expect(text).not.toContain('signature=');
+  });
+
+  it('is an error that names gcs_output if the instance has no bucket for transfers', async () => {
+    const instance = await filled(undefined, { transfers: undefined });
+    const response = await instance.request('POST', PATH, everything(instance));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 9, message: expect.stringContaining('gcs_output') });
+  });
+
+  it.each([{ 'content-type': 'application/grpc-web+proto' }, { 'content-type': 'application/grpc' }])(
+    'is an error that names gcs_output for a request with %o',
+    async (headers) => {
+      const instance = await filled();
+      const response = await instance.request('POST', PATH, everything(instance), headers);
+      expect(response.headers.get('grpc-status')).toBe('8');
+      expect(response.headers.get('grpc-message')).toContain('gcs_output');
+      expect(response.headers.get('location')).toBeNull();
+      expect(instance.transfers.objects.size).toBe(0);
+    },
+  );
+
+  it.each([{ 'connect-protocol-version': '1' }, { 'content-type': 'application/connect+json' }])(
+    'is RESOURCE_EXHAUSTED for a request with %o',
+    async (headers) => {
+      const instance = await filled();
+      const response = await instance.request('POST', PATH, everything(instance), headers);
+      expect(response.status).toBe(429);
+      expect(await response.json()).toMatchObject({ code: 8, message: expect.stringContaining('gcs_output') });
+    },
+  );
+
+  it('is redirected too if gcs_output has the same file', async () => {
+    const written: Buffer[] = [];
+    const objectStorage: ObjectStorage = {
+      async write({ bucket, path }, content) {
+        written.push(Buffer.concat(await Array.fromAsync(content)));
+        return { bucket, path, generation: '7', size: 1, crc32c: 'AAAAAA==' };
+      },
+      pin: () => Promise.reject(new Error('unused')),
+    };
+    const instance = await filled(undefined, { objectStorage });
+    const { clientEmail, privateKey } = newAccount('exporter');
+    const key = JSON.stringify({ type: 'service_account', client_email: clientEmail, private_key: privateKey });
+    const serviceaccount_json = Buffer.from(key).toString('base64');
+    const gcs_output = { bucket: 'exports', path: 'a.json', serviceaccount_json };
+    const response = await instance.request('POST', PATH, { ...everything(instance), gcs_output });
+    expect(response.status).toBe(303);
+    const bytes = instance.transfers.download(response.headers.get('location') ?? '');
+    expect(written).toEqual([bytes]);
+    expect(instance.events.at(-1)).toMatchObject({
+      object: { bucket: 'exports', path: 'a.json', generation: '7' },
+      transfer: { bucket: 'transfers' },
+    });
+  });
+
+  it('is the error of the signature if none can be made, and the trail has it with the object', async () => {
+    const transfers = {
+      ...memoryTransfers(),
+      downloadUrl: () => Promise.reject(keyRejected({ at: 'gs://transfers/exports/x' })),
+    };
+    const instance = await filled(undefined, { transfers });
+    const response = await instance.request('POST', PATH, everything(instance));
+    expect(response.status).toBe(400);
+    expect(instance.events.at(-1)).toMatchObject({
+      event: 'export.finished',
+      outcome: 'INVALID_ARGUMENT',
+      transfer: { bucket: 'transfers' },
+    });
+  });
+
+  it('has no effect on an export within the limit', async () => {
+    const instance = await transferInstance(undefined, { limits: { responseBytes: LIMIT } });
+    const response = await instance.request('POST', PATH, { response_output: true });
+    expect(response.status).toBe(200);
+    expect(instance.transfers.objects.size).toBe(0);
+  });
+});
+
+describe('the deletion of an export’s object', () => {
+  const remove = (instance: TransferInstance, id: string, headers = {}) =>
+    instance.request('DELETE', `${PATH}?object=${id}`, undefined, headers);
+
+  it('deletes it once, and is on record', async () => {
+    const instance = await filled();
+    const { id, object } = await exportToObject(instance);
+    const response = await remove(instance, id);
+    expect([response.status, await response.json()]).toEqual([200, {}]);
+    expect(instance.transfers.objects.size).toBe(0);
+    const { bucket, path, generation } = object;
+    expect(instance.events.at(-1)).toMatchObject({
+      event: 'export.objectDeleted',
+      outcome: 'ok',
+      userId: instance.userId,
+      object: { bucket, path, generation },
+    });
+    const again = await remove(instance, id);
+    expect(again.status).toBe(404);
+    expect(await again.json()).toMatchObject({ message: expect.stringContaining(`exports/${id}`) });
+  });
+
+  it('is denied to another owner, and to a token of other operations', async () => {
+    const instance = await filled();
+    const { id } = await exportToObject(instance);
+    const foreign = await remove(instance, id, { authorization: `Bearer ${await instance.createOwner()}` });
+    expect(foreign.status).toBe(403);
+    expect(await foreign.json()).toMatchObject({ message: expect.stringContaining('another caller') });
+    expect((await remove(instance, id, { authorization: 'Bearer x' })).status).toBe(401);
+    expect(instance.transfers.objects.size).toBe(1);
+  });
+
+  it.each(['', 'x', '..%2Fimports%2FAAAAAAAAAAAAA'])('is an error for the id "%s"', async (id) => {
+    const response = await remove(await transferInstance(), id);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: expect.stringMatching(/^object: /) });
+  });
+
+  it('does not find an object without a bucket', async () => {
+    const instance = await transferInstance(undefined, { transfers: undefined });
+    expect((await remove(instance, 'A'.repeat(22))).status).toBe(404);
+  });
+});
