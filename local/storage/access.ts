@@ -10,6 +10,8 @@ export interface Account {
   readonly clientEmail: string;
   /** SPKI in PEM. */
   readonly publicKeyPem: string;
+  /** PKCS #8 in PEM. */
+  readonly privateKeyPem: string;
 }
 
 interface TokenResponse {
@@ -37,10 +39,12 @@ export class Access {
   issueToken(form: URLSearchParams, tokenUri: string): TokenResponse {
     if (!this.hasSigned(form.get('assertion') ?? '', tokenUri))
       return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
-    return {
-      status: 200,
-      body: { access_token: this.token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' },
-    };
+    return { status: 200, body: this.newToken() };
+  }
+
+  /** Issues a token without a JWT, as Google's metadata server does. */
+  newToken(): object {
+    return { access_token: this.token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' };
   }
 
   /** @throws GoogleError 401 unless an Authorization header has the issued token */

@@ -21,6 +21,21 @@ export const invalid = (message: string) => new GoogleError(400, 'invalid', mess
 /** Creates the error for a token that is missing or invalid. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
+/** Creates the error for a call that no role of the account permits. */
+export const forbidden = (permission: string) =>
+  new GoogleError(403, 'forbidden', `Permission '${permission}' denied on resource (or it may not exist).`);
+
+/** Creates the error for a signed URL whose signature does not cover the request. */
+export const signatureMismatch = () =>
+  new GoogleError(
+    403,
+    'SignatureDoesNotMatch',
+    'Access denied. The request signature we calculated does not match the signature you provided.',
+  );
+
+/** Creates the error for a signed URL whose time is over. */
+export const expiredUrl = () => new GoogleError(400, 'ExpiredToken', 'The provided token has expired.');
+
 /** Creates the error for any other bucket than the stand-in's. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
@@ -43,14 +58,24 @@ export const uploadNotImplemented = (uploadType: string) =>
 export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
-/** Sends an error in Google's shape. Anything but a GoogleError becomes a 500. */
-export function sendError(response: ServerResponse, error: unknown): void {
+/**
+ * Sends an error in Google's shape. Anything but a GoogleError becomes a 500.
+ * @param shape `xml` at a signed URL
+ */
+export function sendError(response: ServerResponse, error: unknown, shape: 'json' | 'xml' = 'json'): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const { status, reason, message } =
     error instanceof GoogleError ? error : new GoogleError(500, 'backendError', 'Internal Server Error');
+  if (shape === 'xml') {
+    response.writeHead(status, { 'content-type': 'application/xml; charset=UTF-8' });
+    response.end(
+      `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${reason}</Code><Message>${message}</Message></Error>`,
+    );
+    return;
+  }
   const body = { error: { code: status, message, errors: [{ message, domain: 'global', reason }] } };
   sendJson(response, status, body);
 }

@@ -33,6 +33,12 @@ export async function getObject({ route, request, response, files, origin }: Exc
   else sendJson(response, 200, resource(object, origin));
 }
 
+/** Serves an object at a signed URL, of the XML API: `/bucket/object`. */
+export async function getSigned({ route, request, response, files }: Exchange): Promise<void> {
+  const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
+  await download(files, object, request, response);
+}
+
 /** Serves objects.delete. */
 export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
   await files.remove(route.bucket, route.object, (present) => {
@@ -46,8 +52,11 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   const uploadType = exchange.route.query.get('uploadType') ?? 'media';
   if (uploadType !== 'resumable') throw uploadNotImplemented(uploadType);
   const { route, request, response, uploads, origin } = exchange;
-  const type = getHeader(request, 'x-upload-content-type');
-  const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), type);
+  const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), {
+    contentType: getHeader(request, 'x-upload-content-type'),
+    size: getHeader(request, 'x-upload-content-length'),
+    origin: request.headers.origin,
+  });
   const id = await uploads.start(upload, preconditions(route.query));
   const bucket = encodeURIComponent(route.bucket);
   const location = `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}`;
@@ -196,6 +205,17 @@ export function parseRoute(url: string): ObjectRoute {
   if (bucket === undefined) throw notImplemented();
   const kind = prefix.includes('upload') ? 'upload' : object === '' ? 'bucket' : 'object';
   return { kind, bucket: decodePathPart(bucket), object: decodePathPart(object), query: new URLSearchParams(query) };
+}
+
+/**
+ * Parses a path of the XML API.
+ * @throws GoogleError 404 for a path without an object
+ */
+export function parseSignedRoute(url: string): ObjectRoute {
+  const { pathname, searchParams: query } = new URL(url, 'http://storage');
+  const [, bucket, object] = /^\/([^/]+)\/(.+)$/.exec(pathname) ?? [];
+  if (bucket === undefined || object === undefined) throw notImplemented();
+  return { kind: 'object', bucket: decodePathPart(bucket), object: decodePathPart(object), query };
 }
 
 function decodePathPart(text: string): string {

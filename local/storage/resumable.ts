@@ -22,6 +22,8 @@ export interface ResumableUploads {
   start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
   /** Receives a chunk, or reports the progress. */
   put(id: string, request: IncomingMessage): Promise<UploadProgress>;
+  /** Returns the only origin whose pages may send the bytes from a browser, if there is one. */
+  origin(id: string): string | undefined;
   cancel(id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export function createResumableUploads(files: ObjectFiles): ResumableUploads {
         throw error;
       });
     },
+    origin: (id) => sessions.get(id)?.request.origin,
     async cancel(id) {
       const session = find(id);
       await abandon(session.current);
@@ -93,8 +96,9 @@ async function abandon(current: Session['current']): Promise<void> {
 
 async function receive(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<UploadProgress> {
   if (session.object !== undefined) return { object: session.object };
-  const range = parseContentRange(message.headers['content-range']);
+  const range = parseContentRange(message.headers['content-range'], session.request.size);
   const { draft, request, guard } = session;
+  if (range.total !== undefined) checkSize(request, range.total);
   if (range.start !== undefined) {
     if (range.start !== draft.size()) return { persisted: draft.size() };
     await draft.append(message);
@@ -104,10 +108,17 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
       throw invalid('A chunk that is not the last must be a multiple of 256 KiB.');
   }
   if (!range.endsWithBody && range.total !== draft.size()) return { persisted: draft.size() };
+  checkSize(request, draft.size());
   const [, inHeader = request.crc32c] = /\bcrc32c=([^,]*)/.exec(String(message.headers['x-goog-hash'])) ?? [];
   compareChecksum(inHeader, draft.crc32c());
   session.object = await files.publish(draft, request.description, guard);
   return { object: session.object };
+}
+
+/** @throws GoogleError 400 for another number of bytes than the session's start has declared */
+function checkSize({ size }: UploadRequest, bytes: number): void {
+  if (size !== undefined && size !== bytes)
+    throw invalid(`The upload has ${bytes} bytes, and X-Upload-Content-Length was ${size}.`);
 }
 
 interface ContentRange {
@@ -121,14 +132,14 @@ interface ContentRange {
 
 // `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the body's end), `bytes */10` or `bytes */*` (no bytes). Without the
 // header, the body is the whole object.
-function parseContentRange(header: string | undefined): ContentRange {
+function parseContentRange(header: string | undefined, size: number | undefined): ContentRange {
   if (header === undefined) return { start: 0, end: undefined, total: undefined, endsWithBody: true };
   const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];
   if (total === undefined) throw invalid('Failed to parse Content-Range header.');
   return {
     start: parseBound(start),
     end: parseBound(end),
-    total: parseBound(total),
+    total: parseBound(total) ?? size,
     endsWithBody: end === '*' && total === '*',
   };
 }
@@ -148,18 +159,26 @@ export interface UploadRequest {
   readonly description: ObjectDescription;
   /** The checksum that the client expects the object to have. */
   readonly crc32c: string | undefined;
+  /** The number of bytes that the session's start has declared. */
+  readonly size: number | undefined;
+  /** The only origin whose pages may send the bytes. */
+  readonly origin: string | undefined;
 }
 
 /**
  * Reads the metadata of an upload. The object's name stands there or in the query.
- * @param contentType of the bytes, if the request has it beside the metadata
+ * @param headers the type and the number of the bytes, and the page that sends them, if the request has these headers
  * @throws GoogleError 400
  */
 export function readUploadRequest(
   bucket: string,
   query: URLSearchParams,
   json: string,
-  contentType: string | undefined,
+  headers: {
+    readonly contentType: string | undefined;
+    readonly size: string | undefined;
+    readonly origin: string | undefined;
+  },
 ): UploadRequest {
   const parsed = body.safeParse(parseMetadata(json));
   const name = query.get('name') ?? parsed.data?.name;
@@ -169,11 +188,13 @@ export function readUploadRequest(
     description: {
       bucket,
       name,
-      contentType: parsed.data.contentType ?? contentType ?? 'application/octet-stream',
+      contentType: parsed.data.contentType ?? headers.contentType ?? 'application/octet-stream',
       contentEncoding,
       metadata,
     },
     crc32c,
+    size: headers.size === undefined ? undefined : Number(headers.size),
+    origin: headers.origin,
   };
 }
 

@@ -35,7 +35,7 @@ export async function createServiceAccount(options: {
   const json = (await readIfExists(options.file)) ?? (await writeNew(options.file, options.name));
   const { client_email, private_key } = issuedKey.parse(JSON.parse(json));
   const publicKeyPem = exportPem(createPublicKey(createPrivateKey(private_key)), 'spki');
-  return { clientEmail: client_email, publicKeyPem, json };
+  return { clientEmail: client_email, publicKeyPem, privateKeyPem: private_key, json };
 }
 
 /** Reads a text file; `undefined` if it does not exist. */

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Access, type Account } from './access.ts';
+import { serveMetadata, signBlob } from './account.ts';
 import { noSuchBucket, notImplemented, sendError, sendJson } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
@@ -10,11 +11,14 @@ import {
   deleteObject,
   type Exchange,
   getObject,
+  getSigned,
   insertObject,
   parseRoute,
+  parseSignedRoute,
   putChunk,
 } from './operations.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
+import { isSigned, verifySignedUrl } from './signedUrl.ts';
 
 /** The settings of a Cloud Storage stand-in. */
 export interface StorageServerOptions {
@@ -26,6 +30,8 @@ export interface StorageServerOptions {
   readonly account: Account;
   /** The only bucket. */
   readonly bucket: string;
+  /** The time by which signed URLs expire; by default the system's. */
+  readonly now?: () => Date;
 }
 
 /** A running stand-in. */
@@ -37,28 +43,33 @@ export interface RunningStorage {
 
 interface Service {
   readonly access: Access;
+  readonly account: Account;
   readonly bucket: string;
+  readonly now: () => Date;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
 }
 
 /**
  * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports use,
- * to write, read and remove objects, and the token endpoint. Tokens, generations, preconditions and CRC32C are checked as
- * by Google; roles and scopes are not.
+ * to write, read and remove objects, signed downloads, the token endpoint, the metadata server and `signBlob`. Tokens,
+ * signatures, generations, preconditions, sizes and CRC32C are checked as by Google; roles and scopes are not. The pages of
+ * all origins may read signed downloads, as from a bucket that permits it.
  */
 export async function startStorage({
   directory,
   port,
   account,
   bucket,
+  now = () => new Date(),
 }: StorageServerOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
-  const service = { access: new Access(account), bucket, files, uploads: createResumableUploads(files) };
+  const uploads = createResumableUploads(files);
+  const service = { access: new Access(account), account, bucket, now, files, uploads };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     handle(service, request, response).catch((error: unknown) => {
       request.resume();
-      sendError(response, error);
+      sendError(response, error, isSigned(request) ? 'xml' : 'json');
     });
   });
   const listening = Promise.withResolvers<void>();
@@ -83,6 +94,9 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
     const { status, body } = access.issueToken(new URLSearchParams(await text(request)), `${origin}/token`);
     return sendJson(response, status, body);
   }
+  if (serveMetadata(access, service.account, request.url?.split('?')[0] ?? '', response)) return;
+  if (await signBlob(access, service.account, request, response)) return;
+  if (isSigned(request)) return await serveSigned(service, request, response, origin);
   const route = parseRoute(request.url ?? '');
   const exchange = { ...service, route, request, response, origin };
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
@@ -94,8 +108,37 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   await run(exchange);
 }
 
+async function serveSigned(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+): Promise<void> {
+  if (permitOrigin(request, response, request.headers.origin && '*')) return;
+  verifySignedUrl(request, service.account, service.now());
+  const route = parseSignedRoute(request.url ?? '');
+  if (route.bucket !== service.bucket) throw noSuchBucket();
+  await getSigned({ ...service, route, request, response, origin });
+}
+
+/** Permits the pages of an origin to read the response. Returns whether the request only asked for that. */
+function permitOrigin(request: IncomingMessage, response: ServerResponse, permitted: string | undefined): boolean {
+  if (permitted !== undefined)
+    response
+      .setHeader('access-control-allow-origin', permitted)
+      .setHeader('access-control-allow-methods', 'GET, PUT')
+      .setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '')
+      .setHeader('access-control-expose-headers', 'Content-Length, Content-Type, Range');
+  if (request.method !== 'OPTIONS') return false;
+  response.writeHead(200, { 'content-length': 0 }).end();
+  return true;
+}
+
 // A session's address is a credential, so requests to it need no token.
 async function handleSession(exchange: Exchange, id: string): Promise<void> {
+  const { request, response, uploads } = exchange;
+  const origin = uploads.origin(id);
+  if (permitOrigin(request, response, origin === request.headers.origin ? origin : undefined)) return;
   if (exchange.request.method === 'PUT') return await putChunk(exchange, id);
   if (exchange.request.method === 'DELETE') return await cancelSession(exchange, id);
   throw notImplemented();

@@ -58,6 +58,24 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
+/** The bucket of an instance, which its operator grants to the functions: no caller can correct it. */
+export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
+  text: "{at}: the function's service account may not use the bucket for transfers: grant the account the role Storage Object User on the bucket",
+});
+
+export const transferBucketMissing = defineError('UNAVAILABLE', 'TRANSFER_BUCKET_MISSING', {
+  text: '{at}: the bucket {bucket} for transfers does not exist: create it, or unset TRANSFER_BUCKET',
+});
+
+export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', {
+  text: "{at}: the function's service account may not sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
+});
+
+/** `failure` is the HTTP status of the response, or the code of a failed connection. */
+export const signingFailed = defineError('UNAVAILABLE', 'SIGNING_FAILED', {
+  text: '{at}: IAM Credentials did not sign the URL ({failure}): retry the request',
+});
+
 export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
   text: '{at}: Cloud Storage is unavailable: retry the request',
 });

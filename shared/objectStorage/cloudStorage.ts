@@ -57,7 +57,7 @@ export function removeObject(location: ObjectLocation, signal: AbortSignal): Pro
 }
 
 /** Returns a function that begins a call with the account's client. The calls of one account share its token. */
-function createOpener(apiEndpoint: string | undefined) {
+export function createOpener(apiEndpoint: string | undefined) {
   const tokens = new AccessTokens();
   return async <Opened>(
     { bucket, path, account }: ObjectLocation,
@@ -67,7 +67,7 @@ function createOpener(apiEndpoint: string | undefined) {
   ) => {
     checkObjectName({ bucket, path }, '');
     const target = { bucket, path, use };
-    const endpoint = apiEndpoint ?? emulatorEndpoint(process.env.STORAGE_EMULATOR_HOST);
+    const endpoint = apiEndpoint ?? emulatorEndpoint();
     const client = await createAuthClient(account, target, endpoint, tokens);
     const storage = createClient(client, endpoint);
     const start = () => raceAbort(work(storage, target), signal);
@@ -117,13 +117,16 @@ async function prepare(client: AccountClient, target: Target, signal: AbortSigna
   });
 }
 
+/** No call on an object needs a project. Without one, the library would start gcloud to find it, in every call. */
+export const NO_PROJECT = 'none';
+
 /**
  * Finds the application default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, those of gcloud, or those
  * of the machine in Google Cloud.
  * @returns the service account of a key file; undefined if there are no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
-  const auth = new GoogleAuth({ scopes: [scope] });
+  const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });
   try {
     const client = await auth.getClient();
     if (!(client instanceof JWT)) return auth;
@@ -168,7 +171,7 @@ function createAccountClient(
  * By default the library sends credentials only to Google's endpoint, and uses STORAGE_EMULATOR_HOST as a base URL without
  * the API's path; this function corrects both.
  */
-function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
+export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({
     authClient,
     useAuthWithCustomEndpoint: true,
@@ -180,7 +183,8 @@ function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | un
 }
 
 /** Returns the origin that STORAGE_EMULATOR_HOST names, which may omit the scheme. */
-function emulatorEndpoint(host: string | undefined): string | undefined {
+export function emulatorEndpoint(): string | undefined {
+  const host = process.env.STORAGE_EMULATOR_HOST;
   if (host === undefined || host === '') return undefined;
   const origin = /^https?:\/\//.test(host) ? host : `http://${host}`;
   return origin.replace(/\/+$/, '');

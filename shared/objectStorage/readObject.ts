@@ -11,6 +11,7 @@ const metadata = z.object({
   size: z.coerce.number(),
   crc32c: z.string(),
   contentEncoding: z.string().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
 });
 
 interface Generation {
@@ -23,17 +24,21 @@ interface Generation {
 
 /**
  * Pins the current generation of an object.
+ * @returns with the object's custom metadata
  * @throws IdentityError naming the object
  */
-export async function pinObject(storage: Storage, target: Target): Promise<PinnedObject> {
+export async function pinObject(
+  storage: Storage,
+  target: Target,
+): Promise<PinnedObject & { readonly custom: Readonly<Record<string, string>> }> {
   const file = storage.bucket(target.bucket).file(target.path);
   const [found] = await file.getMetadata().catch((reason: unknown) => {
     throw storageError(reason, target);
   });
-  const { generation, size, crc32c, contentEncoding } = metadata.parse(found);
+  const { generation, size, crc32c, contentEncoding, metadata: custom = {} } = metadata.parse(found);
   if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded({ at: objectUri(target) });
   const pinned = { storage, target, generation, size, crc32c };
-  return { generation, size, read: (signal) => readGeneration(pinned, signal) };
+  return { generation, size, custom, read: (signal) => readGeneration(pinned, signal) };
 }
 
 // The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.

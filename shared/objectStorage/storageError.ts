@@ -87,7 +87,8 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-function describeFailure(reason: unknown): LibraryFailure {
+/** Reads the status or the code of an error of the library. */
+export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
   const httpStatus = status ?? (typeof code === 'number' ? code : undefined);

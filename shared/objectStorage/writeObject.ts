@@ -27,14 +27,36 @@ interface UploadState {
   readonly object: FinishedObject | undefined;
 }
 
+/** The properties of an upload that its session fixes. */
+interface UploadProperties {
+  /** The object's custom metadata. */
+  readonly custom?: Readonly<Record<string, string>>;
+  /** The number of bytes; an upload of another number does not complete. */
+  readonly size?: number;
+  /** The only origin whose pages may send the bytes from a browser. */
+  readonly origin?: string | undefined;
+}
+
 /**
  * Starts an upload on the precondition that the object does not exist.
  * @throws IdentityError naming the object
  */
-export async function startUpload(storage: Storage, target: Target): Promise<UploadSession> {
+export async function startUpload(
+  storage: Storage,
+  target: Target,
+  { custom, size, origin }: UploadProperties = {},
+): Promise<UploadSession> {
   const file = storage.bucket(target.bucket).file(target.path);
   const contentType = target.path.endsWith('.gz') ? 'application/gzip' : 'application/json';
-  const options = { preconditionOpts: { ifGenerationMatch: 0 }, metadata: { contentType } };
+  const options = {
+    preconditionOpts: { ifGenerationMatch: 0 },
+    metadata: {
+      contentType,
+      ...(size === undefined ? {} : { contentLength: size }),
+      ...(custom === undefined ? {} : { metadata: custom }),
+    },
+    ...(origin === undefined ? {} : { origin }),
+  };
   const [uri] = await file.createResumableUpload(options).catch((reason: unknown) => {
     throw storageError(reason, target);
   });

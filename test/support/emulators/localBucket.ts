@@ -25,11 +25,14 @@ function keptAccount(): Promise<LocalServiceAccount> {
   return read().catch(read);
 }
 
-/** Starts the stand-in in a directory that is removed with it. */
-export async function startLocalBucket(): Promise<LocalBucket> {
+/**
+ * Starts the stand-in in a directory that is removed with it.
+ * @param now the time by which signed URLs expire
+ */
+export async function startLocalBucket(now?: () => Date): Promise<LocalBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const account = await keptAccount();
-  const storage = await startStorage({ directory, port: 0, account, bucket: 'exports' });
+  const storage = await startStorage({ directory, port: 0, account, bucket: 'exports', ...(now && { now }) });
   return {
     url: storage.url,
     account: readServiceAccount(Buffer.from(account.json).toString('base64'), ''),
