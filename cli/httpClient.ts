@@ -9,7 +9,7 @@ import { connectionError, trustSystem } from './tls.ts';
 
 /** A call of an instance or a ZITADEL. */
 export interface HttpCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly token?: string | undefined;
   readonly accept?: string;

@@ -7,6 +7,8 @@ import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.
 /** The measurements of a running phase. */
 export interface Meter {
   readonly records: () => number;
+  /** The number of bytes, in a phase whose amount and speed are measured in bytes. */
+  readonly bytes?: () => number;
   /** The number of records that existed before; they do not count for the speed. */
   readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
@@ -19,9 +21,11 @@ export interface PhaseState {
   readonly phase: string;
   readonly seconds: number;
   readonly records: number;
+  /** Present in a phase that is measured in bytes. */
+  readonly bytes?: number;
   /** The number of records that existed before. */
   readonly unchanged: number;
-  /** The speed of the others. */
+  /** The speed of the bytes, or of the other records. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
   /** Whether a remaining time was shown, or all records have passed. The elapsed time would look like the remaining one. */
@@ -67,13 +71,15 @@ export async function trackPhase<Result>(
     records = Math.max(records, meter.records());
     const share = meter.fraction?.();
     if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
-    moved = Math.max(moved, records - Math.max(0, meter.unchanged?.() ?? 0));
+    const bytes = meter.bytes?.();
+    moved = Math.max(moved, bytes ?? records - Math.max(0, meter.unchanged?.() ?? 0));
     rate.add({ atMs: performance.now(), records: moved, fraction });
     const seconds = elapsed();
     const secondsLeft = seconds <= MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
     isEnding ||= secondsLeft !== undefined || fraction === 1;
     const perSecond = seconds * 1000 <= WINDOW_MS ? pace(moved, seconds) : rounded(rate.perSecond);
-    return { phase, records, unchanged: records - moved, seconds, perSecond, secondsLeft, isEnding };
+    const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
+    return { phase, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
   };
   measure();
   const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
@@ -89,7 +95,7 @@ export async function trackPhase<Result>(
     const last = measure();
     const counts = final ?? { records: last.records, unchanged: last.unchanged };
     // At the end, the speed of the whole phase is shown.
-    const perSecond = pace(counts.records - counts.unchanged, last.seconds);
+    const perSecond = pace(movedBy({ ...last, ...counts }), last.seconds);
     output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
@@ -231,11 +237,11 @@ function lastLine(state: PhaseState, hasSucceeded: boolean): string {
 }
 
 function amount(state: PhaseState): string {
-  return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
+  return `${state.phase}: ${amountText(state)}${speed(state)}`;
 }
 
 /** The figures of a phase. One that was stopped may not have passed all of its records on. */
-type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & {
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };
 
@@ -244,14 +250,23 @@ export function phaseText(phase: Pace): string {
   return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
 }
 
-function settledText({ records, unchanged }: Pace): string {
-  const others = figures({ unchanged });
-  return `${counted(records, 'record')}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
+function amountText({ records, bytes }: Pick<PhaseState, 'records' | 'bytes'>): string {
+  return bytes === undefined ? counted(records, 'record') : counted(bytes, 'byte');
 }
 
-/** Returns the speed of a phase, in records per second. */
-export function pace(records: number, seconds: number): number {
-  return seconds > 0 ? rounded(records / seconds) : 0;
+function settledText(phase: Pace): string {
+  const others = figures({ unchanged: phase.unchanged });
+  return `${amountText(phase)}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
+}
+
+/** Returns the number of bytes or of records that a phase has moved. */
+export function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
+  return bytes ?? records - unchanged;
+}
+
+/** Returns the speed of a phase, in records or bytes per second. */
+export function pace(moved: number, seconds: number): number {
+  return seconds > 0 ? rounded(moved / seconds) : 0;
 }
 
 /** Formats the speed; empty if the phase took under a second or most records already existed. */

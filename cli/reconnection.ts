@@ -14,7 +14,9 @@ interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
   /** The longest total wait; a minute by default. */
-  readonly limitMs: number | undefined;
+  readonly limitMs?: number | undefined;
+  /** Whether to repeat the work after an error; by default after a lost connection. */
+  readonly isLost?: (error: unknown) => error is Error;
 }
 
 /**
@@ -23,7 +25,7 @@ interface Reconnecting {
  * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
  */
 export async function reconnecting<Result>(
-  { output, signal, limitMs = DEFAULT_LIMIT_MS }: Reconnecting,
+  { output, signal, limitMs = DEFAULT_LIMIT_MS, isLost = isConnectionLost }: Reconnecting,
   work: () => Promise<Result>,
 ): Promise<Result> {
   let leftMs = limitMs;
@@ -36,7 +38,7 @@ export async function reconnecting<Result>(
       signal.throwIfAborted();
       if (performance.now() - startedAt > MAX_DELAY_MS) delayMs = INITIAL_DELAY_MS;
       if (placeTimedOut.is(error)) leftMs -= TIMED_OUT_MS;
-      if (!isConnectionLost(error) || leftMs <= 0) throw error;
+      if (!isLost(error) || leftMs <= 0) throw error;
       delayMs = Math.min(delayMs, leftMs);
       output.retry(error.message, delayMs / 1_000);
       await setTimeout(delayMs, undefined, { signal });
@@ -47,6 +49,6 @@ export async function reconnecting<Result>(
 }
 
 /** Whether a place sent no response or an incomplete response, or shuts down. Any other response is final. */
-function isConnectionLost(error: unknown): error is Error {
+export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }

@@ -24,6 +24,8 @@ export interface LocalCommand {
 
 /** Exit code 22 for a failed call, whose error it prints nevertheless. */
 const CURL = 'curl -sS --fail-with-body';
+/** Follows the redirection to the object of a large export. With -X, curl would send another POST there. */
+const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
@@ -36,17 +38,17 @@ const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bear
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
   const file = shellWord(addresses.file);
-  const post = (to: Addresses['source'], path: string) =>
-    `${CURL} -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
+  const call = (option: string, to: Addresses['source'], path: string) =>
+    `${CURL} ${option} ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
   const user = (path: string, method = '') =>
     `${CURL} ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
   const withKey = (start: string, request: string) =>
-    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${shellWord(addresses.key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
+    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${shellWord(addresses.key)} | tr -d '\\n'; printf '"}}'; } | ${request}`;
   return [
     {
       name: 'export',
       title: 'Export everything of source to a file',
-      line: `${post(source, 'export')} -d '{"with_passwords":true,"with_otp":true,"timeout":"30s","response_output":true}' -o ${file}`,
+      line: `${call(FOLLOW, source, 'export')} -d '{"with_passwords":true,"with_otp":true,"timeout":"30s","response_output":true}' -o ${file}`,
     },
     {
       name: 'import',
@@ -56,12 +58,12 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
     {
       name: 'exportToBucket',
       title: 'Export to a bucket (once: an object is never overwritten)',
-      line: withKey('{"with_passwords":true,"with_otp":true,"gcs_output":', post(source, 'export')),
+      line: withKey('{"with_passwords":true,"with_otp":true,"gcs_output":', `${call(FOLLOW, source, 'export')} -d @-`),
     },
     {
       name: 'importFromBucket',
       title: 'Import from the bucket (nothing changes: all records exist)',
-      line: withKey('{"timeout":"10m","data_orgsv1_gcs":', post(target, 'import')),
+      line: withKey('{"timeout":"10m","data_orgsv1_gcs":', `${call('-X POST', target, 'import')} -T -`),
     },
     {
       name: 'listAuthenticationMethods',

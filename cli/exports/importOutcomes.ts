@@ -1,4 +1,4 @@
-// The outcomes of an import's records, and the response of an import in several requests.
+// The outcomes of an import's records, and the response of an import into a ZITADEL.
 
 import type { ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -35,7 +35,7 @@ export function countSettled({ notCarried: _, ...settled }: Partial<OutcomeCount
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
-/** The results of all requests of an import. */
+/** The results of all requests of an import into a ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
   readonly counts: OutcomeCounts;
@@ -46,7 +46,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly dryRun: boolean;
 }
 
-/** Returns the response of an import in several requests, in the form of one request, without lists of ids. */
+/** Returns the response of an import into a ZITADEL, in the form of this service, without lists of ids. */
 export function joinedResponse({
   orgIds,
   counts,

@@ -6,6 +6,7 @@ import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts
 import type { StatedLimits } from '../../shared/limits.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { usageError } from '../command.ts';
+import type { ProgressOutput } from '../progress.ts';
 import type { ImportResponse } from './importResponse.ts';
 
 /** The options of a call of a place that are not part of a request. */
@@ -108,6 +109,12 @@ export interface ImportSettled {
 /** The progress of a comparison: the number of compared records, and of all. */
 export type ComparedRecords = Pick<ImportSettled, 'records' | 'total'>;
 
+/** The progress of an upload: the number of sent bytes, and of all. */
+export interface SentBytes {
+  readonly bytes: () => number;
+  readonly total: number;
+}
+
 /** Receives the progress of an import. */
 export interface ImportMeter {
   /**
@@ -115,10 +122,14 @@ export interface ImportMeter {
    * @param compared returns the progress of the phase; by default that of reading the content
    */
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
+  /** Called when the target begins to receive the file, if that is a phase after the first one. */
+  readonly onUploading: (sent: SentBytes) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
   /** Called when the target waits for another operation before it writes. */
   readonly onWait: (holder: LockHolder) => void;
+  /** Called before an interrupted import is repeated, with the seconds until then. */
+  readonly onRetry: ProgressOutput['retry'];
 }
 
 /** A place with a database: it exports and imports organisations. */
@@ -190,7 +201,7 @@ export interface PlaceFacts {
   /** The limits of calls of the place, and how the command observes them. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
-  readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes'>;
+  readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
   /** The content that every export omits. */
   readonly exportLosses: readonly string[];
   /** The differences of every import from one into an instance of this service. */

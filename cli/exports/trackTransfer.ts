@@ -14,6 +14,7 @@ import type {
   ImportMeter,
   ImportSettled,
   PlaceImportOptions,
+  SentBytes,
   StoredFile,
 } from './placeInterfaces.ts';
 import { RecordCounter } from './recordCounter.ts';
@@ -29,9 +30,7 @@ interface ReadContent {
 /** The phase in which a target settles records. */
 const IMPORTING = 'importing';
 
-/**
- * Imports content into a place, and shows two phases: sending, and settling.
- */
+/** Imports content into a place, and shows its phases: sending, for some places uploading, and settling. */
 export async function trackImport(
   target: DatabasePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -40,15 +39,16 @@ export async function trackImport(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
-  const started = Promise.withResolvers<void>();
+  const uploading = Promise.withResolvers<SentBytes>();
+  const started = Promise.withResolvers<undefined>();
   let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
   const onStarted = (read: () => ImportSettled) => {
     settled = read;
-    started.resolve();
+    started.resolve(undefined);
   };
   const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
   const onWait = (holder: LockHolder) => output.wait(waitText(holder));
-  const meter: ImportMeter = { onBegun, onStarted, onWait };
+  const meter: ImportMeter = { onBegun, onUploading: uploading.resolve, onStarted, onWait, onRetry: output.retry };
   const importing = target.import(countedContent(content, counter), options, meter, signal).catch((error: unknown) => {
     // The target knows only paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
@@ -58,7 +58,12 @@ export async function trackImport(
     compared === undefined
       ? meterOf(content, counter)
       : { records: () => compared().records, fraction: () => shareOf(compared()) };
-  await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
+  const ended = Promise.race([started.promise, importing.then(() => undefined)]);
+  const sent = await trackPhase(output, first, given, () => Promise.race([uploading.promise, ended]));
+  if (sent !== undefined) {
+    const { bytes, total } = sent;
+    await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
+  }
   const taken = {
     records: () => settled().records,
     unchanged: () => settled().unchanged,

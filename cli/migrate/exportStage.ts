@@ -1,7 +1,6 @@
 // The export in a run directory: storing, checking and importing it.
 
 import { stat } from 'node:fs/promises';
-import { newImportId } from '../../functions/import/stamp.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -91,14 +90,13 @@ export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read =
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const { importBegunAt, settings } = run.state;
-    const { importId = newImportId() } = run.state;
-    const options = { ...targetOptions(settings, false), importId };
+    const options = targetOptions(settings, false);
     // An earlier request may have created the organisations.
     if (importBegunAt !== undefined) {
       await run.change({ importRepeated: true });
       return await sendExport(run, target, { ...options, newOrgsOnly: false });
     }
-    await run.change({ importBegunAt: new Date().toISOString(), importId });
+    await run.change({ importBegunAt: new Date().toISOString() });
     try {
       return await sendExport(run, target, options);
     } catch (error) {

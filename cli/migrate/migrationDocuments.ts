@@ -64,6 +64,8 @@ export const migrationPhase = z.strictObject({
   startedAt: timestamp,
   seconds: z.number(),
   records: countSchema,
+  /** Present in a phase that is measured in bytes. */
+  bytes: countSchema.exactOptional(),
   /** The records that existed with equal content, including those of earlier attempts. */
   unchanged: countSchema,
   /** The speed of the others. */

@@ -3,14 +3,20 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { organisationsExist } from '../../shared/errors/errors.ts';
-import { migrationStopped, placeFailed, placeLost, sourceMissing } from '../../shared/errors/placeErrors.ts';
+import {
+  migrationStopped,
+  placeFailed,
+  placeLost,
+  placeUnavailable,
+  sourceMissing,
+} from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, isUsageError, type Surroundings } from '../command.ts';
 import { describeError } from '../describeError.ts';
 import { placeImportResponse } from '../exports/importResponse.ts';
 import type { ExportFile, FilePlace } from '../exports/placeInterfaces.ts';
 import { openFile } from '../places/filePlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
-import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
+import { movedBy, type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import { reconnecting } from '../reconnection.ts';
 import { printable } from '../terminal.ts';
 import { migrationPhase, timestamp } from './migrationDocuments.ts';
@@ -74,8 +80,6 @@ const migrationState = z.strictObject({
   confirmedAt: timestamp.optional(),
   /** The time just before the first request of the import. */
   importBegunAt: timestamp.optional(),
-  /** The id that the requests of the import share. */
-  importId: z.string().optional(),
   /** Whether the import took several requests, of which earlier ones may have written records. */
   importRepeated: z.literal(true).optional(),
   moved: movedContent.optional(),
@@ -183,9 +187,10 @@ export class MigrationRun {
 
 type Phase = z.infer<typeof migrationPhase>;
 
-function describePhase({ phase, seconds, records, unchanged }: PhaseState, succeeded: boolean): Phase {
+function describePhase({ phase, seconds, records, bytes, unchanged }: PhaseState, succeeded: boolean): Phase {
   const startedAt = new Date(Date.now() - seconds * 1000).toISOString();
-  return { phase, startedAt, seconds, records, unchanged, perSecond: pace(records - unchanged, seconds), succeeded };
+  const amounts = { records, ...(bytes === undefined ? {} : { bytes }), unchanged };
+  return { phase, startedAt, seconds, ...amounts, perSecond: pace(movedBy(amounts), seconds), succeeded };
 }
 
 /**
@@ -222,7 +227,8 @@ export async function workAlone<Result>(
     // Resuming would fail at the same organisations, because the settings do not change.
     if (organisationsExist.is(error)) throw error;
     const { message } = describeError(error);
-    const problem = placeFailed.is(error) || placeLost.is(error) ? error.text : message;
+    const isRepeatable = placeFailed.is(error) || placeLost.is(error) || placeUnavailable.is(error);
+    const problem = isRepeatable ? error.text : message;
     throw migrationStopped({ problem, next: migrateCommand('resume', directory) });
   } finally {
     call.signal.removeEventListener('abort', interrupting);

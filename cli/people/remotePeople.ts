@@ -7,7 +7,7 @@ import { type Surroundings, usageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
-import type { InstanceSettings } from '../places/instancePlace.ts';
+import type { InstanceSettings } from '../places/instanceCalls.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
 import { progressLines } from '../progress.ts';

@@ -104,9 +104,7 @@ async function importIntoDatabase(
   const { passwordHashing } = settings;
   try {
     const all = { ...options, passwordHashing, onInspected, onWait: meter.onWait };
-    return await audited.run(() =>
-      importOrganisations(bulk, source, all, uniqueStamp(new Date(), options.importId), call.signal),
-    );
+    return await audited.run(() => importOrganisations(bulk, source, all, uniqueStamp(new Date()), call.signal));
   } catch (error) {
     throw asRefusal(settings.name, error);
   }

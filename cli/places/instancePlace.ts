@@ -1,5 +1,6 @@
 // A running instance of this service as a place.
 
+import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
@@ -7,11 +8,10 @@ import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
 import { contentTooLarge, placeLost, sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
-import { exportedManifest } from '../../shared/exportFile/manifest.ts';
+import { exportedManifest, MAX_MANIFEST_BYTES } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { UNLIMITED } from '../../shared/limitDefinition.ts';
+import { writtenObject } from '../../shared/wire/requestMessage.ts';
 import { makeRepeatable, undisposed } from '../exports/fileContent.ts';
-import { joinPages } from '../exports/joinPages.ts';
 import { listExportedOrganisations } from '../exports/listOrganisations.ts';
 import {
   type DatabasePlace,
@@ -24,63 +24,81 @@ import {
   type Recognised,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
-import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
+import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
+import { counted } from '../numberTexts.ts';
 import { connectionReason } from '../tls.ts';
-import { importParts, type PartTarget } from './importParts.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
-import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
+import { callOperation, deleteTransfer, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens a running instance of this service as a place. */
 export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
-  const { requestBytes = UNLIMITED } = recognised.callLimits ?? {};
+  const { callLimits = {} } = recognised;
   return {
     takes: 'imports',
     name: settings.origin,
-    readExport: (options) => exportFromInstance(settings, options),
-    import: async (content, options, meter, signal) => {
-      requireNoneForZitadel(options);
-      requireSendable(options);
-      meter.onBegun('sending');
-      if (requestBytes === UNLIMITED) return await importIntoInstance(settings, content, options, meter, signal);
-      await using file = await makeRepeatable(content, signal);
-      const bytes = await countBytes(file, signal);
-      if (bytes <= requestBytes) return await importIntoInstance(settings, file, options, meter, signal);
-      const send: PartTarget['send'] = (part, partOptions, partMeter) =>
-        importIntoInstance(settings, { open: () => [part] }, partOptions, partMeter, signal);
-      return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
-    },
-    organisations: (signal) => listExportedOrganisations((options) => exportFromInstance(settings, options), signal),
+    readExport: (options) => exportFromInstance(settings, callLimits, options),
+    import: (content, options, meter, signal) =>
+      importIntoInstance({ settings, callLimits, content, options, meter }, signal),
+    organisations: (signal) =>
+      listExportedOrganisations((options) => exportFromInstance(settings, callLimits, options), signal),
     facts: (operations, signal) => readInstanceFacts(settings, recognised, operations, signal),
   };
 }
 
-/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
-async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
-  let bytes = 0;
-  for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
-  return bytes;
+type CallLimits = NonNullable<Recognised['callLimits']>;
+
+async function exportFromInstance(
+  settings: InstanceSettings,
+  callLimits: CallLimits,
+  options: PlaceExportOptions,
+): Promise<ExportFile> {
+  const form = options.orgsOnly === true ? { orgs_only: true } : {};
+  const request = { ...toRequest(options, exportOptions), ...form, response_output: true };
+  const notices: string[] = [];
+  let fraction: number | undefined;
+  const onReceived = (share: number) => {
+    fraction = share;
+  };
+  async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const call = callOperation(settings, jsonCall('export', request), [200, SEE_OTHER], signal);
+    using response = await call.catch((error: unknown) => {
+      throw responseTooLarge.is(error) ? exportTooLarge(settings, callLimits, error) : error;
+    });
+    if (response.status === SEE_OTHER) notices.push(...(yield* exportedObject(settings, response, onReceived, signal)));
+    else yield* proved(settings, response, () => received(settings, response, signal), signal);
+  }
+  return { isRepeatable: false, open, notices, fraction: () => fraction, ...undisposed };
 }
 
-async function exportFromInstance(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
-  const form = options.orgsOnly === true ? { orgs_only: true } : {};
-  async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const body = [
-      Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), ...form, response_output: true, ...page })),
-    ];
-    using response = await callOperation(settings, { operation: 'export', body }, signal);
-    yield* proved(settings, response, signal);
-  }
-  async function* readForm(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    try {
-      yield* read({}, signal);
-    } catch (error) {
-      throw responseTooLarge.is(error) ? formTooLarge(settings) : error;
-    }
-  }
-  const open = (signal: AbortSignal) =>
-    options.forZitadel ? readForm(signal) : joinPages((token) => read({ paged: true, page_token: token }, signal));
-  return { isRepeatable: false, open, ...undisposed };
+/** The status of a response whose export is an object. */
+const SEE_OTHER = 303;
+
+/**
+ * Yields the bytes of an export that the instance has written into its bucket, and deletes the object then.
+ * @param onReceived called with the share of the object that was received
+ * @returns sentences about an object that could not be deleted
+ */
+async function* exportedObject(
+  settings: InstanceSettings,
+  response: HttpResponse,
+  onReceived: (share: number) => void,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, readonly string[]> {
+  const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
+  const address = parseAddress(settings.origin, response.headers.location);
+  const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
+  const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
+  if (data === undefined) throw damaged(settings, response, 'its object is not described');
+  const { object } = data;
+  const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
+  yield* proved(settings, response, open, signal);
+  const kept = await deleteTransfer(settings, 'export', basename(object.path), signal);
+  return kept === undefined ? [] : [kept];
 }
+
+/** The limit of a response with the manifest of an export in a bucket. */
+const MAX_DESCRIPTION_BYTES = MAX_MANIFEST_BYTES + 100_000;
 
 /**
  * Yields the bytes of an export, and ends only if its manifest matches.
@@ -89,10 +107,11 @@ async function exportFromInstance(settings: InstanceSettings, options: PlaceExpo
 async function* proved(
   settings: InstanceSettings,
   response: HttpResponse,
+  open: () => AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
-    yield* proveExport({ open: () => received(settings, response, signal) }, signal);
+    yield* proveExport({ open }, signal);
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(settings, response, error.message) : error;
   }
@@ -114,14 +133,20 @@ async function* received(
 const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
-/** Creates the error for an export in ZITADEL's form above the limit of a response: the form has no pages. */
-function formTooLarge({ origin }: InstanceSettings): IdentityError {
-  return contentTooLarge({
-    content: 'an export in the form for ZITADEL',
-    place: origin,
-    advice: 'export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or fewer organisations with --org',
-  });
+/** Creates the error for an export above the limit of a response. */
+function exportTooLarge({ origin }: InstanceSettings, { responseBytes }: CallLimits, cause: unknown): IdentityError {
+  return contentTooLarge(
+    {
+      content: 'the export',
+      place: origin,
+      limit: responseBytes === undefined ? undefined : `${counted(responseBytes, 'byte')} in a response`,
+      advice: `${NO_BUCKET}, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
+    },
+    { cause },
+  );
 }
+
+const NO_BUCKET = 'give the instance a bucket for transfers (TRANSFER_BUCKET)';
 
 /** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
 function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
@@ -131,47 +156,59 @@ function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, proble
   return sourceInvalid({ place: origin, problem: `returned a damaged export (${reason})`, advice: CHECK_ADDRESS });
 }
 
-async function importIntoInstance(
-  settings: InstanceSettings,
-  content: { open(signal: AbortSignal): NonNullable<HttpCall['body']> },
-  options: PlaceImportOptions,
-  meter: ImportMeter,
+interface InstanceImport {
+  readonly settings: InstanceSettings;
+  readonly callLimits: CallLimits;
+  readonly content: ExportFile;
+  readonly options: PlaceImportOptions;
+  readonly meter: ImportMeter;
+}
+
+async function importIntoInstance(importing: InstanceImport, signal: AbortSignal): Promise<ImportResponse> {
+  const { settings, callLimits, content, options, meter } = importing;
+  const { requestBytes, transfers } = callLimits;
+  requireNoneForZitadel(options);
+  if (requestBytes === undefined) {
+    meter.onBegun('sending');
+    return await sendFile(importing, content, signal);
+  }
+  meter.onBegun('reading');
+  await using file = await makeRepeatable(content, signal);
+  const bytes = await countBytes(file, signal);
+  if (bytes <= requestBytes) return await sendFile(importing, file, signal);
+  if (transfers !== true) throw fileTooLarge(settings, requestBytes);
+  const { importUploaded } = await import('./uploadedImport.ts');
+  return await importUploaded(settings, { content: file, bytes }, options, meter, signal);
+}
+
+/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
+async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
+  return bytes;
+}
+
+/** Creates the error for a file above the limit of a request. */
+function fileTooLarge({ origin }: InstanceSettings, requestBytes: number): IdentityError {
+  return contentTooLarge({
+    content: 'the file',
+    place: origin,
+    limit: `${counted(requestBytes, 'byte')} in a request`,
+    advice: `${NO_BUCKET}, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
+  });
+}
+
+/** Imports a file in one request. */
+async function sendFile(
+  { settings, options, meter }: InstanceImport,
+  content: ExportFile,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  requireSendable(options);
   const file = { contentType: EXPORT_FILE, body: content.open(signal), query: importQuery(options) };
-  using response = await callOperation(
-    settings,
-    { operation: 'import', accept: ACCEPT, asksFirst: true, ...file },
-    signal,
-  );
+  const call = { operation: 'import', accept: ACCEPT, asksFirst: true, ...file } as const;
+  using response = await callOperation(settings, call, [200], signal);
   return await readImportResponse(settings, response, meter, signal);
-}
-
-type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'body'> & {
-  readonly operation: PlaceOperation;
-  readonly query?: string;
-};
-
-/** @throws IdentityError for a response other than 200 */
-async function callOperation(
-  settings: InstanceSettings,
-  call: OperationCall,
-  signal: AbortSignal,
-): Promise<HttpResponse> {
-  const response = await callServer(settings.origin, operationCall(settings, call), signal);
-  if (response.status === 200) return response;
-  using failed = response;
-  throw await responseError(settings, failed);
-}
-
-function operationCall({ token }: InstanceSettings, { operation, query, ...call }: OperationCall): HttpCall {
-  const path = `/admin/v1/${operation}${query === undefined ? '' : `?${query}`}`;
-  return { method: 'POST', path, token, ...call };
-}
-
-/** An instance with the token for it. */
-export interface InstanceSettings extends CalledInstance {
-  readonly token: string;
 }
 
 /** The content that no export of this service contains (specification 8.4). */
@@ -203,7 +240,7 @@ async function readInstanceFacts(
 }
 
 /** Valid requests without effect. */
-const trials: Readonly<Record<PlaceOperation, unknown>> = {
+const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
 };
@@ -226,10 +263,11 @@ export function tryOperation(
   operation: PlaceOperation,
   signal: AbortSignal,
 ): Promise<Trial> {
-  const body = [Buffer.from(JSON.stringify(trials[operation]))];
-  return callBriefly(settings.origin, operationCall(settings, { operation, body }), signal, async (response) => {
+  const call = operationCall(settings, jsonCall(operation, trials[operation]));
+  return callBriefly(settings.origin, call, signal, async (response) => {
     if (response.status !== 200) return { denial: await responseError(settings, response) };
-    const content = operation === 'export' ? proved(settings, response, signal) : response.body;
+    const open = () => received(settings, response, signal);
+    const content = operation === 'export' ? proved(settings, response, open, signal) : response.body;
     const text = await readText(content, MAX_TRIAL_BYTES);
     return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });

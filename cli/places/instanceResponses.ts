@@ -17,6 +17,7 @@ import {
   placeRefused,
   placeTokenForbidden,
   placeTokenRejected,
+  placeUnavailable,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
@@ -124,18 +125,25 @@ const responseErrors = {
     placeTokenForbidden(origin, tokenOption, reason, body),
   repeat: ({ origin }: CalledInstance, reason: string, body: unknown) =>
     placeFailed({ place: origin, reason }, { cause: body }),
+  later: ({ origin }: CalledInstance, reason: string, body: unknown) =>
+    placeUnavailable({ place: origin, reason }, { cause: body }),
   correct: ({ origin }: CalledInstance, reason: string, body: unknown) =>
     placeRefused({ place: origin, reason }, { cause: body }),
 };
 type ResponseErrorKind = keyof typeof responseErrors;
 
-const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = { 401: 'token', 403: 'role', 429: 'repeat' };
+const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
+  401: 'token',
+  403: 'role',
+  ...Object.fromEntries([429, 502, 503, 504].map((status) => [status, 'later' as const])),
+};
 
-/** The kinds of errors by gRPC code; `repeat` for cancelled, deadline, exhausted, aborted, internal and unavailable. */
+/** The kinds of errors by gRPC code; `later` for deadline, aborted and unavailable. */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',
-  ...Object.fromEntries([1, 2, 4, 8, 10, 13, 14].map((code) => [code, 'repeat' as const])),
+  ...Object.fromEntries([1, 2, 8, 13].map((code) => [code, 'repeat' as const])),
+  ...Object.fromEntries([4, 10, 14].map((code) => [code, 'later' as const])),
 };
 
 /** Returns the error of a response other than 200, with a remedy. */

@@ -14,7 +14,7 @@ import type { Place } from '../exports/placeInterfaces.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
-import type { InstanceSettings } from './instancePlace.ts';
+import type { InstanceSettings } from './instanceCalls.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { SecretFiles } from './placeOptions.ts';
 

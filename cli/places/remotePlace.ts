@@ -5,12 +5,13 @@ import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
-import type { InstanceSettings } from './instancePlace.ts';
+import type { InstanceSettings } from './instanceCalls.ts';
 
 const PATH = '/openapi.json';
 const MAX_DESCRIPTION_BYTES = 4_000_000;
 const bytes = z.int().positive().exactOptional();
-const statedLimits = z.object({ requestBytes: bytes, responseBytes: bytes });
+const transfers = z.literal(true).exactOptional();
+const statedLimits = z.object({ requestBytes: bytes, responseBytes: bytes, transfers });
 const ours = z.object({
   info: z.object({ title: z.literal('Identity'), version: z.string() }),
   paths: z.record(z.string(), z.unknown()),

@@ -16,7 +16,7 @@ export function uniqueStamp(now: Date, importId = newImportId()): string {
 }
 
 /** Returns random digits that identify the records of one import, in one request or several. */
-export function newImportId(): string {
+function newImportId(): string {
   return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
 }
 

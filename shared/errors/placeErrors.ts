@@ -75,11 +75,17 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
 });
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
-  text: '{content} exceeds the limit of {place}[, {bytes} bytes in a request]',
+  text: '{content} exceeds the limit of {place}[, {limit}]',
   remedy: '{advice}',
 });
 
 export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
+  text: '{place} failed: {reason}',
+  remedy: 'repeat the command',
+});
+
+/** The error of a place that may respond to the same request later. */
+export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: 'repeat the command',
 });

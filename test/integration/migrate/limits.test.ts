@@ -3,12 +3,13 @@ import { identity } from '../../support/command.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
-import { loggedPlace, servedPlace } from '../../support/places/servedPlace.ts';
-import { describeStores, keyEnvironment, type StoreKind, sqlite } from '../../support/stores/stores.ts';
+import { servedPlace } from '../../support/places/servedPlace.ts';
+import { type TransferBucket, transferBucket, transferPlace } from '../../support/places/transferPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const all = ['--with', 'passwords,otp,keys', '--yes'];
-const limits = { MAX_RESPONSE_BYTES: '100000', MAX_REQUEST_BYTES: '100000' };
+const limits = { responseBytes: 100_000, requestBytes: 100_000 };
 
 const crowd = (orgId: string, count: number) =>
   organisation(orgId, {
@@ -20,20 +21,17 @@ const crowd = (orgId: string, count: number) =>
 /** Organisations that refer to each other, and one that is larger than a request and a response. */
 const orgs = [staying, ...linkedOrganisations, crowd('large', 600), crowd('small', 50)];
 
-async function filledPlace(kind: StoreKind, variables: Readonly<Record<string, string>>) {
-  const place = await servedPlace(kind, variables);
-  const env = keyEnvironment(place.location);
+async function filledPlace(bucket: TransferBucket) {
+  const place = await transferPlace(bucket, limits);
   const file = await exportFileWith(...orgs);
-  expect(await identity(['import', file, '--to', place.database, '--with', 'all'], { env })).toMatchObject({ code: 0 });
+  expect(await identity(['import', file, '--to', place.database, '--with', 'all'])).toMatchObject({ code: 0 });
   return place;
 }
 
-describeStores('a migration of an organisation that is larger than a request and a response', (kind) => {
-  it.each([
-    ['from an instance with limits', limits, {}],
-    ['into an instance with limits', {}, limits],
-  ])('%s is proved, and warns of nothing that a small one does not', async (_case, from, to) => {
-    const [north, south] = [await filledPlace(kind, from), await servedPlace(kind, to)];
+describe('a migration of an organisation that is larger than a request and a response', () => {
+  it('is tried and proved, and warns of nothing that a small one does not', async () => {
+    const bucket = await transferBucket();
+    const [north, south] = [await filledPlace(bucket), await transferPlace(bucket, limits)];
     const migrating = await prepareMigration(north);
     const result = await migrate([...betweenServers(north, south), ...all, '--new-orgs-only'], migrating);
     expect(result).toMatchObject({
@@ -43,22 +41,37 @@ describeStores('a migration of an organisation that is larger than a request and
       target: { digest: result.source.digest },
       proof: { method: 'fields', unexpected: 0, expected: 0, sourceUnchanged: true },
     });
+    expect(result.phases).toContainEqual(expect.objectContaining({ phase: 'uploading', bytes: expect.any(Number) }));
+    expect(south.events().filter((event) => event === 'import.uploadDeleted')).toHaveLength(2);
+    expect(north.events().filter((event) => event === 'export.objectDeleted')).toHaveLength(2);
     const again = await migrate([...betweenServers(north, south), ...all], await prepareMigration(north));
     expect(again).toMatchObject({ outcome: 'done', moved: { imported: { created: {}, overwritten: {} } } });
   });
-});
 
-describe('the plan of a migration into an instance with limits', () => {
-  it('reports that the import takes several requests, and had no dry run', async () => {
-    const [north, south] = [await filledPlace(sqlite, limits), await loggedPlace(sqlite, limits)];
+  it('has a plan that names the buckets, and a trial', async () => {
+    const bucket = await transferBucket();
+    const [north, south] = [await filledPlace(bucket), await transferPlace(bucket, limits)];
     const { cwd } = await prepareMigration(north);
     const call = ['migrate', 'plan', ...betweenServers(north, south), '--with', 'all'];
     const { stdout, stderr } = await identity(call, { cwd });
     expect(stderr).not.toContain('stopped');
     const checked = stdout.slice(stdout.indexOf('Checked'));
-    expect(checked).toContain(`${north.url} responds with at most 100,000 bytes: it was exported in pages`);
-    expect(checked).toContain(`${south.url} takes at most 100,000 bytes in a request: the import is sent in several`);
-    expect(checked).toContain(`${south.url} cannot try an import as large as this one`);
-    expect(south.requests()).not.toContain('/admin/v1/import 413');
+    expect(checked).toContain(
+      `${north.url} responds with at most 100,000 bytes: it was exported through the bucket of the instance`,
+    );
+    expect(checked).toContain(
+      `${south.url} takes at most 100,000 bytes in a request: it is imported through the bucket of the instance`,
+    );
+    expect(checked).not.toContain('cannot try an import');
+    expect(south.events()).toContain('import.uploadDeleted');
+  });
+
+  it('ends with its plan if the target has no bucket', async () => {
+    const north = await filledPlace(await transferBucket());
+    const south = await servedPlace(sqlite, { MAX_REQUEST_BYTES: '100000' });
+    const { cwd } = await prepareMigration(north);
+    const { code, stderr } = await identity(['migrate', ...betweenServers(north, south), ...all], { cwd });
+    const problem = `the file exceeds the limit of ${south.url}, 100,000 bytes in a request`;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
   });
 });

@@ -7,76 +7,80 @@ import { identity, identityResult } from '../../support/command.ts';
 import { everySection } from '../../support/fixtures/everySection.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { loggedPlace, type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import {
+  type TransferBucket,
+  type TransferPlace,
+  transferBucket,
+  transferPlace,
+} from '../../support/places/transferPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 const LIMIT = 40_000;
-const limits = { MAX_RESPONSE_BYTES: String(LIMIT), MAX_REQUEST_BYTES: String(LIMIT) };
+const limits = { responseBytes: LIMIT, requestBytes: LIMIT };
 const everything = ['--with', 'passwords,otp,keys'];
 
-const crowd = (orgId: string, count: number) =>
+const crowd = (orgId: string, count: number, user = (_number: number): object => ({})) =>
   organisation(orgId, {
     userMetadata: Array.from({ length: count }, (_, number) => ({ id: `${orgId} ${number}`, key: 'k', value: 'dg==' })),
-    humanUsers: Array.from({ length: count }, (_, number) => person(`${orgId} ${number}`)),
+    humanUsers: Array.from({ length: count }, (_, number) => person(`${orgId} ${number}`, user(number))),
   });
 
-/** Organisations that refer to each other in both directions, and one that alone is larger than a request and a response. */
+/** Organisations that refer to each other, people who are twice in the file, and more than a request and a response. */
 const orgs = [
   staying,
   everySection('north', ['south', 'crowd']),
   ...linkedOrganisations,
   crowd('crowd', 200),
   everySection('south', ['north']),
+  organisation('crowd', { humanUsers: [person('crowd 0', { userName: 'second' }), person('crowd 1')] }),
   // It has no name, and is not created.
   { orgId: 'nameless', humanUsers: [person('nobody')] },
 ];
 
-async function fileOf(organisations: readonly object[]): Promise<string> {
+async function fileOf(organisations: readonly object[], more: object = {}): Promise<string> {
   const file = join(await testDirectory(), 'orgs.json');
-  await writeFile(file, JSON.stringify({ orgs: organisations, unknown: 1 }));
+  await writeFile(file, JSON.stringify({ orgs: organisations, ...more }));
   return file;
 }
 
-const reported = importResponse.pick({ errors: true, summary: true });
+const reported = importResponse.pick({ errors: true, success: true, summary: true });
 
 const importing = (place: ServedPlace, file: string, ...more: string[]) => [
-  'import',
-  file,
-  '--to',
-  place.url,
-  '--token-file',
-  place.tokenFile,
+  ...['import', file, '--to', place.url, '--token-file', place.tokenFile],
   ...everything,
   ...more,
 ];
 
-async function importInto(place: ServedPlace, file: string) {
-  return z.object(reported.shape).parse(await identityResult(importing(place, file)));
+async function importInto(place: ServedPlace, file: string, ...more: string[]) {
+  return z.object(reported.shape).parse(await identityResult(importing(place, file, ...more)));
 }
 
-describe('an import into an instance whose requests are limited', () => {
-  it('writes what one request writes, and reports the same', async () => {
-    const file = await fileOf(orgs);
-    const [limited, unlimited] = [await loggedPlace(sqlite, limits), await servedPlace(sqlite)];
-    const report = await importInto(limited, file);
-    const whole = await importInto(unlimited, file);
-    expect(limited.requests().filter((line) => line === '/admin/v1/import 200').length).toBeGreaterThan(2);
-    // Policies precede people there.
-    const told = ({ summary: { idsOmitted: _, ...summary } }: typeof whole) => ({
-      ...summary,
-      warnings: summary.warnings.map((warning) => JSON.stringify(warning)).sort(),
-    });
-    expect(told(report)).toEqual(told(whole));
-    expect(report.errors).toEqual(whole.errors);
-    const compared = ['compare', limited.database, unlimited.database, ...everything];
-    const without = ['--exclude-org', limited.orgId, '--exclude-org', unlimited.orgId];
-    expect(await identityResult([...compared, ...without])).toMatchObject({ code: 0, equal: true, expectedCount: 0 });
-    const again = await importInto(limited, file);
-    expect(again.summary).toMatchObject({ created: {}, unchanged: { org: 7, humanUsers: expect.any(Number) } });
+async function expectEqual(first: string, second: string, ...more: string[]) {
+  const compared = await identityResult(['compare', first, second, ...everything, ...more]);
+  expect(compared).toMatchObject({ code: 0, equal: true, expectedCount: 0 });
+}
+
+const uploads = ['import.uploadOpened', 'import.started', 'import.finished', 'import.uploadDeleted'];
+
+const limitedPlace = async () => transferPlace(await transferBucket(), limits);
+
+describe('an import of a file above the limit of a request', () => {
+  it('writes and reports what one request does, also as a trial and again', async () => {
+    const file = await fileOf(orgs, { unknown: 1 });
+    const [limited, unlimited] = [await limitedPlace(), await servedPlace(sqlite)];
+    for (const more of [['--dry-run'], [], []]) {
+      const before = limited.events().length;
+      const report = await importInto(limited, file, ...more);
+      expect(report).toEqual(await importInto(unlimited, file, ...more));
+      expect(limited.events().slice(before)).toEqual(uploads);
+    }
+    const without = [limited, unlimited].flatMap(({ orgId }) => ['--exclude-org', orgId]);
+    await expectEqual(limited.database, unlimited.database, ...without);
   });
 
   it('with --new-orgs-only writes new organisations, and nothing if one exists', async () => {
-    const place = await servedPlace(sqlite, limits);
+    const place = await limitedPlace();
     const call = importing(place, await fileOf([crowd('crowd', 200), organisation('new')]), '--new-orgs-only');
     expect(await identityResult(call)).toMatchObject({ code: 0, summary: { created: { org: 2, humanUsers: 200 } } });
     const other = await fileOf([organisation('newer'), crowd('crowd', 200), crowd('newest', 200)]);
@@ -86,62 +90,142 @@ describe('an import into an instance whose requests are limited', () => {
     expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have newer') });
   });
 
-  it('sends nothing of an invalid file, and of a trial', async () => {
-    const place = await loggedPlace(sqlite, limits);
-    const invalid = await fileOf([crowd('crowd', 200), organisation('bad', { humanUsers: {} })]);
-    const refused = await identity(importing(place, invalid));
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('orgs[1].humanUsers') });
-    const trial = await identity(importing(place, await fileOf([crowd('crowd', 200)]), '--dry-run'));
-    const problem = `the file exceeds the limit of ${place.url}, ${LIMIT} bytes in a request`;
-    expect(trial).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
-    expect(place.requests().filter((line) => line.startsWith('/admin/v1/import'))).toEqual([]);
-    const both = await fileOf([crowd('crowd', 200), crowd('small', 3)]);
-    expect(await identityResult(importing(place, both, '--dry-run', '--org', 'small'))).toMatchObject({
-      code: 0,
-      summary: { dryRun: true, created: { org: 1, humanUsers: 3 }, notCarried: { org: 1, humanUsers: 200 } },
-    });
+  it('writes nothing of a file that the instance refuses, and leaves nothing in the bucket', async () => {
+    const place = await limitedPlace();
+    const manifest = { version: 1, instance: 'x', readTime: '2026-01-02T03:04:05.000Z', counts: { orgs: 2 } };
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const cut = await fileOf([crowd('crowd', 200)], { manifest: { ...manifest, digest } });
+    // With selected secrets, the command would read the file first.
+    const refused = await identity(['import', cut, '--to', place.url, '--token-file', place.tokenFile]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('manifest.counts') });
+    expect(place.events()).toEqual(expect.arrayContaining(['import.uploadOpened', 'import.uploadDeleted']));
+    const exported = await identity(['export', place.database, '--to', '-', '--org', 'crowd']);
+    expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have crowd') });
   });
 
-  it('lists invalid records, also one that exceeds the size limit and is in no request', async () => {
-    const place = await servedPlace(sqlite, limits);
-    const actions = [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }];
-    const other = organisation('bad', { humanUsers: [{ userId: 'x' }, person('y')], actions });
-    const result = await identityResult(importing(place, await fileOf([crowd('crowd', 200), other])));
-    const tooLarge = 'ID=IMPORT-tooLong Message=the record exceeds 1000000 bytes; orgs[1].actions[0]';
-    expect(result).toMatchObject({
-      code: 3,
-      errors: expect.arrayContaining([
-        expect.objectContaining({ type: 'human_user', id: 'x', message: expect.stringMatching(/\.user: missing$/) }),
-        expect.objectContaining({ type: 'action', message: tooLarge }),
-      ]),
-      summary: { created: { org: 2, humanUsers: 201 }, failed: { humanUsers: 1, actions: 1 } },
-    });
-  });
-
-  it('of selected organisations sends these alone', async () => {
-    const place = await servedPlace(sqlite, limits);
+  it('uploads no file without a selected organisation, and imports the selected ones alone', async () => {
+    const place = await limitedPlace();
     const call = importing(place, await fileOf([crowd('a', 200), crowd('b', 200)]), '--org', 'b');
-    const summary = { created: { org: 1, humanUsers: 200 }, notCarried: { org: 1, humanUsers: 200 } };
-    expect(await identityResult(call)).toMatchObject({ code: 0, summary });
     const missing = await identity([...call, '--org', 'c']);
     expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have c') });
+    expect(place.events()).toEqual([]);
+    const summary = { created: { org: 1, humanUsers: 200 }, notCarried: { org: 1, humanUsers: 200 } };
+    expect(await identityResult(call)).toMatchObject({ code: 0, summary });
   });
-});
 
-describe('an export of an instance whose responses are limited', () => {
-  it('is whole, and is compared whole', async () => {
-    const limited = await servedPlace(sqlite, limits);
-    await identity(['import', await fileOf(orgs), '--to', limited.database, ...everything]);
-    const file = join(await testDirectory(), 'out.json.gz');
-    const options = ['--token-file', limited.tokenFile, ...everything];
-    expect(await identityResult(['export', limited.url, '--to', file, ...options])).toMatchObject({ code: 0 });
-    const sides = ['compare', file, limited.database, ...everything];
-    expect(await identityResult(sides)).toMatchObject({ code: 0, equal: true });
-    expect(await identityResult(['compare', file, limited.url, ...options])).toMatchObject({ code: 0, equal: true });
-    const form = await identity(['export', limited.url, '--to', `${file}.json`, '--for-zitadel', ...options]);
-    expect(form).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('an export in the form for ZITADEL exceeds the limit of '),
+  it('takes a file from standard input', async () => {
+    const place = await limitedPlace();
+    const stdin = JSON.stringify({ orgs: [crowd('crowd', 200)] });
+    expect(await identityResult(importing(place, '-'), { stdin })).toMatchObject({
+      code: 0,
+      summary: { created: { org: 1, humanUsers: 200 } },
     });
   });
 });
+
+/** A place with people and links between organisations, and an export of its database before any test. */
+async function filledPlace(bucket: TransferBucket, onWrite?: () => Promise<void>) {
+  const place = await transferPlace(bucket, limits, onWrite);
+  const { code } = await identity(['import', await fileOf(orgs), '--to', place.database, ...everything]);
+  expect(code).toBe(3);
+  const before = join(await testDirectory(), 'before.json');
+  const without = ['--exclude-org', place.orgId];
+  expect(await identity(['export', place.database, '--to', before, ...without, ...everything])).toMatchObject({
+    code: 0,
+  });
+  return { place, before };
+}
+
+const exporting = async (place: TransferPlace, ...more: string[]) => {
+  const file = join(await testDirectory(), 'out.json.gz');
+  return { file, call: ['export', place.url, '--to', file, '--token-file', place.tokenFile, ...everything, ...more] };
+};
+
+describe('an export above the limit of a response', () => {
+  it('is whole, is compared whole, and leaves nothing in the bucket', async () => {
+    const { place, before } = await filledPlace(await transferBucket());
+    const { file, call } = await exporting(place);
+    expect(await identityResult(call)).toMatchObject({ code: 0 });
+    expect(place.events().slice(-3)).toEqual(['export.started', 'export.finished', 'export.objectDeleted']);
+    await expectEqual(file, before);
+    await expectEqual(before, place.url, '--token-file', place.tokenFile);
+  });
+
+  it('has the state of its beginning if two people exchange their names meanwhile', async () => {
+    const [first, last] = ['crowd 0', 'crowd 199'];
+    const named = (names: Readonly<Record<string, string>>) =>
+      fileOf([
+        organisation('crowd', {
+          humanUsers: Object.entries(names).map(([id, userName]) => person(id, { userName })),
+        }),
+      ]);
+    let exchange = async () => {};
+    const { place, before } = await filledPlace(await transferBucket(), () => exchange());
+    exchange = async () => {
+      for (const names of [{ [first]: 'free' }, { [last]: `name of ${first}` }, { [first]: `name of ${last}` }]) {
+        const call = ['import', await named(names), '--to', place.database, '--on-conflict', 'overwrite'];
+        expect(await identityResult(call)).toMatchObject({ summary: { overwritten: { humanUsers: 1 } } });
+      }
+    };
+    const { file, call } = await exporting(place);
+    expect(await identityResult(call)).toMatchObject({ code: 0 });
+    await expectEqual(file, before);
+    const compared = await identityResult(['compare', before, place.database, ...everything]);
+    expect(compared).toMatchObject({ code: 3, counts: { humanUsers: { different: 2 } } });
+  });
+
+  it('has a manifest that an import accepts, however many steps remain', async () => {
+    const bucket = await transferBucket();
+    const place = await transferPlace(bucket, limits);
+    const people = Array.from({ length: 200 }, (_, number) => ({
+      ...person(`person ${number}`),
+      otpEmail: true,
+      state: 'USER_STATE_SUSPEND',
+    }));
+    await identity(['import', await fileOf([organisation('acme', { humanUsers: people })]), '--to', place.database]);
+    const { file, call } = await exporting(place, '--for-zitadel');
+    expect(await identity(call)).toMatchObject({ code: 0 });
+    const target = await transferPlace(bucket, limits);
+    const { summary } = await importInto(target, file);
+    expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 200 } });
+  });
+});
+
+describe('a transfer through the bucket', () => {
+  it.each([
+    ['down', 100],
+    ['up', 20_000],
+    ['down', 60_000],
+    ['up', 60_000],
+  ] as const)('%s that breaks after %i bytes is continued', async (direction, bytes) => {
+    const bucket = await transferBucket();
+    const { place, before } = await filledPlace(bucket);
+    const { file, call } = await exporting(place);
+    bucket.network.cut(direction, bytes);
+    expect(await identity(call)).toMatchObject({ code: 0 });
+    await expectEqual(file, before);
+    expect(bucket.network.isSpent()).toBe(true);
+    const target = await transferPlace(bucket, limits);
+    bucket.network.cut(direction, bytes);
+    await importInto(target, file);
+    await expectEqual(file, target.database);
+    expect(bucket.network.isSpent()).toBe(true);
+  });
+});
+
+it.each([100, 30_000, 90_000])(
+  'an import that is interrupted after %i bytes of its upload is repeated',
+  async (bytes) => {
+    const bucket = await transferBucket();
+    const { before } = await filledPlace(bucket);
+    const target = await transferPlace(bucket, limits);
+    const interruption = new AbortController();
+    bucket.network.stall('up', bytes);
+    const struck = bucket.network.struck().then(() => interruption.abort());
+    const call = importing(target, before);
+    expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
+    await struck;
+    expect(await identityResult(call)).toMatchObject({ code: 0 });
+    await expectEqual(before, target.database);
+  },
+);

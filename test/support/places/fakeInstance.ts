@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { StatedLimits } from '../../../shared/limits.ts';
 
 /** A server that is recognised as an instance, with responses chosen by a test. */
 export interface FakeInstance {
@@ -21,21 +22,29 @@ export const emptyExport = JSON.stringify({
   },
 });
 
-/** Starts such a server until the test has finished. */
-export async function startFakeInstance(respond: (response: ServerResponse) => void): Promise<FakeInstance> {
+/**
+ * Starts such a server until the test has finished.
+ * @param limits the limits that it states
+ */
+export async function startFakeInstance(
+  respond: (response: ServerResponse) => void,
+  limits: StatedLimits = {},
+): Promise<FakeInstance> {
   const document = JSON.stringify({
     info: { title: 'Identity', version: '0.0.0' },
     paths: { '/admin/v1/export': {}, '/admin/v1/import': {} },
+    'x-limits': limits,
   });
   const left = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
-    request.resume();
     if (request.url === '/openapi.json') {
       response.end(document);
       return;
     }
     response.on('close', () => left.resolve());
     respond(response);
+    // A test that reads the body has begun to.
+    request.resume();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

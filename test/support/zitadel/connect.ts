@@ -74,7 +74,7 @@ export function importIntoStandIn(
     { ...connectTo(zitadel), ...limit },
     file,
     options,
-    { onBegun, onStarted, onWait: () => {} },
+    { onBegun, onStarted, onWait: () => {}, onUploading: () => {}, onRetry: () => {} },
     signal,
   );
 }

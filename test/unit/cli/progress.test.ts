@@ -90,6 +90,24 @@ describe('the progress of a phase', () => {
     expect(events.at(-1)).toMatchObject({ event: 'phase', records: 2000, succeeded: false });
   });
 
+  it('is in bytes if the phase measures them', async () => {
+    const [lines, events] = [stream(), stream()];
+    for (const output of [progressLines(lines), progressEvents(events)]) {
+      const startedAt = performance.now();
+      const bytes = () => (performance.now() - startedAt) * 5_000;
+      const meter = { records: () => 0, bytes, fraction: () => bytes() / 100_000_000 };
+      const work = () => new Promise((resolve) => setTimeout(resolve, 6_000));
+      const phase = trackPhase(output, 'uploading', meter, work);
+      await vi.advanceTimersByTimeAsync(6_000);
+      await phase;
+    }
+    expect(lines.written).toEqual([
+      'uploading: 25,000,000 bytes, 5,000,000/s, 15s left\n',
+      'uploading: 30,000,000 bytes, 5,000,000/s, done in 6s\n',
+    ]);
+    expect(JSON.parse(events.written.at(-1) ?? '')).toMatchObject({ records: 0, bytes: 30_000_000, unchanged: 0 });
+  });
+
   it.each<[name: string, ms: number, measure: (elapsed: number) => Measured, lines: readonly string[]]>([
     [
       'follows the speed of the last seconds',

@@ -1,0 +1,244 @@
+// Files that pass next to an instance, through its bucket: downloads from a signed URL, and resumable uploads.
+
+import { CRC32C } from '@google-cloud/storage';
+import {
+  placeFailed,
+  placeLost,
+  placeTimedOut,
+  placeUnreachable,
+  sourceInvalid,
+} from '../../shared/errors/placeErrors.ts';
+import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
+import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
+import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../httpClient.ts';
+import { isLoopback } from '../loopback.ts';
+import { connectionReason } from '../tls.ts';
+
+/** An address that permits one transfer. It is a credential: no message contains more of it than the origin. */
+interface TransferAddress {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/**
+ * Parses the address of a transfer.
+ * @param instance the instance that returned it
+ * @throws IdentityError for an address that would send the file unencrypted
+ */
+export function parseAddress(instance: string, text: string | undefined): TransferAddress {
+  const url = URL.parse(text ?? '');
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url !== null && isSafe) return { origin: url.origin, path: `${url.pathname}${url.search}` };
+  const advice = 'check that no gateway answers in its place, or changes its responses, then repeat the command';
+  throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
+}
+
+/** Gives up after about a minute without progress. */
+const retries: RetryPolicy = {
+  attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
+  initialDelayMs: 500,
+  maxDelayMs: 15_000,
+};
+
+/**
+ * Downloads an object. Sends no token. Continues after a broken connection.
+ * @param onReceived called with the number of bytes so far
+ * @throws IdentityError for an object that is incomplete, damaged or not permitted; the signal's reason
+ */
+export async function* downloadObject(
+  address: TransferAddress,
+  { size, crc32c }: Pick<WrittenObject, 'size' | 'crc32c'>,
+  onReceived: (bytes: number) => void,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const backoff = new Backoff(retries, signal);
+  const checksum = new CRC32C();
+  let position = 0;
+  do {
+    const start = position;
+    try {
+      for await (const chunk of receive(address, start, signal)) {
+        position += chunk.byteLength;
+        checksum.update(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        onReceived(position);
+        yield chunk;
+      }
+      if (position < size) throw broken(address, 'download', `it ended after ${position} of ${size} bytes`);
+    } catch (error) {
+      if (position > start) backoff.progressed();
+      if (!(await backoff.failed(error))) throw error;
+    }
+  } while (position < size);
+  if (position === size && checksum.toString() === crc32c) return;
+  const advice = 'repeat the command';
+  throw sourceInvalid({
+    place: address.origin,
+    problem: 'returned another file than the instance has written',
+    advice,
+  });
+}
+
+/** Yields an object's bytes from a position on, in one request. */
+async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
+  const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
+  using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
+  if (response.status !== (start === 0 ? 200 : 206)) throw rejected({ origin, path }, 'download', response);
+  try {
+    yield* response.body;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw broken({ origin, path }, 'download', connectionReason(error));
+  }
+}
+
+/** An open upload of a file. */
+export interface FileUpload {
+  readonly address: TransferAddress;
+  /** The size of the file. */
+  readonly size: number;
+  /** Called with the number of bytes that the bucket has so far. */
+  readonly onSent: (bytes: number) => void;
+}
+
+/** The size of a piece; Cloud Storage requires a multiple of 256 KiB. */
+const PIECE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Uploads a file in pieces. After a broken connection, asks for the position and sends the remainder of the piece.
+ * @throws IdentityError for an upload that the bucket rejects; the errors of `content`; the signal's reason
+ */
+export async function uploadFile(
+  upload: FileUpload,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const piece of pieces(content, upload.size)) {
+    await sendPiece(upload, piece, signal);
+    upload.onSent(piece.start + piece.bytes.byteLength);
+  }
+}
+
+/** Consecutive bytes of a file. */
+interface Piece {
+  readonly start: number;
+  readonly bytes: Uint8Array;
+  /** The checksum of the file, which the last piece has. */
+  readonly crc32c: string | undefined;
+}
+
+/** Splits content into pieces of one size; only the last can be shorter. A piece is valid until the next one is requested. */
+async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Piece, void, void> {
+  const checksum = new CRC32C();
+  const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size));
+  let [start, filled] = [0, 0];
+  for await (const chunk of content) {
+    checksum.update(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    for (let used = 0; used < chunk.byteLength; ) {
+      if (filled === buffer.byteLength) {
+        yield { start, bytes: buffer, crc32c: undefined };
+        [start, filled] = [start + filled, 0];
+      }
+      const part = chunk.subarray(used, used + buffer.byteLength - filled);
+      buffer.set(part, filled);
+      [used, filled] = [used + part.byteLength, filled + part.byteLength];
+    }
+  }
+  if (start + filled !== size) throw new Error(`the file has ${start + filled} bytes, and had ${size} before`);
+  yield { start, bytes: buffer.subarray(0, filled), crc32c: checksum.toString() };
+}
+
+/** Sends a piece until the bucket has all of it, and the last piece until the file is complete. */
+async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
+  const backoff = new Backoff(retries, signal);
+  const end = piece.start + piece.bytes.byteLength;
+  const isLast = piece.crc32c !== undefined;
+  let from: number | undefined = piece.start;
+  for (;;) {
+    try {
+      const state: Promise<UploadState> =
+        from === undefined ? askPosition(upload, signal) : put(upload, piece, from, signal);
+      const { position, isComplete }: UploadState = await state;
+      if (isLast ? isComplete : position === end) return;
+      if (position === from || position < piece.start || position > end)
+        throw broken(upload.address, 'upload', `it is at byte ${position} of the piece ${piece.start}-${end}`);
+      if (from !== undefined) backoff.progressed();
+      from = position;
+    } catch (error) {
+      if (!(await backoff.failed(error))) throw error;
+      from = undefined;
+    }
+  }
+}
+
+interface UploadState {
+  /** The number of bytes that the bucket has. */
+  readonly position: number;
+  readonly isComplete: boolean;
+}
+
+/** The time limits of a piece and of a question for the position. */
+const PIECE_MS = 600_000;
+const POSITION_MS = 30_000;
+
+/** Sends a piece, or the part of it that begins at a position. */
+function put(
+  upload: FileUpload,
+  { start, bytes, crc32c }: Piece,
+  from: number,
+  signal: AbortSignal,
+): Promise<UploadState> {
+  const part = bytes.subarray(from - start);
+  const range = part.byteLength === 0 ? '*' : `${from}-${from + part.byteLength - 1}`;
+  const hash = crc32c === undefined ? {} : { 'x-goog-hash': `crc32c=${crc32c}` };
+  return callUpload(upload, { range, headers: hash, body: part, limitMs: PIECE_MS }, signal);
+}
+
+function askPosition(upload: FileUpload, signal: AbortSignal): Promise<UploadState> {
+  return callUpload(upload, { range: '*', headers: {}, body: new Uint8Array(), limitMs: POSITION_MS }, signal);
+}
+
+interface UploadCall {
+  readonly range: string;
+  readonly headers: NonNullable<HttpCall['headers']>;
+  readonly body: Uint8Array;
+  readonly limitMs: number;
+}
+
+const INCOMPLETE = 308;
+const MAX_RESPONSE_BYTES = 100_000;
+
+async function callUpload(
+  { address, size }: FileUpload,
+  { range, headers, body, limitMs }: UploadCall,
+  signal: AbortSignal,
+): Promise<UploadState> {
+  const { origin, path } = address;
+  const limit = limitAttempt({ origin, signal, responseLimitMs: limitMs });
+  const described = { ...headers, 'content-range': `bytes ${range}/${size}`, 'content-length': `${body.byteLength}` };
+  const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
+  try {
+    using response = await callServer(origin, call, limit.signal);
+    // A response that is read leaves the connection to the next piece.
+    await readText(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
+      throw broken(address, 'upload', connectionReason(error));
+    });
+    if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
+    if (response.status !== INCOMPLETE) throw rejected(address, 'upload', response);
+    const [, last] = /-(\d+)$/.exec(response.headers.range ?? '') ?? [];
+    return { position: last === undefined ? 0 : Number(last) + 1, isComplete: false };
+  } catch (error) {
+    throw limit.error('the upload') ?? error;
+  }
+}
+
+type Transfer = 'download' | 'upload';
+
+function broken({ origin }: TransferAddress, transfer: Transfer, reason: string): Error {
+  return placeLost({ place: origin, moment: `during the ${transfer}`, reason });
+}
+
+/** Creates the error for another status than that of a transfer: one that may succeed later is a broken transfer. */
+function rejected(address: TransferAddress, transfer: Transfer, { status }: HttpResponse): Error {
+  if (status === 408 || status === 429 || status >= 500) return broken(address, transfer, `status ${status}`);
+  return placeFailed({ place: address.origin, reason: `it does not permit the ${transfer} (status ${status})` });
+}

@@ -1,0 +1,97 @@
+// Imports of files above the limit of a request, through the bucket of an instance.
+
+import { z } from 'zod';
+import { type ImportResponse, importOptions } from '../../functions/import/contract.ts';
+import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import type { ExportFile, ImportMeter, PlaceImportOptions } from '../exports/placeInterfaces.ts';
+import { callBriefly, readText } from '../httpClient.ts';
+import { isConnectionLost, reconnecting } from '../reconnection.ts';
+import { parseAddress, uploadFile } from './bucketTransfers.ts';
+import { toRequest } from './importQuery.ts';
+import { callOperation, deleteTransfer, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
+
+/** A file with its size. */
+export interface SizedFile {
+  readonly content: Pick<ExportFile, 'open'>;
+  readonly bytes: number;
+}
+
+/**
+ * Uploads a file into the bucket of an instance, imports it from there, and deletes it. Repeats the import after a broken
+ * connection and after the time limit of a request.
+ * @throws IdentityError
+ */
+export async function importUploaded(
+  settings: InstanceSettings,
+  { content, bytes }: SizedFile,
+  options: PlaceImportOptions,
+  meter: ImportMeter,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  const { id, uri } = await openUpload(settings, bytes, signal);
+  let sent = 0;
+  const onSent = (position: number) => {
+    sent = position;
+  };
+  meter.onUploading({ bytes: () => sent, total: bytes });
+  const upload = { address: parseAddress(settings.origin, uri), size: bytes, onSent };
+  await uploadFile(upload, content.open(signal), signal);
+  const remove = () => deleteTransfer(settings, 'import', id, signal);
+  const response = await importUpload(settings, id, options, meter, signal).catch(async (error: unknown) => {
+    signal.throwIfAborted();
+    // An import whose connection broke may still read the upload. Without this deletion, the bucket deletes it.
+    if (!isUnfinished(error)) await remove();
+    throw error;
+  });
+  const kept = await remove();
+  if (kept === undefined) return response;
+  const warnings = [...response.summary.warnings, { type: 'upload', message: kept }];
+  return { ...response, summary: { ...response.summary, warnings } };
+}
+
+const openedUpload = z.object({ upload: z.object({ id: z.string(), uri: z.string() }) });
+const MAX_OPENED_BYTES = 100_000;
+
+async function openUpload(settings: InstanceSettings, size: number, signal: AbortSignal) {
+  const call = operationCall(settings, jsonCall('import', { upload: { size } }));
+  return await callBriefly(settings.origin, call, signal, async (response) => {
+    if (response.status !== 200) throw await responseError(settings, response);
+    return openedUpload.parse(JSON.parse(await readText(response.body, MAX_OPENED_BYTES))).upload;
+  });
+}
+
+/** Imports an upload; sends the same request again as long as the import has not ended. */
+async function importUpload(
+  settings: InstanceSettings,
+  id: string,
+  options: PlaceImportOptions,
+  meter: ImportMeter,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  const { newOrgsOnly, timeoutMs = Number.POSITIVE_INFINITY } = options;
+  const endsAt = performance.now() + timeoutMs;
+  let settled = 0;
+  const onStarted: ImportMeter['onStarted'] = (read) => {
+    settled = Math.max(settled, read().records);
+    meter.onStarted(read);
+  };
+  const repeating = {
+    output: { retry: meter.onRetry },
+    signal,
+    isLost: (error: unknown): error is Error => isUnfinished(error) && performance.now() < endsAt,
+  };
+  return await reconnecting(repeating, async () => {
+    // Once records were written, the organisations were new. They exist since.
+    const isFirst = settled === 0 || options.dryRun;
+    const request = toRequest({ ...options, newOrgsOnly: newOrgsOnly && isFirst }, importOptions);
+    const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
+    using response = await callOperation(settings, call, [200], signal);
+    return await readImportResponse(settings, response, { ...meter, onStarted }, signal);
+  });
+}
+
+/** Whether the same request continues an import. */
+function isUnfinished(error: unknown): error is Error {
+  return isConnectionLost(error) || placeUnavailable.is(error);
+}

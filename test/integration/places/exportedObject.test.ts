@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { CRC32C } from '@google-cloud/storage';
+import { describe, expect, it } from 'vitest';
+import { NO_ORGANISATION } from '../../../functions/export/contract.ts';
+import { responseTooLarge } from '../../../shared/errors/errors.ts';
+import { identity, identityResult } from '../../support/command.ts';
+import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
+import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+const TOKEN = 'some-token';
+
+function sizeOf(content: string) {
+  const crc32c = new CRC32C();
+  crc32c.update(Buffer.from(content));
+  return { size: Buffer.byteLength(content), crc32c: crc32c.toString() };
+}
+
+const object = { bucket: 'transfers', path: 'exports/ID', generation: '1', ...sizeOf(emptyExport) };
+
+interface Behaviour {
+  /** The content of the object. */
+  readonly file?: string;
+  /** The status of the object's deletion. */
+  readonly deletion?: number;
+  /** The body that describes the object. */
+  readonly description?: object;
+}
+
+/** Starts an instance that writes exports into its bucket, except those of a trial. */
+async function startInstance({ file = emptyExport, deletion = 200, description = { object } }: Behaviour = {}) {
+  const requests: string[] = [];
+  const instance = await startFakeInstance(async (response) => {
+    const { method, url, headers } = response.req;
+    const body = await text(response.req);
+    if (body.includes(JSON.stringify(NO_ORGANISATION))) return response.end(emptyExport);
+    requests.push(`${method} ${url}, ${headers.authorization ?? 'no token'}`);
+    if (method === 'DELETE') return response.writeHead(deletion).end('{"message":"not now"}');
+    if (method === 'GET') return response.end(file);
+    const location = `${instance.url}/object?signature=secret`;
+    return response.writeHead(303, { location }).end(JSON.stringify(description));
+  });
+  const to = join(await testDirectory(), 'export.json');
+  const call = ['export', instance.url, '--to', to, '--token-file', await tokenFileWith(TOKEN)];
+  return { url: instance.url, to, requests, call };
+}
+
+describe('an export that an instance has written into its bucket', () => {
+  it('is downloaded without the token, and deleted', async () => {
+    const { to, requests, call } = await startInstance();
+    expect(await identityResult(call)).toMatchObject({ code: 0, bytes: emptyExport.length });
+    expect(await readFile(to, 'utf8')).toBe(emptyExport);
+    expect(requests).toEqual([
+      `POST /admin/v1/export, Bearer ${TOKEN}`,
+      'GET /object?signature=secret, no token',
+      `DELETE /admin/v1/export?object=ID, Bearer ${TOKEN}`,
+    ]);
+  });
+
+  it('is complete if its object cannot be deleted, and causes a notice', async () => {
+    const { url, call } = await startInstance({ deletion: 503 });
+    const notice = `the file of the export remains in the bucket of ${url} for up to two days: it could not be deleted (${url} failed: not now)`;
+    expect(await identityResult(call)).toMatchObject({ code: 0, notices: [notice] });
+    const gone = await startInstance({ deletion: 404 });
+    expect(await identityResult(gone.call)).not.toHaveProperty('notices');
+  });
+
+  const damage = emptyExport.replace('Fake', 'Take');
+  const cut = emptyExport.slice(0, -2);
+  const unlike = 'returned another file than the instance has written';
+  const damagedManifest = emptyExport.replace('"counts":{}', '"counts":{"orgs":1}');
+  it.each([
+    ['has other content than the instance states', { file: damage }, unlike],
+    ['has a part of the file', { file: cut, description: { object: { ...object, size: cut.length } } }, unlike],
+    [
+      'does not match its manifest',
+      { file: damagedManifest, description: { object: { ...object, ...sizeOf(damagedManifest) } } },
+      'returned a damaged export (manifest.counts.orgs: count mismatch',
+    ],
+    ['is not described', { description: {} }, 'returned a damaged export (its object is not described'],
+  ])('is not stored if it %s', async (_what, behaviour, problem) => {
+    const { to, requests, call } = await startInstance(behaviour);
+    const { code, stderr } = await identity(call);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    expect(stderr).not.toContain('secret');
+    expect(existsSync(to)).toBe(false);
+    expect(requests.join()).not.toContain('DELETE');
+  });
+
+  it('is an error that names the limit if the instance has no bucket', async () => {
+    const error = responseTooLarge({ limit: 1_000 }).toJson();
+    const instance = await startFakeInstance((response) => response.writeHead(400).end(JSON.stringify(error)), {
+      responseBytes: 1_000,
+    });
+    const to = join(await testDirectory(), 'export.json');
+    const call = ['export', instance.url, '--to', to, '--org', 'A', '--token-file', await tokenFileWith(TOKEN)];
+    const problem = `the export exceeds the limit of ${instance.url}, 1,000 bytes in a response: give the instance a bucket for transfers (TRANSFER_BUCKET), export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`;
+    expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+  });
+});

@@ -1,0 +1,191 @@
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity, identityResult } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+const TOKEN = 'some-token';
+const LIMIT = 1_000;
+const crowd = organisation('acme', {
+  humanUsers: Array.from({ length: 30 }, (_, number) => person(`person-${number}`)),
+});
+
+const summary = {
+  created: { org: 1, humanUsers: 30 },
+  unchanged: {},
+  failed: {},
+  notCarried: {},
+  warnings: [],
+  proved: true,
+};
+const progress = (created: object) => ({
+  event: 'progress',
+  phase: 1,
+  phases: 5,
+  records: { created },
+  total: { org: 1, humanUsers: 30 },
+});
+const result = { event: 'result', response: { success: {}, summary } };
+
+/** A response to a request: its lines, after which the connection may break. */
+interface Answer {
+  readonly status?: number;
+  readonly lines: readonly unknown[];
+  readonly breaks?: boolean;
+}
+
+function answer(response: ServerResponse, { status = 200, lines, breaks = false }: Answer): void {
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  response.writeHead(status, { 'content-type': status === 200 ? 'application/x-ndjson' : 'application/json' });
+  response.write(body, () => {
+    if (breaks) response.destroy();
+    else response.end();
+  });
+}
+
+const request = z.looseObject({ upload: z.looseObject({ size: z.number() }).optional() });
+
+/** Starts an instance that takes uploads. Its imports are answered in the given order, and the last answer is repeated. */
+async function startInstance(imports: readonly Answer[], deletion: Answer = { lines: [{}] }) {
+  const requests: object[] = [];
+  const files: string[] = [];
+  const remaining = [...imports];
+  const instance = await startFakeInstance(
+    async (response) => {
+      const { method, url = '', headers } = response.req;
+      const body = await text(response.req);
+      if (method === 'PUT') {
+        files.push(body);
+        expect(headers.authorization).toBeUndefined();
+        return answer(response, { lines: [{}] });
+      }
+      expect(headers.authorization).toBe(`Bearer ${TOKEN}`);
+      if (method === 'DELETE') {
+        requests.push({ deleted: url });
+        return answer(response, deletion);
+      }
+      const { upload, ...others } = request.parse(JSON.parse(body));
+      requests.push(upload ?? others);
+      if (upload === undefined)
+        return answer(response, (remaining.length > 1 ? remaining.shift() : remaining[0]) ?? { lines: [] });
+      const uri = `${instance.url}/session?secret=uri`;
+      return answer(response, { lines: [{ upload: { id: 'U', uri, expiresAt: '2026-01-02T03:04:05Z' } }] });
+    },
+    { requestBytes: LIMIT, transfers: true },
+  );
+  const call = async (...more: readonly string[]) => [
+    ...['import', await exportFileWith(crowd), '--to', instance.url],
+    ...['--token-file', await tokenFileWith(TOKEN), ...more],
+  ];
+  return { url: instance.url, requests, files, call };
+}
+
+const size = Buffer.byteLength(JSON.stringify({ orgs: [crowd] }));
+const deleted = { deleted: '/admin/v1/import?upload=U' };
+const imported = expect.objectContaining({ data_orgs_upload: 'U', dry_run: false });
+
+describe('an import of a file above the limit of a request', () => {
+  it('is uploaded whole, imported with the options of the call, and deleted', async () => {
+    const { requests, files, call } = await startInstance([{ lines: [progress({ org: 1 }), result] }]);
+    const options = ['--on-conflict', 'overwrite', '--exclude-org', 'x', '--timeout', '30m'];
+    expect(await identityResult(await call(...options))).toMatchObject({ code: 0, summary });
+    expect(files).toEqual([JSON.stringify({ orgs: [crowd] })]);
+    expect(requests).toEqual([
+      { size },
+      expect.objectContaining({
+        data_orgs_upload: 'U',
+        on_conflict: 'overwrite',
+        excluded_org_ids: ['x'],
+        timeout: '1800000ms',
+        with_keys: true,
+      }),
+      deleted,
+    ]);
+  });
+
+  it('shows the progress of the upload in bytes', async () => {
+    const { call } = await startInstance([{ lines: [progress({ org: 1 }), result] }]);
+    const { stdout } = await identity([...(await call()), '--json']);
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.filter(({ event }) => event === 'phase')).toMatchObject([
+      { phase: 'reading', records: 31 },
+      { phase: 'uploading', bytes: size },
+      { phase: 'importing', records: 31 },
+    ]);
+  });
+
+  it.each([
+    [
+      'the time limit of a request',
+      { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] },
+    ],
+    ['a gateway that gives up', { status: 504, lines: ['gateway timeout'] }],
+    ['a broken connection', { lines: [progress({})], breaks: true }],
+  ])('sends the same request again after %s', async (_what, failure) => {
+    const { requests, files, call } = await startInstance([failure, { lines: [result] }]);
+    const { code, stderr } = await identity(await call());
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('trying again in 1 s');
+    expect(files).toHaveLength(1);
+    expect(requests).toEqual([{ size }, imported, imported, deleted]);
+    expect(requests[1]).toEqual(requests[2]);
+  });
+
+  it('is repeated only within the time that the call has set', async () => {
+    const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
+    const { requests, call } = await startInstance([failure]);
+    const { code, stderr } = await identity(await call('--timeout', '1s'));
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('the timeout expired') });
+    expect(requests.filter((sent) => 'data_orgs_upload' in sent)).toHaveLength(2);
+  });
+
+  it.each([
+    ['requires new organisations again if none was written', {}, true],
+    ['does not refuse the organisations that it has written', { org: 1 }, false],
+  ])('with --new-orgs-only, %s', async (_what, created, isNewOnly) => {
+    const broken = { lines: [progress(created)], breaks: true };
+    const { requests, call } = await startInstance([broken, { lines: [result] }]);
+    expect(await identity(await call('--new-orgs-only'))).toMatchObject({ code: 0 });
+    expect(requests).toMatchObject([{ size }, { new_orgs_only: true }, { new_orgs_only: isNewOnly }, deleted]);
+  });
+
+  it('deletes a file that the instance refuses', async () => {
+    const refused = { status: 400, lines: [{ code: 3, message: 'the file is invalid' }] };
+    const { url, requests, call } = await startInstance([refused]);
+    const { code, stderr } = await identity(await call());
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(`${url} refuses: the file is`) });
+    expect(requests).toEqual([{ size }, imported, deleted]);
+  });
+
+  it('warns of a file that cannot be deleted, and not of one that is gone', async () => {
+    const failing = await startInstance([{ lines: [result] }], { status: 503, lines: [{ message: 'not now' }] });
+    const warning = `the file of the import remains in the bucket of ${failing.url} for up to two days: it could not be deleted (${failing.url} failed: not now)`;
+    expect(await identityResult(await failing.call())).toMatchObject({
+      code: 0,
+      summary: { warnings: [{ type: 'upload', message: warning }] },
+    });
+    const gone = await startInstance([{ lines: [result] }], { status: 404, lines: [{ message: 'gone' }] });
+    expect(await identityResult(await gone.call())).toMatchObject({ code: 0, summary: { warnings: [] } });
+  });
+
+  it('can be a trial', async () => {
+    const { requests, call } = await startInstance([{ lines: [{ ...result }] }]);
+    await identity(await call('--dry-run'));
+    expect(requests).toMatchObject([{ size }, { data_orgs_upload: 'U', dry_run: true }, deleted]);
+  });
+
+  it('is an error that names the limit if the instance has no bucket', async () => {
+    const instance = await startFakeInstance((response) => void response.end(), { requestBytes: LIMIT });
+    const file = await exportFileWith(crowd);
+    const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
+    const problem = `the file exceeds the limit of ${instance.url}, 1,000 bytes in a request: give the instance a bucket for transfers (TRANSFER_BUCKET), import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`;
+    expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+  });
+});
