@@ -49,7 +49,7 @@ const limitTable = {
     selfHosted: UNLIMITED,
     cloud: 32_000_000,
     reason: 'Cloud Run cuts larger ones',
-    above: 'an export is 400, unless it is paged or goes to a bucket',
+    above: 'an export is 303 if the instance has a bucket for transfers, else 400',
   },
   timeoutMs: {
     variable: 'MAX_TIMEOUT',

@@ -19,7 +19,7 @@ const ofZitadel = { refusedHashes: z.literal('omit').optional() };
 const exportSettings = z.object({ ...exportOptions, ...ofCalls }).omit({ timeout: true, forZitadel: true });
 const importSettings = z
   .object({ ...importOptions, ...ofCalls, ...ofZitadel })
-  .omit({ timeout: true, dryRun: true, ids: true, importId: true });
+  .omit({ timeout: true, dryRun: true, ids: true });
 
 /** The settings of the import that a result contains. */
 export const shownSettings = importSettings.omit({ withKeys: true, timeoutMs: true, unknownStates: true });

@@ -19,7 +19,6 @@ import { deletionRoute, transferFacts } from '../transfers.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
 import { type ExportRequest, exportEndpoint, exportFields, exportRequest, objectDeletionEndpoint } from './contract.ts';
 import { exportOrganisations, openSnapshot } from './operation.ts';
-import { Page, pageBytes, readPageToken } from './page.ts';
 import { createExportResponse } from './response.ts';
 import { redirectToFile } from './transfer.ts';
 
@@ -76,14 +75,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const instance = await describeInstance(snapshot);
   const origin = { ...instance, exportedBy: { userId, orgId } };
   const selection = { ...options, ignored: ignoredFields(body, exportFields) };
-  const page = options.paged ? readPage(options, limits.responseBytes) : undefined;
   const startExport = () => {
-    progress.export = exportOrganisations(
-      snapshot,
-      { ...selection, ...(page === undefined ? {} : { page }) },
-      origin,
-      signal,
-    );
+    progress.export = exportOrganisations(snapshot, selection, origin, signal);
     return progress.export;
   };
   let written: WrittenObject | undefined;
@@ -113,12 +106,5 @@ function readExportRequest(body: unknown): ExportRequest {
       { field: 'response_output', description: 'no output: set response_output to true, or gcs_output, or both' },
     ]);
   }
-  const unpaged = request.gcsOutput === undefined ? 'for_zitadel' : 'gcs_output';
-  if (request.paged && (request.forZitadel || request.gcsOutput !== undefined))
-    throw invalidRequest([{ field: 'paged', description: `cannot be combined with ${unpaged}` }]);
   return request;
-}
-
-function readPage({ pageToken }: ExportRequest, responseBytes: number): Page {
-  return new Page(pageBytes(responseBytes), pageToken === '' ? undefined : readPageToken(pageToken));
 }

@@ -20,7 +20,7 @@ export interface ExportProgress {
 /** The part of a request that an export's first event records. */
 interface RecordedRequest
   extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'>,
-    Partial<Pick<ExportRequest, 'orgsOnly' | 'paged'>> {
+    Partial<Pick<ExportRequest, 'orgsOnly'>> {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
 }
@@ -36,9 +36,8 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
     forZitadel,
     orgsOnly = false,
     responseOutput,
-    paged = false,
   } = request;
-  const flags = { withPasswords, withOtp, withKeys, forZitadel, orgsOnly, responseOutput, paged };
+  const flags = { withPasswords, withOtp, withKeys, forZitadel, orgsOnly, responseOutput };
   return {
     ...organisationFacts(orgIds),
     ...(orgIds.length === 1 && orgIds[0] === NO_ORGANISATION ? { trial: true } : {}),

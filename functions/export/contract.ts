@@ -46,11 +46,6 @@ const exportRequestFields = {
     .describe(
       'Whether to export the organisations without their records. Each then has `importedFrom`, the id of the instance whose export an import created it from, if known.',
     ),
-  paged: z
-    .boolean()
-    .default(false)
-    .describe('Whether a file that is larger than a response may be is returned in pages.'),
-  pageToken: z.string().default('').describe('The `nextPageToken` of the manifest of the page before.'),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
     .optional()
@@ -60,7 +55,7 @@ const exportRequestFields = {
 };
 
 /**
- * The export request (specification 2.4), with `with_keys`, `for_zitadel` and pages added, and ZITADEL's unsupported
+ * The export request (specification 2.4), with `with_keys`, `for_zitadel` and `orgs_only` added, and ZITADEL's unsupported
  * outputs rejected.
  */
 export const exportRequest = requestMessage(exportRequestFields);
@@ -85,21 +80,11 @@ const exportedObject = z
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** An export has an output, and only a response has pages. */
+/** An export has an output. */
 const outputs: JsonSchema = {
   anyOf: [
-    {
-      required: ['response_output'],
-      properties: { response_output: { const: true }, gcs_output: { type: 'null' }, for_zitadel: { const: false } },
-    },
-    {
-      required: ['response_output'],
-      properties: { response_output: { const: true }, paged: { const: false } },
-    },
-    {
-      required: ['gcs_output'],
-      properties: { gcs_output: { type: 'object' }, paged: { const: false } },
-    },
+    { required: ['response_output'], properties: { response_output: { const: true } } },
+    { required: ['gcs_output'], properties: { gcs_output: { type: 'object' } } },
   ],
 };
 

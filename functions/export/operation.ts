@@ -11,10 +11,8 @@ import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import type { ExportRequestOptions } from './contract.ts';
 import { type Entry, ExportedRecords } from './exportedRecords.ts';
-import { Page, type PageStart, pageToken } from './page.ts';
 import {
   openMergedReader,
-  openRemainderReader,
   openSeparateReader,
   type RecordReader,
   type SectionFilter,
@@ -47,8 +45,6 @@ export interface ExportSelection extends ExportRequestOptions {
   readonly ignored?: readonly IgnoredField[];
   /** Whether the file has the organisations without their records, but with the instances that exported them. */
   readonly orgsOnly?: boolean;
-  /** The part of the file that a response carries; by default the whole file. */
-  readonly page?: Page;
 }
 
 /** Where an export comes from, for the manifest. */
@@ -93,13 +89,11 @@ class ExportWriter {
   private readonly leftToDo: LeftToDo;
   private readonly records: ExportedRecords;
   private readonly tally = new ManifestTally();
-  private readonly page: Page;
 
   constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
     this.snapshot = snapshot;
     this.selection = selection;
     this.origin = origin;
-    this.page = selection.page ?? new Page();
     this.leftToDo = new LeftToDo(selection);
     const { forZitadel } = selection;
     const isExported = selector(selection);
@@ -124,7 +118,6 @@ class ExportWriter {
       ignored: [...ignored],
       leftToDo: entries,
       ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
-      ...(this.page.next === undefined ? {} : { nextPageToken: pageToken(this.page.next) }),
     };
   }
 
@@ -158,28 +151,18 @@ class ExportWriter {
   }
 
   private async *organisations(): AsyncGenerator<readonly string[]> {
-    const { start } = this.page;
     const { orgsOnly = false } = this.selection;
     await using reader = this.openReader(() => !orgsOnly);
     let separator = '';
-    for await (const documents of readOrganisations(this.snapshot, this.selection, start?.orgId)) {
+    for await (const documents of readOrganisations(this.snapshot, this.selection)) {
       for (const document of documents) {
-        const isContinued = start?.section !== undefined && document.orgId === start.orgId;
-        const entry = isContinued ? this.remainder(start) : this.organisation(document, reader);
         let before = separator;
-        for await (const texts of entry) {
+        for await (const texts of this.organisation(document, reader)) {
           yield texts.length === 0 ? texts : [before, ...texts];
           if (texts.length > 0) [before, separator] = ['', ','];
         }
-        if (this.page.next !== undefined) return;
       }
     }
-  }
-
-  /** Yields the rest of an organisation that the page before has begun: an entry without the organisation's own fields. */
-  private async *remainder(start: PageStart): AsyncGenerator<readonly string[]> {
-    await using reader = openRemainderReader(this.snapshot, this.selection, start);
-    yield* this.laterEntry(start.orgId, reader, 'first');
   }
 
   private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<readonly string[]> {
@@ -187,7 +170,7 @@ class ExportWriter {
     for await (const documents of readOrganisations(this.snapshot, this.selection))
       for (const { orgId = '' } of documents) {
         let before = ',';
-        for await (const texts of this.laterEntry(orgId, reader, 'second')) {
+        for await (const texts of this.secondEntry(orgId, reader)) {
           yield texts.length === 0 ? texts : [before, ...texts];
           if (texts.length > 0) before = '';
         }
@@ -197,18 +180,17 @@ class ExportWriter {
   private openReader(isRead: SectionFilter): RecordReader {
     return isReadSeparately(this.selection)
       ? openSeparateReader(this.snapshot, this.selection, isRead)
-      : openMergedReader(this.snapshot, this.selection, isRead, this.page.start?.orgId);
+      : openMergedReader(this.snapshot, this.selection, isRead);
   }
 
   /** Yields an entry without the organisation's own fields, unless it has no records. */
-  private async *laterEntry(orgId: string, reader: RecordReader, entry: Entry): AsyncGenerator<readonly string[]> {
+  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<readonly string[]> {
     let opening = `{"orgId":${JSON.stringify(orgId)}`;
     for await (const records of reader.sections(orgId)) {
-      for await (const texts of this.section(records, entry)) {
+      for await (const texts of this.section(records, 'second')) {
         yield texts.length === 0 ? texts : [opening, ...texts];
         if (texts.length > 0) opening = '';
       }
-      if (this.page.next !== undefined) break;
     }
     if (opening === '') yield ['}'];
   }
@@ -216,16 +198,11 @@ class ExportWriter {
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<readonly string[]> {
     const { body = '{}', orgId = '', importedFrom } = document;
     const { orgState, ...leading } = parseObject(body);
-    if (!this.page.takes(body)) {
-      this.page.next = { orgId };
-      return;
-    }
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield [JSON.stringify(leading).slice(0, -1)];
     for await (const records of reader.sections(orgId)) {
       yield* this.section(records, 'first');
-      if (this.page.next !== undefined) break;
     }
     if (importedFrom !== undefined && this.selection.orgsOnly === true)
       yield [`,"${IMPORTED_FROM}":${JSON.stringify(importedFrom)}`];
@@ -237,23 +214,16 @@ class ExportWriter {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let before = `,"${section.name}":${list ? '[' : ''}`;
-    let last: string | undefined;
     for await (const stored of batches) {
       const documents = await this.records.convert(section, stored, entry);
       const texts: string[] = [];
       for (const document of documents) {
         const text = `${before}${recordText(document, insertions)}`;
-        if (!this.page.takes(text)) {
-          const { orgId = '' } = document;
-          this.page.next = { orgId, section: section.name, ...(last === undefined ? {} : { after: last }) };
-          break;
-        }
         this.count(section, document);
         texts.push(text);
-        [before, last] = [',', document.id];
+        before = ',';
       }
       yield texts;
-      if (this.page.next !== undefined) break;
     }
     if (before === ',' && list) yield [']'];
   }

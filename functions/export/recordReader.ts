@@ -1,6 +1,5 @@
 // Readers of the stored records that an export contains, by organisation and section.
 
-import { invalidRequest } from '../../shared/errors/errors.ts';
 import {
   mayHaveOtpEmail,
   type Section,
@@ -9,8 +8,7 @@ import {
 } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
-import type { IdRange, Snapshot, StoredDocument } from '../../shared/store/store.ts';
-import type { PageStart } from './page.ts';
+import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
 import { compareBytes } from './selection.ts';
 
 /** The optional content of an export (specification 2.4). */
@@ -38,15 +36,9 @@ export type SectionFilter = (section: Section) => boolean;
 /**
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
- * @param from the id of the first organisation; by default all are included
  */
-export function openMergedReader(
-  snapshot: Snapshot,
-  content: ExportContent,
-  isRead: SectionFilter,
-  from = '',
-): RecordReader {
-  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported, from));
+export function openMergedReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
+  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported));
   return {
     async *sections(orgId) {
       for (const cursor of cursors) {
@@ -64,29 +56,7 @@ const SECTIONS_AHEAD = 8;
 
 /** Opens a reader with one query for each section of each organisation. The organisations may come in any order. */
 export function openSeparateReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
-  return separateReader(snapshot, exportedSections(content, isRead));
-}
-
-/**
- * Opens a reader of the rest of an organisation, from a position on.
- * @throws IdentityError INVALID_ARGUMENT for the position of an export with other content: the rest would be lost
- */
-export function openRemainderReader(
-  snapshot: Snapshot,
-  content: ExportContent,
-  { section: name, after }: PageStart,
-): RecordReader {
-  const exported = exportedSections(content, () => true);
-  const first = exported.findIndex(({ section }) => section.name === name);
-  if (first < 0) {
-    const description = 'is of an export with other options: repeat those of the page before';
-    throw invalidRequest([{ field: 'page_token', description }]);
-  }
-  return separateReader(snapshot, exported.slice(first), after);
-}
-
-/** @param after the id of the document behind which the first section is read */
-function separateReader(snapshot: Snapshot, exported: readonly ExportedSection[], after?: string): RecordReader {
+  const exported = exportedSections(content, isRead);
   return {
     async *sections(orgId) {
       const ahead: { section: Section; batches: Batches }[] = [];
@@ -94,9 +64,7 @@ function separateReader(snapshot: Snapshot, exported: readonly ExportedSection[]
         for (let index = 0; index < exported.length; index++) {
           for (const { section, fields } of exported.slice(index + ahead.length, index + SECTIONS_AHEAD)) {
             const partition = sectionPartition(orgId, section);
-            const range = { collection: section.collection, partition, fields };
-            const isContinued = after !== undefined && section === exported[0]?.section;
-            const scan = isContinued ? scanAfter(snapshot, range, after) : snapshot.scan(range);
+            const scan = snapshot.scan({ collection: section.collection, partition, fields });
             ahead.push({ section, batches: requestFirst(scan) });
           }
           const next = ahead.shift();
@@ -108,16 +76,6 @@ function separateReader(snapshot: Snapshot, exported: readonly ExportedSection[]
     },
     [Symbol.asyncDispose]: async () => {},
   };
-}
-
-/** Scans the documents behind the one with an id, which may have been deleted. */
-async function* scanAfter(
-  snapshot: Snapshot,
-  range: Omit<IdRange, 'from'>,
-  id: string,
-): AsyncGenerator<readonly StoredDocument[]> {
-  for await (const documents of snapshot.scan({ ...range, from: id }))
-    yield documents.filter((document) => document.id !== id);
 }
 
 interface ExportedSection {
@@ -177,12 +135,12 @@ class SectionCursor {
   private index = 0;
   private isEnded = false;
 
-  constructor(snapshot: Snapshot, { section, fields }: ExportedSection, from: string) {
+  constructor(snapshot: Snapshot, { section, fields }: ExportedSection) {
     const { collection } = section;
     this.section = section;
     this.open = (orgId) =>
       requestFirst(snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields }));
-    this.batches = this.open(from);
+    this.batches = this.open('');
   }
 
   /** Whether the cursor is known to be behind an organisation, which therefore has no more records. */

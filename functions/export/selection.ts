@@ -30,18 +30,14 @@ export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((o
   return (orgId) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
 }
 
-/**
- * Yields the selected organisations by ascending id. Unknown ids are skipped, as ZITADEL does.
- * @param from the id to start at; by default all ids are included
- */
+/** Yields the selected organisations by ascending id. Unknown ids are skipped, as ZITADEL does. */
 export function readOrganisations(
   snapshot: Snapshot,
   selection: OrganisationSelection,
-  from = '',
 ): AsyncGenerator<readonly StoredDocument[]> {
   const isSelected = selector(selection) ?? (() => true);
-  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected, from);
-  const orgIds = [...new Set(selection.orgIds)].filter((orgId) => isSelected(orgId) && compareBytes(orgId, from) >= 0);
+  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected);
+  const orgIds = [...new Set(selection.orgIds)].filter((orgId) => isSelected(orgId));
   return readByIds(snapshot, orgIds.sort(compareBytes));
 }
 
@@ -49,9 +45,8 @@ export function readOrganisations(
 async function* scanSelected(
   snapshot: Snapshot,
   isSelected: (orgId: string) => boolean,
-  from: string,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  const partitions = sectionPartitions(organisationSection, from);
+  const partitions = sectionPartitions(organisationSection);
   let last = '';
   for await (const batch of snapshot.scan({ collection, partitions, fields: organisationRowFields })) {
     for (const { orgId = '' } of batch) {

@@ -113,13 +113,7 @@ async function runImport(
     const callbacks = { onInspected, onPhase, onWait: onPhase, onLocked };
     const importing = { ...requested, ignored, caller, passwordHashing, limits, ...callbacks };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
-    return await importOrganisations(
-      store,
-      source,
-      importing,
-      uniqueStamp(ports.now(), requested.importId),
-      call.signal,
-    );
+    return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();
   }

@@ -58,13 +58,6 @@ export const importOptions = {
   onConflict: onConflicts
     .default('report')
     .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
-  importId: z
-    .string()
-    .regex(/^\d{9}$/, { error: 'must have 9 digits' })
-    .optional()
-    .describe(
-      'Nine random digits that several requests of one import share: what one of them has created does not count as existing before.',
-    ),
   ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
 };
 

@@ -25,7 +25,7 @@ import { settleLoginNames, type Targets } from './plan/targets.ts';
 import { fileWarnings, ignoredWarning, loginNameWarnings } from './results/fileWarnings.ts';
 import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
-import { AttemptStamps, isCreatedByImport } from './stamp.ts';
+import { AttemptStamps, isCreatedByCall } from './stamp.ts';
 import { writeOrganisations } from './writeOrganisations.ts';
 import { writePhase } from './writePhase.ts';
 
@@ -196,7 +196,7 @@ async function requireNew({ inspection, store, signal, rules }: ImportContext): 
     existing.push(
       ...batch.filter((_, index) => {
         const document = documents[index];
-        return document !== undefined && !isCreatedByImport(rules, document);
+        return document !== undefined && !isCreatedByCall(rules, document);
       }),
     );
   }

@@ -9,15 +9,10 @@ const RANDOM_DIGITS = 9;
  * Returns the current time with random digits behind the milliseconds, which identifies a call. Stored records have it as
  * their creation or change date, with the number of the attempt that wrote them:
  * `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
- * @param importId the digits that the requests of one import share
  */
-export function uniqueStamp(now: Date, importId = newImportId()): string {
-  return now.toISOString().replace('Z', `${importId}Z`);
-}
-
-/** Returns random digits that identify the records of one import, in one request or several. */
-function newImportId(): string {
-  return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+export function uniqueStamp(now: Date): string {
+  const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+  return now.toISOString().replace('Z', `${digits}Z`);
 }
 
 /** The creation and change dates of a call's attempts to write a batch, each different. */
@@ -47,12 +42,9 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
-/** The length of a time with milliseconds, which the digits of an import follow. */
-const TIME_LENGTH = '2026-01-02T03:04:05.678'.length;
-
-/** Whether a request of the same import created the stored record. */
-export function isCreatedByImport(call: StampedCall, { createdAt = '' }: StoredDocument): boolean {
-  return createdAt.startsWith(stampPrefix(call).slice(TIME_LENGTH), TIME_LENGTH);
+/** Whether a call created the stored record. */
+export function isCreatedByCall(call: StampedCall, { createdAt = '' }: StoredDocument): boolean {
+  return createdAt.startsWith(stampPrefix(call));
 }
 
 /** Returns the beginning of the creation and change dates of a call's records. */

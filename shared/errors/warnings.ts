@@ -6,10 +6,6 @@ import { type IssueParams, type IssueRow, issueParams, issueText, type Parameter
 export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
-  page_continued: {
-    text: 'the file is a page of an export, and others follow',
-    remedy: '`identity export` joins all pages to one file',
-  },
   states_unknown: {
     text: 'unknown states: the file has none (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each counts as active, or as initial, even if it is deactivated or locked at the source',
     remedy: 'deactivate it in the target',

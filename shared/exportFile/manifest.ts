@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type Counts, increase } from '../collections/counts.ts';
 import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
 import { type Credentials, isList, type KeptField, type Section } from '../organisation/section.ts';
@@ -62,10 +61,6 @@ export const manifestSchema = z.object({
     .describe(
       'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
     ),
-  nextPageToken: z
-    .string()
-    .exactOptional()
-    .describe('The `page_token` of the request for the next page; absent in the last page and in a whole file.'),
 });
 
 /** The manifest of an export. */
@@ -160,20 +155,6 @@ const DIGEST = 'sha256:';
 
 function formatDigest(sum: bigint): string {
   return `${DIGEST}${(sum % MODULUS).toString(16).padStart(64, '0')}`;
-}
-
-/** Joins the manifests of a file's parts. */
-export function joinManifests(
-  parts: readonly (Pick<Manifest, 'counts' | 'digest'> & {
-    readonly leftToDo?: ExportedManifest['leftToDo'] | undefined;
-  })[],
-) {
-  const counts: Counts = {};
-  for (const part of parts) for (const [name, count] of Object.entries(part.counts)) increase(counts, name, count);
-  const sum = parts.reduce((total, { digest }) => total + BigInt(`0x${digest.slice(DIGEST.length)}`), 0n);
-  const entries = parts.flatMap(({ leftToDo = [] }) => leftToDo);
-  const leftToDo = [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
-  return { counts, digest: formatDigest(sum), leftToDo };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';

@@ -17,7 +17,7 @@ import {
   unsettled,
   withWarnings,
 } from '../stages.ts';
-import { isCreatedByImport } from '../stamp.ts';
+import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
 import { withoutMissingRoles } from './missingRoles.ts';
 import { type Gift, giftOf } from './privileges.ts';
@@ -38,7 +38,7 @@ export async function checkBatch(context: CheckContext, plans: readonly RecordPl
   const { store, removed, reservedNames, rules } = context;
   const owners = await reservedNames.findOwners(plans);
   const checked: BatchRecord[] = [];
-  const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByImport(rules, stored);
+  const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByCall(rules, stored);
   for await (const part of inParts(await completeRecords(store, plans), owners)) {
     const found = await readFound(store, unsettled(part), removed);
     for (const record of part) checked.push(isSettled(record) ? record : checkRecord(record, found, isNew));

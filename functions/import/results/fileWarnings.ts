@@ -8,9 +8,6 @@ import type { ImportWarning } from '../contract.ts';
 /** The warning of a file without a manifest. */
 const unproved: ImportWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
-/** The warning of a page of an export that is not the last one. */
-const continued: ImportWarning = { type: 'manifest', ...warn('page_continued', {}) };
-
 /** Returns the warnings about the states that a file lacks. */
 export function stateWarnings({
   unknownStates,
@@ -24,13 +21,9 @@ export function stateWarnings({
 
 /** Returns the warnings about a whole file. */
 export function fileWarnings(
-  inspection: Pick<Inspection, 'proved' | 'manifest' | 'unknownStates' | 'initialPeople'>,
+  inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
 ): ImportWarning[] {
-  return [
-    ...(inspection.proved ? [] : [unproved]),
-    ...(inspection.manifest?.nextPageToken === undefined ? [] : [continued]),
-    ...stateWarnings(inspection),
-  ];
+  return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
 }
 
 /**

@@ -13,8 +13,6 @@ describe('the export request', () => {
       withKeys: false,
       orgsOnly: false,
       forZitadel: false,
-      paged: false,
-      pageToken: '',
       responseOutput: false,
     });
   });
@@ -38,8 +36,6 @@ describe('the export request', () => {
       orgsOnly: false,
       forZitadel: false,
       timeout: '30s',
-      paged: false,
-      pageToken: '',
       responseOutput: true,
       gcsOutput: { path: 'export.json', bucket: 'caos-zitadel-exports', serviceaccountJson: 'XXXX' },
     });
