@@ -4,21 +4,16 @@ import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
-import { parseObject } from '../../shared/json/jsonObject.ts';
-import { type Credential, IMPORTED_FROM, isList, type Section } from '../../shared/organisation/section.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import { mayHaveOtpEmail, type Section } from '../../shared/organisation/section.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import type { ExportRequestOptions } from './contract.ts';
+import { mergeByOrganisation } from './events.ts';
 import { type Entry, ExportedRecords } from './exportedRecords.ts';
-import {
-  openMergedReader,
-  openSeparateReader,
-  type RecordReader,
-  type SectionFilter,
-  type SectionRecords,
-} from './recordReader.ts';
-import { isReadSeparately, readOrganisations, selector } from './selection.ts';
+import { FileWriter } from './fileWriter.ts';
+import { selectOrganisations, selector } from './selection.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
@@ -69,11 +64,11 @@ export function exportOrganisations(
   origin: ExportOrigin,
   signal: AbortSignal,
 ): OrganisationExport {
-  const writer = new ExportWriter(snapshot, selection, origin);
+  const exporter = new Exporter(snapshot, selection, origin);
   return {
-    bytes: writer.chunks(signal),
+    bytes: exporter.chunks(signal),
     get manifest() {
-      return writer.manifest;
+      return exporter.manifest;
     },
   };
 }
@@ -82,19 +77,23 @@ const EXPORT_CHUNK_BYTES = 64 * 1024;
 /** The most bytes that UTF-8 has for a UTF-16 unit. */
 const UNIT_BYTES = 3;
 
-class ExportWriter {
+class Exporter {
   private readonly snapshot: Snapshot;
   private readonly selection: ExportSelection;
   private readonly origin: ExportOrigin;
   private readonly leftToDo: LeftToDo;
   private readonly records: ExportedRecords;
+  private readonly writer: FileWriter;
   private readonly tally = new ManifestTally();
+  /** The sections that have been read to their end. */
+  private read: readonly Section[] = [];
 
   constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
     this.snapshot = snapshot;
     this.selection = selection;
     this.origin = origin;
     this.leftToDo = new LeftToDo(selection);
+    this.writer = new FileWriter(selection.orgsOnly === true);
     const { forZitadel } = selection;
     const isExported = selector(selection);
     this.records = new ExportedRecords(snapshot, { forZitadel, isExported, leftToDo: this.leftToDo });
@@ -114,6 +113,7 @@ class ExportWriter {
       ...(instanceId === undefined || forZitadel ? {} : { instanceId }),
       ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}),
       ...(exportedBy === undefined ? {} : { exportedBy }),
+      sections: this.read.map(({ name }) => name),
       secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
       ignored: [...ignored],
       leftToDo: entries,
@@ -143,89 +143,44 @@ class ExportWriter {
   }
 
   private async *texts(): AsyncGenerator<readonly string[]> {
-    yield ['{"orgs":['];
-    yield* this.organisations();
-    const inSecond = new Set(this.records.sectionsOfSecondEntries);
-    if (inSecond.size > 0) yield* this.secondEntries(inSecond);
-    yield [`],"manifest":${JSON.stringify(this.manifest)}}\n`];
+    const exported = this.selection.orgsOnly === true ? [] : exportedSections(this.selection);
+    yield* this.entries('first', exported);
+    this.read = exported;
+    const second = exported.filter((section) => this.records.sectionsOfSecondEntries.has(section));
+    if (second.length > 0) yield* this.entries('second', second);
+    this.writer.finish(this.manifest);
+    yield this.writer.take();
   }
 
-  private async *organisations(): AsyncGenerator<readonly string[]> {
-    const { orgsOnly = false } = this.selection;
-    await using reader = this.openReader(() => !orgsOnly);
-    let separator = '';
-    for await (const documents of readOrganisations(this.snapshot, this.selection)) {
-      for (const document of documents) {
-        let before = separator;
-        for await (const texts of this.organisation(document, reader)) {
-          yield texts.length === 0 ? texts : [before, ...texts];
-          if (texts.length > 0) [before, separator] = ['', ','];
-        }
+  /** Writes an entry for each organisation, with its records of some sections. */
+  private async *entries(entry: Entry, exported: readonly Section[]): AsyncGenerator<readonly string[]> {
+    const { organisations, scan } = await selectOrganisations(this.snapshot, this.selection);
+    const scans = exported.map((section) => ({
+      section,
+      batches: scan(section, selectFields(section, this.selection)),
+    }));
+    for await (const events of mergeByOrganisation(organisations(), scans)) {
+      for (const event of events) {
+        if (event.kind === 'organisation') this.begin(event.document, entry);
+        else if (event.kind === 'end') this.writer.end();
+        else await this.add(event.section, event.documents, entry);
       }
+      yield this.writer.take();
     }
   }
 
-  private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<readonly string[]> {
-    await using reader = this.openReader((section) => sections.has(section));
-    for await (const documents of readOrganisations(this.snapshot, this.selection))
-      for (const { orgId = '' } of documents) {
-        let before = ',';
-        for await (const texts of this.secondEntry(orgId, reader)) {
-          yield texts.length === 0 ? texts : [before, ...texts];
-          if (texts.length > 0) before = '';
-        }
-      }
-  }
-
-  private openReader(isRead: SectionFilter): RecordReader {
-    return isReadSeparately(this.selection)
-      ? openSeparateReader(this.snapshot, this.selection, isRead)
-      : openMergedReader(this.snapshot, this.selection, isRead);
-  }
-
-  /** Yields an entry without the organisation's own fields, unless it has no records. */
-  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<readonly string[]> {
-    let opening = `{"orgId":${JSON.stringify(orgId)}`;
-    for await (const records of reader.sections(orgId)) {
-      for await (const texts of this.section(records, 'second')) {
-        yield texts.length === 0 ? texts : [opening, ...texts];
-        if (texts.length > 0) opening = '';
-      }
-    }
-    if (opening === '') yield ['}'];
-  }
-
-  private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<readonly string[]> {
-    const { body = '{}', orgId = '', importedFrom } = document;
-    const { orgState, ...leading } = parseObject(body);
+  private begin(document: StoredDocument, entry: Entry): void {
+    this.writer.begin(document, entry);
+    if (entry === 'second') return;
     this.tally.addOrganisation();
     this.count(organisationSection, document);
-    yield [JSON.stringify(leading).slice(0, -1)];
-    for await (const records of reader.sections(orgId)) {
-      yield* this.section(records, 'first');
-    }
-    if (importedFrom !== undefined && this.selection.orgsOnly === true)
-      yield [`,"${IMPORTED_FROM}":${JSON.stringify(importedFrom)}`];
-    yield [orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`];
   }
 
-  /** Yields a section's records of one entry, batch by batch, also those without any, so that an abort is noticed. */
-  private async *section({ section, batches }: SectionRecords, entry: Entry): AsyncGenerator<readonly string[]> {
-    const list = isList(section);
-    const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
-    let before = `,"${section.name}":${list ? '[' : ''}`;
-    for await (const stored of batches) {
-      const documents = await this.records.convert(section, stored, entry);
-      const texts: string[] = [];
-      for (const document of documents) {
-        const text = `${before}${recordText(document, insertions)}`;
-        this.count(section, document);
-        texts.push(text);
-        before = ',';
-      }
-      yield texts;
-    }
-    if (before === ',' && list) yield [']'];
+  private async add(section: Section, stored: readonly StoredDocument[], entry: Entry): Promise<void> {
+    const documents = await this.records.convert(section, stored, entry);
+    if (documents.length === 0) return;
+    for (const document of documents) this.count(section, document);
+    this.writer.add(section, documents);
   }
 
   private count(section: Section, document: StoredDocument): void {
@@ -235,39 +190,14 @@ class ExportWriter {
   }
 }
 
-type TextInserter = (json: string, text: string) => string;
-
-/** A stored credential and its inserter into a record's JSON. */
-interface CredentialInsertion {
-  readonly field: Credential['field'];
-  readonly insert: TextInserter;
+/** Returns the sections that an export has, in the order of the file. */
+function exportedSections({ withKeys }: ExportSelection): readonly Section[] {
+  return sections.filter(({ keys }) => keys !== true || withKeys);
 }
 
-/** Returns a record's JSON with its credentials. */
-function recordText(document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
-  const { body = '{}', otpEmail } = document;
-  let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
-  for (const { field, insert } of insertions) {
-    const credential = document[field];
-    if (credential !== undefined) json = insert(json, credential);
-  }
-  return json;
-}
-
-/**
- * Creates a function that inserts a text at `path`, such as `user.otpCode`. The record must have an object under the
- * path's first name and no value at the path. The record is not parsed, because parsing takes longer than the database
- * read. Since JSON.stringify escapes quotes in strings, `"user":{` occurs only where that object starts.
- */
-export function textInserter(path: string): TextInserter {
-  const [outer, ...inner] = path.split('.');
-  const opening = `"${outer}":{`;
-  const before = inner.map((name) => `"${name}":`).join('{');
-  const after = '}'.repeat(inner.length - 1);
-  return (json, text) => {
-    const at = json.indexOf(opening) + opening.length;
-    if (at < opening.length) throw new Error(`the record has no object ${outer}`);
-    const separator = json[at] === '}' ? '' : ',';
-    return `${json.slice(0, at)}${before}${JSON.stringify(text)}${after}${separator}${json.slice(at)}`;
-  };
+/** Selects credentials only if the request includes them. */
+function selectFields(section: Section, selection: ExportSelection): readonly FieldName[] {
+  const credentials = (section.credentials ?? []).filter(({ flag }) => selection[flag]);
+  const factor: FieldName[] = mayHaveOtpEmail(section) && selection.withOtp ? ['otpEmail'] : [];
+  return ['orgId', 'body', 'digest', 'state', ...credentials.map(({ field }) => field), ...factor];
 }

@@ -1,6 +1,6 @@
-// The organisations that an export selects, read from a snapshot.
+// The organisations that an export selects, and their records, read from a snapshot.
 
-import { sectionPartitions } from '../../shared/organisation/section.ts';
+import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, READ_BATCH, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
@@ -11,16 +11,19 @@ export interface OrganisationSelection {
   readonly excludedOrgIds: readonly string[];
 }
 
+type Batches = AsyncGenerator<readonly StoredDocument[]>;
+
+/** The selected organisations in a snapshot, both in the order of `compareBytes`. */
+export interface SelectedOrganisations {
+  readonly organisations: () => Batches;
+  /** Reads a section's records of the selected organisations, and perhaps some of organisations that do not exist. */
+  readonly scan: (section: Section, fields: readonly FieldName[]) => Batches;
+}
+
 /** The most organisations that are cheaper to read one by one than by a scan of all. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];
-
-/** Whether the selected organisations are read one by one; else all are scanned. */
-export function isReadSeparately({ orgIds }: OrganisationSelection): boolean {
-  const { size } = new Set(orgIds);
-  return size > 0 && size <= MAX_SEPARATE;
-}
 
 /** Returns whether an organisation, by its id, is selected; undefined where all are. */
 export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((orgId: string) => boolean) | undefined {
@@ -30,39 +33,70 @@ export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((o
   return (orgId) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Yields the selected organisations by ascending id. Unknown ids are skipped, as ZITADEL does. */
-export function readOrganisations(
+/** Finds the selected organisations. Unknown ids are skipped, as ZITADEL does. */
+export async function selectOrganisations(
   snapshot: Snapshot,
   selection: OrganisationSelection,
-): AsyncGenerator<readonly StoredDocument[]> {
+): Promise<SelectedOrganisations> {
   const isSelected = selector(selection) ?? (() => true);
-  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected);
-  const orgIds = [...new Set(selection.orgIds)].filter((orgId) => isSelected(orgId));
-  return readByIds(snapshot, orgIds.sort(compareBytes));
+  const ids = [...new Set(selection.orgIds)];
+  if (ids.length === 0 || ids.length > MAX_SEPARATE)
+    return {
+      organisations: () => scanSelected(snapshot, isSelected, organisationSection, organisationRowFields),
+      scan: (section, fields) => scanSelected(snapshot, isSelected, section, fields),
+    };
+  const found = await readByIds(snapshot, ids.filter(isSelected).sort(compareBytes));
+  return {
+    async *organisations() {
+      yield found;
+    },
+    scan: (section, fields) => scanEach(snapshot, found, section, fields),
+  };
 }
 
-/** @throws Error when the database orders ids otherwise: the merged reader would skip records */
+/** Above this many skipped records in a row, a new query costs less than to read on. */
+const MAX_SKIPPED = 500;
+
+/** Scans all organisations, and begins again behind an organisation that is not selected if it is large. */
 async function* scanSelected(
   snapshot: Snapshot,
   isSelected: (orgId: string) => boolean,
-): AsyncGenerator<readonly StoredDocument[]> {
-  const partitions = sectionPartitions(organisationSection);
-  let last = '';
-  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationRowFields })) {
-    for (const { orgId = '' } of batch) {
-      if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
-      last = orgId;
+  section: Section,
+  fields: readonly FieldName[],
+): Batches {
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const partitions = sectionPartitions(section, from);
+    from = undefined;
+    let skipped = 0;
+    for await (const batch of snapshot.scan({ collection: section.collection, partitions, fields })) {
+      const selected = batch.filter(({ orgId = '' }) => isSelected(orgId));
+      yield selected;
+      skipped = selected.length === 0 ? skipped + batch.length : 0;
+      if (skipped < MAX_SKIPPED) continue;
+      from = `${batch.at(-1)?.orgId}\0`;
+      break;
     }
-    yield batch.filter(({ orgId = '' }) => isSelected(orgId));
   }
 }
 
-async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
+async function* scanEach(
+  snapshot: Snapshot,
+  organisations: readonly StoredDocument[],
+  section: Section,
+  fields: readonly FieldName[],
+): Batches {
+  for (const { orgId = '' } of organisations)
+    yield* snapshot.scan({ collection: section.collection, partition: sectionPartition(orgId, section), fields });
+}
+
+async function readByIds(snapshot: Snapshot, orgIds: readonly string[]): Promise<readonly StoredDocument[]> {
+  const found: StoredDocument[] = [];
   for (let start = 0; start < orgIds.length; start += READ_BATCH) {
     const keys = orgIds.slice(start, start + READ_BATCH).map((orgId) => ({ collection, id: documentId(orgId) }));
     const documents = await snapshot.getMany(keys, organisationRowFields);
-    yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
+    found.push(...documents.filter((document) => document !== undefined));
   }
+  return found.filter((document) => !isInRemoval(document));
 }
 
 /** Compares texts by their UTF-8 bytes, as databases do; JavaScript compares UTF-16 units. */

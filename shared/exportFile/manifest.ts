@@ -61,6 +61,14 @@ export const manifestSchema = z.object({
     .describe(
       'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
     ),
+  sections: z
+    .array(z.string())
+    .optional()
+    // Other tools may write another value, which states nothing.
+    .catch(undefined)
+    .describe(
+      'The sections that were read completely: an organisation of the file has no other records of them. By default that is unknown.',
+    ),
 });
 
 /** The manifest of an export. */
@@ -86,6 +94,9 @@ export type IgnoredField = z.infer<typeof ignoredField>;
 export const exportedManifest = manifestSchema.extend({
   instanceId: z.string().optional().describe(INSTANCE_ID),
   secrets: carriedSecrets.describe('The secrets that the request selected: the file contains no others.'),
+  sections: z
+    .array(z.string())
+    .describe('The sections that were read completely: an organisation of the file has no other records of them.'),
   ignored: z
     .array(ignoredField)
     .describe('The first fields of the request that the service does not know, and therefore ignored.'),

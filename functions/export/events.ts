@@ -1,0 +1,109 @@
+// An export as events: the organisations of a snapshot, each with its records.
+
+import type { Section } from '../../shared/organisation/section.ts';
+import type { StoredDocument } from '../../shared/store/store.ts';
+import { compareBytes } from './selection.ts';
+
+type Documents = readonly StoredDocument[];
+
+/**
+ * A part of an export, in the order of the file: an organisation, then its records section by section, then its end. A
+ * section's records come in several events if they are many, and in none if there are none.
+ */
+export type ExportEvent =
+  | { readonly kind: 'organisation'; readonly document: StoredDocument }
+  | { readonly kind: 'records'; readonly section: Section; readonly documents: Documents }
+  | { readonly kind: 'end' };
+
+/** The scan of one section, in the order of the organisations' ids. */
+export interface SectionScan {
+  readonly section: Section;
+  readonly batches: AsyncIterable<Documents>;
+}
+
+/**
+ * Merges the scans of sections by organisation. Yields the events in arrays, because to await each event costs more than to
+ * write it; an array may be empty.
+ * @throws Error when the database orders ids otherwise: the merge would skip records
+ */
+export async function* mergeByOrganisation(
+  organisations: AsyncIterable<Documents>,
+  scans: readonly SectionScan[],
+): AsyncGenerator<readonly ExportEvent[]> {
+  const cursors = scans.map((scan) => new Cursor(scan));
+  let events: ExportEvent[] = [];
+  let last = '';
+  try {
+    for await (const batch of organisations) {
+      for (const document of batch) {
+        const { orgId = '' } = document;
+        if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
+        last = orgId;
+        events.push({ kind: 'organisation', document });
+        for (const cursor of cursors) {
+          for (;;) {
+            const documents = cursor.take(orgId);
+            if (documents.length > 0) events.push({ kind: 'records', section: cursor.section, documents });
+            if (!cursor.isDrained) break;
+            yield events;
+            events = [];
+            await cursor.refill();
+          }
+        }
+        events.push({ kind: 'end' });
+      }
+      yield events;
+      events = [];
+    }
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()));
+  }
+}
+
+/** The position in a section's scan, of which the next batch is always requested in advance. */
+class Cursor {
+  readonly section: Section;
+  private readonly batches: AsyncIterator<Documents>;
+  private documents: Documents = [];
+  private index = 0;
+  private isEnded = false;
+  private requested: Promise<IteratorResult<Documents>>;
+
+  constructor({ section, batches }: SectionScan) {
+    this.section = section;
+    this.batches = batches[Symbol.asyncIterator]();
+    this.requested = this.request();
+  }
+
+  /** Whether the next record, if there is one, has not been read yet. */
+  get isDrained(): boolean {
+    return this.index === this.documents.length && !this.isEnded;
+  }
+
+  /** Takes the next records if they are of the organisation, and drops those of organisations before it, which are missing. */
+  take(orgId: string): Documents {
+    while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
+    const start = this.index;
+    while (this.documents[this.index]?.orgId === orgId) this.index++;
+    return this.documents.slice(start, this.index);
+  }
+
+  async refill(): Promise<void> {
+    const { done, value } = await this.requested;
+    this.isEnded = done === true;
+    if (done === true) return;
+    [this.documents, this.index] = [value, 0];
+    this.requested = this.request();
+  }
+
+  async close(): Promise<void> {
+    await this.batches.return?.();
+  }
+
+  private request(): Promise<IteratorResult<Documents>> {
+    const requested = this.batches.next();
+    // A failed read is reported in its turn; until then this handler prevents an unhandled rejection.
+    requested.catch(() => undefined);
+    return requested;
+  }
+}
