@@ -26,6 +26,8 @@ export interface Config {
   readonly passwordHashing: PasswordHashing;
   /** The local port of the metrics; undefined for none. */
   readonly metricsPort: number | undefined;
+  /** The bucket for exports and uploads that exceed a response or a request; undefined for none. */
+  readonly transferBucket: string | undefined;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
 }
@@ -88,6 +90,7 @@ const environment = z.object({
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(9_000),
+  TRANSFER_BUCKET: z.string().optional(),
   TRUSTED_PROXIES: proxies.optional(),
 });
 
@@ -137,6 +140,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
     String(bcryptCosts.default),
   ],
+  TRANSFER_BUCKET: [
+    'bucket in Cloud Storage for exports that exceed a response and uploads that exceed a request; only the functions use it',
+    'none',
+  ],
   AUDIT_DAYS: ['days for which the audit trail of an embedded database is kept', '400'],
   TRUSTED_PROXIES: [
     'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
@@ -180,6 +187,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     passwordHashing:
       data.PASSWORD_HASH === 'bcrypt' ? { algorithm: 'bcrypt', cost: data.BCRYPT_COST } : { algorithm: 'argon2id' },
     metricsPort: data.METRICS_PORT,
+    transferBucket: data.TRANSFER_BUCKET,
     describesInstance: data.OPENAPI_SCOPE === 'instance',
   };
 }

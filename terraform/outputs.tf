@@ -36,7 +36,7 @@ output "redeploy_commands" {
 }
 
 output "transfer_buckets" {
-  description = "The names of each instance's transfer buckets, under `exports` and `imports`."
+  description = "The names of each instance's buckets, under `exports`, `imports` and `transfers`."
   value       = { for id, instance in module.instance : id => instance.buckets }
 }
 

@@ -1,10 +1,13 @@
 import { registerFunction } from '../../shared/http/functionShell.ts';
 import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';
+import { openTransfers } from '../../shared/objectStorage/openTransfers.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
 import { functionProgram } from '../program.ts';
 import { routes } from './app.ts';
 
 registerFunction('import', (config) => {
   requireMasterKey(config.storeLocation);
-  return functionProgram(config, (ports) => routes({ ...config, ...ports, objectStorage: openObjectStorage() }));
+  const objectStorage = openObjectStorage();
+  const transfers = openTransfers(config.transferBucket);
+  return functionProgram(config, (ports) => routes({ ...config, ...ports, objectStorage, transfers }));
 });

@@ -49,7 +49,7 @@ run "outputs_the_next_steps" {
     error_message = "The DNS records must be the certificate's and the load balancer's."
   }
   assert {
-    condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
+    condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports", transfers = "acme-identity-south-transfers" }
     error_message = "Each instance must have its own buckets."
   }
   assert {
@@ -306,7 +306,7 @@ run "enables_every_service_that_it_uses_and_disables_none" {
   assert {
     condition = toset(keys(google_project_service.this)) == toset(formatlist("%s.googleapis.com", [
       "artifactregistry", "certificatemanager", "cloudbuild", "cloudfunctions", "cloudresourcemanager", "compute", "firebaserules",
-      "firestore", "iam", "logging", "monitoring", "run", "secretmanager", "storage",
+      "firestore", "iam", "iamcredentials", "logging", "monitoring", "run", "secretmanager", "storage",
     ]))
     error_message = "Without its service, a resource cannot be created."
   }

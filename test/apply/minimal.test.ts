@@ -32,9 +32,28 @@ describe('the configuration, applied with the real provider', () => {
 
   const names = (part: string) => [...applied.project.resources.keys()].filter((key) => key.includes(part));
 
+  const rolesOn = (key: string) =>
+    applied.project.policies.get(key)?.bindings.map(({ role, members }) => ({ role, members: members.toSorted() }));
+
   it('creates an instance in a project without enabled services, while services and roles take effect with a delay', async () => {
     await settle(withInstances({ north }));
     expect(names('/functions/')).toHaveLength(3);
+  });
+
+  it('creates the bucket for transfers, with roles for the functions alone', () => {
+    const bucket = 'storage/b/acme-identity-north-transfers';
+    expect(applied.project.resources.get(bucket)).toMatchObject({
+      iamConfiguration: { uniformBucketLevelAccess: { enabled: true }, publicAccessPrevention: 'enforced' },
+      lifecycle: { rule: expect.arrayContaining([{ action: { type: 'Delete' }, condition: { age: 1 } }]) },
+      softDeletePolicy: { retentionDurationSeconds: '0' },
+    });
+    const account = (name: string) => `north-${name}@acme-identity.iam.gserviceaccount.com`;
+    const members = ['export', 'import'].map((name) => `serviceAccount:${account(name)}`);
+    expect(rolesOn(bucket)).toEqual([{ role: 'roles/storage.objectUser', members }]);
+    expect(rolesOn(`iam/projects/acme-identity/serviceAccounts/${account('export')}`)).toEqual([
+      { role: 'roles/iam.serviceAccountTokenCreator', members: [`serviceAccount:${account('export')}`] },
+    ]);
+    expect(applied.project.answers('iamcredentials')).toBe(true);
   });
 
   it('releases changed rules, and deletes the former ones', async () => {

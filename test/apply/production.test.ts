@@ -150,7 +150,7 @@ describe('the production example, applied with the real provider', () => {
 /** The identities of the resources with data. */
 function dataOf({ project }: Applied): Fields {
   const withData =
-    /^(firestore\/.*\/databases\/[^/]+|logging\/.*\/buckets\/[^/]+|storage\/b\/[^/]+-(exports|imports))$/;
+    /^(firestore\/.*\/databases\/[^/]+|logging\/.*\/buckets\/[^/]+|storage\/b\/[^/]+-(exports|imports|transfers))$/;
   const resources = [...project.resources].filter(([key]) => withData.test(key));
   return Object.fromEntries(
     resources.map(([key, { uid, createTime, timeCreated }]) => [key, uid ?? createTime ?? timeCreated]),

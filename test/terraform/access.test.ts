@@ -13,10 +13,12 @@ describe('the access that Terraform grants', () => {
       'roles/artifactregistry.writer',
       'roles/datastore.user',
       'roles/datastore.viewer',
+      'roles/iam.serviceAccountTokenCreator',
       'roles/logging.logWriter',
       'roles/run.invoker',
       'roles/secretmanager.secretAccessor',
       'roles/storage.objectCreator',
+      'roles/storage.objectUser',
       'roles/storage.objectViewer',
     ]);
   });
@@ -27,6 +29,7 @@ describe('the access that Terraform grants', () => {
       'cloud_run_v2_service_iam_member',
       'project_iam_member',
       'secret_manager_secret_iam_member',
+      'service_account_iam_member',
       'storage_bucket_iam_member',
     ]);
   });

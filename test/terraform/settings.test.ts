@@ -32,6 +32,7 @@ const leftToDefaults = [
 const applied: Readonly<Record<string, string>> = {
   '${var.project_id}': 'acme-identity',
   '${google_firestore_database.this.name}': 'north',
+  '${google_storage_bucket.transfer["transfers"].name}': 'acme-identity-north-transfers',
   '${join(",", var.cors_origins)}': 'https://console.example.com,https://other.example.com',
 };
 
@@ -57,6 +58,7 @@ describe('the environment that Terraform gives the functions', () => {
       trustedProxies: 2,
       shutdownMs: 9_000,
       describesInstance: true,
+      transferBucket: 'acme-identity-north-transfers',
       passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
   });

@@ -1,7 +1,8 @@
-# Buckets for files in transit between instances. The functions have no access to them: each request carries the key of a
-# service account, and that account needs the permission.
+# Buckets for files in transit between instances. The functions have no access to exports and imports: each request carries
+# the key of a service account, and that account needs the permission. The bucket transfers is the functions' own: an export
+# that exceeds a response, and a file that exceeds a request, pass through it.
 resource "google_storage_bucket" "transfer" {
-  for_each = toset(["exports", "imports"])
+  for_each = { exports = { days = 7 }, imports = { days = 7 }, transfers = { days = 1 } }
 
   project                     = var.project_id
   name                        = "${var.project_id}-${var.id}-${each.key}"
@@ -28,7 +29,7 @@ resource "google_storage_bucket" "transfer" {
       type = "Delete"
     }
     condition {
-      age = 7
+      age = each.value.days
     }
   }
   lifecycle_rule {
@@ -39,6 +40,27 @@ resource "google_storage_bucket" "transfer" {
       age = 1
     }
   }
+
+  # A browser sends "Origin: null" when a redirect leads from the instance's domain to the bucket, so no list of origins
+  # matches. The signed URL authorises a download, and the instance sends it to cors_origins only.
+  dynamic "cors" {
+    for_each = each.key == "transfers" && length(var.cors_origins) > 0 ? [["*"]] : []
+    content {
+      origin          = cors.value
+      method          = ["GET", "PUT"]
+      response_header = ["Content-Range", "Content-Type", "Range"]
+      max_age_seconds = 3600
+    }
+  }
+}
+
+# To create, read and delete: the functions change no object and list none.
+resource "google_storage_bucket_iam_member" "transfers" {
+  for_each = { for name, settings in local.functions : name => settings if settings.transfers }
+
+  bucket = google_storage_bucket.transfer["transfers"].name
+  role   = "roles/storage.objectUser"
+  member = google_service_account.function[each.key].member
 }
 
 resource "google_storage_bucket_iam_member" "exporter" {

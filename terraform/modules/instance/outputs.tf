@@ -9,7 +9,7 @@ output "archives" {
 }
 
 output "buckets" {
-  description = "The names of the transfer buckets, under `exports` and `imports`."
+  description = "The names of the buckets, under `exports`, `imports` and `transfers`."
   value       = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name }
 }
 

@@ -44,6 +44,13 @@ resource "google_project_iam_member" "database" {
   }
 }
 
+# An account without a key signs through IAM Credentials, which asks for this role, also for a signature of the account's own.
+resource "google_service_account_iam_member" "signer" {
+  service_account_id = google_service_account.function["export"].name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = google_service_account.function["export"].member
+}
+
 # Roles take effect a while after they are granted, and a function that may not read its secret cannot start.
 resource "time_sleep" "roles" {
   create_duration = "120s"
@@ -51,6 +58,8 @@ resource "time_sleep" "roles" {
     roles = join(" ", concat(
       values(google_project_iam_member.database)[*].id,
       values(google_secret_manager_secret_iam_member.master_key)[*].id,
+      values(google_storage_bucket_iam_member.transfers)[*].id,
+      [google_service_account_iam_member.signer.id],
     ))
   }
 }

@@ -3,7 +3,7 @@ locals {
 
   # By the functions' names in the code. Sizes are in MiB, times in seconds.
   # Each process runs one export or import at a time, because the heap limit holds for the whole process.
-  # Only functions that read or write secrets get the master key.
+  # Only functions that read or write secrets get the master key. Only exports and imports use the bucket for transfers.
   functions = {
     removeOtpEmail = {
       name          = "${var.id}-remove-otp-email"
@@ -14,6 +14,7 @@ locals {
       timeout       = 30
       concurrency   = 80
       master_key    = false
+      transfers     = false
       min_instances = var.min_instances
       max_instances = var.max_instances
     }
@@ -26,6 +27,7 @@ locals {
       timeout       = 3600
       concurrency   = 1
       master_key    = true
+      transfers     = true
       min_instances = 0
       max_instances = var.max_instances
     }
@@ -38,6 +40,7 @@ locals {
       timeout       = 3600
       concurrency   = 1
       master_key    = true
+      transfers     = true
       min_instances = 0
       max_instances = var.max_instances
     }

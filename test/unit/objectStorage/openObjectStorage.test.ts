@@ -12,7 +12,9 @@ const program = `
     },
   });
   const { openObjectStorage } = await import('./shared/objectStorage/openObjectStorage.ts');
+  const { openTransfers } = await import('./shared/objectStorage/openTransfers.ts');
   const storage = openObjectStorage();
+  openTransfers('transfers');
   const before = loaded;
   const location = { bucket: 'no bucket', path: 'path', account: { clientEmail: '', privateKey: '' } };
   const message = await storage.pin(location, new AbortController().signal).catch(({ message }) => message);

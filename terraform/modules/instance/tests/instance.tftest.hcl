@@ -271,8 +271,8 @@ run "keeps_files_private_and_for_days_only" {
   command = plan
 
   assert {
-    condition     = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name } == { exports = "acme-identity-north-exports", imports = "acme-identity-north-imports" }
-    error_message = "There must be one bucket for exports and one for imports."
+    condition     = { for kind, bucket in google_storage_bucket.transfer : kind => bucket.name } == { exports = "acme-identity-north-exports", imports = "acme-identity-north-imports", transfers = "acme-identity-north-transfers" }
+    error_message = "There must be a bucket for exports, one for imports and one for transfers."
   }
   assert {
     condition = alltrue([
@@ -287,11 +287,11 @@ run "keeps_files_private_and_for_days_only" {
   }
   assert {
     condition = alltrue([
-      for bucket in google_storage_bucket.transfer :
+      for kind, bucket in google_storage_bucket.transfer :
       [for rule in bucket.lifecycle_rule : [one(rule.action).type, one(rule.condition).age]] ==
-      [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]]
+      [["Delete", kind == "transfers" ? 1 : 7], ["AbortIncompleteMultipartUpload", 1]]
     ])
-    error_message = "Objects must be deleted after seven days."
+    error_message = "Objects must be deleted after seven days, and after one day in the bucket for transfers."
   }
   assert {
     condition = alltrue([
@@ -312,6 +312,46 @@ run "grants_each_account_one_bucket" {
   assert {
     condition     = { for member, grant in google_storage_bucket_iam_member.importer : member => [grant.bucket, grant.role] } == { "serviceAccount:importer@acme-identity.iam.gserviceaccount.com" = ["acme-identity-north-imports", "roles/storage.objectViewer"] }
     error_message = "An importer may only read objects of the bucket for imports."
+  }
+}
+
+run "gives_the_bucket_for_transfers_to_exports_and_imports_only" {
+  assert {
+    condition = { for key, grant in google_storage_bucket_iam_member.transfers : key => [grant.member, grant.bucket, grant.role] } == {
+      export = ["serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "acme-identity-north-transfers", "roles/storage.objectUser"]
+      import = ["serviceAccount:north-import@acme-identity.iam.gserviceaccount.com", "acme-identity-north-transfers", "roles/storage.objectUser"]
+    }
+    error_message = "The accounts of exports and imports, and no exporters and importers, may use the bucket for transfers."
+  }
+  assert {
+    condition     = [for grant in [google_service_account_iam_member.signer] : [grant.service_account_id, grant.member, grant.role]] == [[google_service_account.function["export"].name, "serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "roles/iam.serviceAccountTokenCreator"]]
+    error_message = "The account of exports must be able to sign for itself, and for no other account."
+  }
+}
+
+run "lets_pages_of_configured_origins_read_transfers_only" {
+  command = plan
+
+  assert {
+    condition = { for kind, bucket in google_storage_bucket.transfer : kind => [for cors in bucket.cors : [cors.origin, cors.method]] } == {
+      exports   = []
+      imports   = []
+      transfers = [[tolist(["*"]), tolist(["GET", "PUT"])]]
+    }
+    error_message = "Only the bucket for transfers may have CORS."
+  }
+}
+
+run "lets_no_page_read_transfers_by_default" {
+  command   = plan
+  state_key = "no_origins"
+  variables {
+    cors_origins = []
+  }
+
+  assert {
+    condition     = alltrue([for bucket in google_storage_bucket.transfer : length(bucket.cors) == 0])
+    error_message = "Without cors_origins, no bucket may have CORS."
   }
 }
 
@@ -342,6 +382,8 @@ run "starts_functions_after_their_roles_take_effect" {
     condition = time_sleep.roles.create_duration == "120s" && time_sleep.roles.triggers.roles == join(" ", concat(
       values(google_project_iam_member.database)[*].id,
       values(google_secret_manager_secret_iam_member.master_key)[*].id,
+      values(google_storage_bucket_iam_member.transfers)[*].id,
+      [google_service_account_iam_member.signer.id],
     ))
     error_message = "Every role of the functions must have taken effect, again after one is replaced."
   }
@@ -418,6 +460,7 @@ run "configures_the_functions" {
         } == {
         FIRESTORE_PROJECT  = "acme-identity"
         FIRESTORE_DATABASE = "north"
+        TRANSFER_BUCKET    = "acme-identity-north-transfers"
         CORS_ORIGINS       = "https://console.example.com"
         MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
