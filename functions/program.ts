@@ -21,6 +21,9 @@ export async function functionProgram(
   const store = await openStore(config.storeLocation, { isAttended });
   const audit = openAudit(store, config);
   const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
-  const app = createApp({ ...config, routes: withOpenApi(all, stateLimits(config.limits), loadEndpoints) });
+  const app = createApp({
+    ...config,
+    routes: withOpenApi(all, stateLimits(config.limits, config.transferBucket !== undefined), loadEndpoints),
+  });
   return { app, close: () => audit.close() };
 }

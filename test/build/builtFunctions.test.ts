@@ -8,6 +8,7 @@ import { startBuilt } from '../../build/coldStart.ts';
 import { type Running, run } from '../../tools/program.ts';
 import { identityJson } from '../support/command.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
+import { functionAccount } from '../support/emulators/functionAccount.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
@@ -16,6 +17,9 @@ import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisa
 import { exportFrom, importInto, parseOk, post, removeOtpEmail } from '../support/http/wire.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+
+/** Exceeded by the file of one test only. */
+const RESPONSE_BYTES = 20_000;
 
 describeWithFirestore('functions that were built and installed for production, outside the repository', () => {
   const running = new Map<string, Running>();
@@ -32,6 +36,9 @@ describeWithFirestore('functions that were built and installed for production, o
       FIRESTORE_DATABASE: database,
       STORAGE_EMULATOR_HOST: storage.url,
       K_SERVICE: 'built',
+      TRANSFER_BUCKET: 'exports',
+      MAX_RESPONSE_BYTES: String(RESPONSE_BYTES),
+      ...functionAccount(storage.url),
     };
     const withKey = { ...env, IDENTITY_MASTER_KEY: emulatorMasterKey };
     const made = await identityJson(['init', '--firestore', `${project}/${database}`], { env });
@@ -104,6 +111,20 @@ describeWithFirestore('functions that were built and installed for production, o
     expect(parseOk(answer)).toMatchObject({ object: { bucket: 'exports', path: 'built.json' } });
     const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgsv1_gcs: object });
     expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 4 }, failed: {}, proved: true });
+  });
+
+  it('exchange a file that exceeds a response through the bucket for transfers, as its own account', async () => {
+    const humanUsers = Array.from({ length: 100 }, (_, index) => person(`person-${index}`));
+    const file = JSON.stringify({ orgs: [organisationOf('large', { humanUsers })] });
+    expect(file.length).toBeGreaterThan(RESPONSE_BYTES);
+    const opened = parseOk(await post(instance('import'), 'import', { upload: { size: file.length } }));
+    const { upload } = z.object({ upload: z.object({ id: z.string(), uri: z.url() }) }).parse(opened);
+    expect((await fetch(upload.uri, { method: 'PUT', body: file })).status).toBe(200);
+    const { summary } = await importInto(instance('import'), { timeout: '1m', data_orgs_upload: upload.id });
+    expect(summary.created).toMatchObject({ org: 1, humanUsers: 100 });
+    // Node's fetch follows 303 to the signed URL.
+    const exported = await exportFrom(instance('export'), { org_ids: ['large'] });
+    expect(exported.manifest.counts).toMatchObject({ orgs: 1, humanUsers: 100 });
   });
 
   it('end with exit code 0 at SIGTERM, and have written nothing to standard error', async () => {

@@ -1,14 +1,21 @@
 import { vi } from 'vitest';
 
 /**
- * Lets the application default credentials be those of a function in Google Cloud: an account without a key file, whose
- * metadata server is the stand-in. The caller restores the environment with `vi.unstubAllEnvs`.
+ * Returns the environment in which the application default credentials are those of a function in Google Cloud: an account
+ * without a key file, whose metadata server is the stand-in.
  * @param storageUrl the address of a LocalBucket
  */
+export function functionAccount(storageUrl: string): Readonly<Record<string, string | undefined>> {
+  return {
+    GOOGLE_APPLICATION_CREDENTIALS: undefined,
+    // Without the credentials of gcloud on this machine.
+    HOME: '/nonexistent',
+    METADATA_SERVER_DETECTION: 'assume-present',
+    GCE_METADATA_HOST: new URL(storageUrl).host,
+  };
+}
+
+/** Gives this process that environment. The caller restores its own with `vi.unstubAllEnvs`. */
 export function becomeFunction(storageUrl: string): void {
-  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', undefined);
-  // Without the credentials of gcloud on this machine.
-  vi.stubEnv('HOME', '/nonexistent');
-  vi.stubEnv('METADATA_SERVER_DETECTION', 'assume-present');
-  vi.stubEnv('GCE_METADATA_HOST', new URL(storageUrl).host);
+  for (const [name, value] of Object.entries(functionAccount(storageUrl))) vi.stubEnv(name, value);
 }
