@@ -3,7 +3,7 @@
 import { randomBytes, verify } from 'node:crypto';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { unauthenticated } from './googleError.ts';
+import { insufficientScopes, unauthenticated } from './googleError.ts';
 
 /** The service account of a stand-in. */
 export interface Account {
@@ -21,12 +21,20 @@ interface TokenResponse {
 
 const TOKEN_LIFETIME_SECONDS = 3599;
 
-const claims = z.object({ iss: z.string(), aud: z.string() });
+const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
+
+/** The scopes of which each use of the account needs one. */
+const scopes = {
+  read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
+  write: /\/auth\/(devstorage\.(read_write|full_control)|cloud-platform)(?![\w.-])/,
+  sign: /\/auth\/(iam|cloud-platform)(?![\w.-])/,
+};
 
 /** The access of one account, which may do everything. */
 export class Access {
   private readonly account: Account;
-  private readonly token = `ya29.${randomBytes(32).toString('base64url')}`;
+  /** The scopes of each issued token. */
+  private readonly tokens = new Map<string, string>();
 
   constructor(account: Account) {
     this.account = account;
@@ -37,26 +45,32 @@ export class Access {
    * @param tokenUri the endpoint's own address
    */
   issueToken(form: URLSearchParams, tokenUri: string): TokenResponse {
-    if (!this.hasSigned(form.get('assertion') ?? '', tokenUri))
+    const scope = this.signedScope(form.get('assertion') ?? '', tokenUri);
+    if (scope === undefined)
       return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
-    return { status: 200, body: this.newToken() };
+    return { status: 200, body: this.newToken(scope) };
   }
 
   /** Issues a token without a JWT, as Google's metadata server does. */
-  newToken(): object {
-    return { access_token: this.token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' };
+  newToken(scope: string): object {
+    const token = `ya29.${randomBytes(32).toString('base64url')}`;
+    this.tokens.set(token, scope);
+    return { access_token: token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' };
   }
 
-  /** @throws GoogleError 401 unless an Authorization header has the issued token */
-  authenticate(authorization: string | undefined): void {
-    if (authorization !== `Bearer ${this.token}`) throw unauthenticated();
+  /** @throws GoogleError 401 unless an Authorization header has an issued token; 403 for a token of another scope */
+  authenticate(authorization: string | undefined, use: keyof typeof scopes): void {
+    const scope = this.tokens.get(authorization?.replace(/^Bearer /, '') ?? '');
+    if (scope === undefined) throw unauthenticated();
+    if (!scopes[use].test(scope)) throw insufficientScopes();
   }
 
-  private hasSigned(jwt: string, audience: string): boolean {
+  private signedScope(jwt: string, audience: string): string | undefined {
     const [, signed = '', body = '', signature = ''] = /^([\w-]+\.([\w-]+))\.([\w-]+)$/.exec(jwt) ?? [];
     const { data } = claims.safeParse(parseIfJson(Buffer.from(body, 'base64url').toString('utf8')));
     const { clientEmail, publicKeyPem } = this.account;
-    if (data?.iss !== clientEmail || data.aud !== audience) return false;
-    return verify('sha256', Buffer.from(signed), publicKeyPem, Buffer.from(signature, 'base64url'));
+    if (data?.iss !== clientEmail || data.aud !== audience) return undefined;
+    const isSigned = verify('sha256', Buffer.from(signed), publicKeyPem, Buffer.from(signature, 'base64url'));
+    return isSigned ? data.scope : undefined;
   }
 }

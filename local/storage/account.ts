@@ -11,11 +11,12 @@ import { forbidden, invalid, sendJson } from './googleError.ts';
 const METADATA = '/computeMetadata/v1/';
 
 /** Serves the metadata server's answers about the account; a process finds them by GCE_METADATA_HOST. */
-export function serveMetadata(access: Access, account: Account, path: string, response: ServerResponse): boolean {
+export function serveMetadata(access: Access, account: Account, url: string, response: ServerResponse): boolean {
+  const { pathname: path, searchParams } = new URL(url, 'http://metadata');
   if (!path.startsWith(METADATA)) return false;
   const values: Readonly<Record<string, string>> = {
     'instance/service-accounts/default/email': account.clientEmail,
-    'instance/service-accounts/default/token': JSON.stringify(access.newToken()),
+    'instance/service-accounts/default/token': JSON.stringify(access.newToken(searchParams.get('scopes') ?? '')),
     'universe/universe-domain': 'googleapis.com',
   };
   const value = values[path.slice(METADATA.length)];
@@ -41,7 +42,7 @@ export async function signBlob(
 ): Promise<boolean> {
   const [, email] = /^\/v1\/projects\/-\/serviceAccounts\/([^/]+):signBlob$/.exec(request.url ?? '') ?? [];
   if (email === undefined || request.method !== 'POST') return false;
-  access.authenticate(request.headers.authorization);
+  access.authenticate(request.headers.authorization, 'sign');
   if (decodeURIComponent(email) !== account.clientEmail) throw forbidden('iam.serviceAccounts.signBlob');
   const { data } = blob.safeParse(parseIfJson(await text(request)));
   if (data === undefined) throw invalid('Invalid value at payload');

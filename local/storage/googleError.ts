@@ -21,6 +21,10 @@ export const invalid = (message: string) => new GoogleError(400, 'invalid', mess
 /** Creates the error for a token that is missing or invalid. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
+/** Creates the error for a token that was not requested for this use. */
+export const insufficientScopes = () =>
+  new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
+
 /** Creates the error for a call that no role of the account permits. */
 export const forbidden = (permission: string) =>
   new GoogleError(403, 'forbidden', `Permission '${permission}' denied on resource (or it may not exist).`);

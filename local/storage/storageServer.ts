@@ -53,7 +53,7 @@ interface Service {
 /**
  * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports use,
  * to write, read and remove objects, signed downloads, the token endpoint, the metadata server and `signBlob`. Tokens,
- * signatures, generations, preconditions, sizes and CRC32C are checked as by Google; roles and scopes are not. The pages of
+ * scopes, signatures, generations, preconditions, sizes and CRC32C are checked as by Google; roles are not. The pages of
  * all origins may read signed downloads, as from a bucket that permits it.
  */
 export async function startStorage({
@@ -94,14 +94,14 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
     const { status, body } = access.issueToken(new URLSearchParams(await text(request)), `${origin}/token`);
     return sendJson(response, status, body);
   }
-  if (serveMetadata(access, service.account, request.url?.split('?')[0] ?? '', response)) return;
+  if (serveMetadata(access, service.account, request.url ?? '', response)) return;
   if (await signBlob(access, service.account, request, response)) return;
   if (isSigned(request)) return await serveSigned(service, request, response, origin);
   const route = parseRoute(request.url ?? '');
   const exchange = { ...service, route, request, response, origin };
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
-  access.authenticate(request.headers.authorization);
+  access.authenticate(request.headers.authorization, request.method === 'GET' ? 'read' : 'write');
   const run = handlers[`${request.method} ${route.kind}`];
   if (run === undefined) throw notImplemented();
   if (route.bucket !== bucket) throw noSuchBucket();
