@@ -35,6 +35,21 @@ export function countSettled({ notCarried: _, ...settled }: Partial<OutcomeCount
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
+/** The warning if the import took several requests. */
+const severalRequests = {
+  type: 'import',
+  message: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
+};
+
+/** Returns the warnings of a repeated import, whose last request counts records of earlier requests as unchanged. */
+export function repetitionWarnings({
+  unchanged,
+  warnings,
+}: ImportResponse['summary']): ImportResponse['summary']['warnings'] {
+  const isKnown = warnings.some(({ message }) => message === severalRequests.message);
+  return total(unchanged) === 0 || isKnown ? [] : [severalRequests];
+}
+
 /** The results of all requests of an import into a ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];

@@ -9,7 +9,7 @@ import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
-import { outcomeCounts } from '../exports/importOutcomes.ts';
+import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { listConcernedPeople, writePeopleFile } from './concernedPeople.ts';
@@ -86,19 +86,12 @@ function movedCounts({ exported: { organisations, records }, state: { moved } }:
 
 /** Returns the warnings that the import's response does not contain. */
 function ownWarnings({ exported, state: { importRepeated, moved } }: MigrationRun) {
-  // The last request counts records of earlier ones as unchanged.
-  const countsEarlier = importRepeated === true && total(moved?.response?.summary.unchanged ?? {}) > 0;
+  const { response } = moved ?? {};
   return [
-    ...(countsEarlier ? [SEVERAL_REQUESTS] : []),
+    ...(importRepeated === true && response !== undefined ? repetitionWarnings(response.summary) : []),
     ...exported.notices.map((message) => ({ type: 'export', message })),
   ];
 }
-
-/** The warning if the import took several requests. */
-const SEVERAL_REQUESTS = {
-  type: 'import',
-  message: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
-};
 
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);

@@ -168,11 +168,9 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { settings, callLimits, content, options, meter } = importing;
   const { requestBytes, transfers } = callLimits;
   requireNoneForZitadel(options);
-  if (requestBytes === undefined) {
-    meter.onBegun('sending');
-    return await sendFile(importing, content, signal);
-  }
-  meter.onBegun('reading');
+  // Only its size decides whether a file is uploaded.
+  meter.onBegun(transfers === true ? 'reading' : 'sending');
+  if (requestBytes === undefined) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
   const bytes = await countBytes(file, signal);
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { type ImportResponse, importOptions } from '../../functions/import/contract.ts';
 import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import { isConnectionLost, reconnecting } from '../reconnection.ts';
@@ -45,9 +46,7 @@ export async function importUploaded(
     throw error;
   });
   const kept = await remove();
-  if (kept === undefined) return response;
-  const warnings = [...response.summary.warnings, { type: 'upload', message: kept }];
-  return { ...response, summary: { ...response.summary, warnings } };
+  return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', message: kept }]);
 }
 
 const openedUpload = z.object({ upload: z.object({ id: z.string(), uri: z.string() }) });
@@ -72,6 +71,7 @@ async function importUpload(
   const { newOrgsOnly, timeoutMs = Number.POSITIVE_INFINITY } = options;
   const endsAt = performance.now() + timeoutMs;
   let settled = 0;
+  let attempts = 0;
   const onStarted: ImportMeter['onStarted'] = (read) => {
     settled = Math.max(settled, read().records);
     meter.onStarted(read);
@@ -81,7 +81,8 @@ async function importUpload(
     signal,
     isLost: (error: unknown): error is Error => isUnfinished(error) && performance.now() < endsAt,
   };
-  return await reconnecting(repeating, async () => {
+  const response = await reconnecting(repeating, async () => {
+    attempts++;
     // Once records were written, the organisations were new. They exist since.
     const isFirst = settled === 0 || options.dryRun;
     const request = toRequest({ ...options, newOrgsOnly: newOrgsOnly && isFirst }, importOptions);
@@ -89,6 +90,14 @@ async function importUpload(
     using response = await callOperation(settings, call, [200], signal);
     return await readImportResponse(settings, response, { ...meter, onStarted }, signal);
   });
+  return attempts === 1 || options.dryRun ? response : withWarnings(response, repetitionWarnings(response.summary));
+}
+
+function withWarnings(
+  { summary, ...response }: ImportResponse,
+  more: ImportResponse['summary']['warnings'],
+): ImportResponse {
+  return { ...response, summary: { ...summary, warnings: [...more, ...summary.warnings] } };
 }
 
 /** Whether the same request continues an import. */

@@ -125,7 +125,7 @@ describe('an import of a file above the limit of a request', () => {
 
 /** A place with people and links between organisations, and an export of its database before any test. */
 async function filledPlace(bucket: TransferBucket, onWrite?: () => Promise<void>) {
-  const place = await transferPlace(bucket, limits, onWrite);
+  const place = await transferPlace(bucket, limits, onWrite === undefined ? {} : { onWrite });
   const { code } = await identity(['import', await fileOf(orgs), '--to', place.database, ...everything]);
   expect(code).toBe(3);
   const before = join(await testDirectory(), 'before.json');
@@ -189,6 +189,17 @@ describe('an export above the limit of a response', () => {
     const { summary } = await importInto(target, file);
     expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 200 } });
   });
+});
+
+it('an import from one instance into another passes through both of their buckets', async () => {
+  const bucket = await transferBucket();
+  const { place: north, before } = await filledPlace(bucket);
+  const south = await transferPlace(bucket, limits);
+  const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', south.tokenFile];
+  const imported = await identityResult(['import', north.url, '--to', south.url, ...tokens, ...everything]);
+  expect(imported).toMatchObject({ code: 0, summary: { proved: true } });
+  expect([north.events().at(-1), south.events().at(-1)]).toEqual(['export.objectDeleted', 'import.uploadDeleted']);
+  await expectEqual(before, south.database);
 });
 
 describe('a transfer through the bucket', () => {

@@ -138,6 +138,15 @@ describe('an import of a file above the limit of a request', () => {
     expect(requests[1]).toEqual(requests[2]);
   });
 
+  it('warns that records of an interrupted request count as unchanged', async () => {
+    const broken = { lines: [progress({ org: 1, humanUsers: 5 })], breaks: true };
+    const unchanged = { org: 1, humanUsers: 5 };
+    const last = { ...result, response: { success: {}, summary: { ...summary, unchanged } } };
+    const { call } = await startInstance([broken, { lines: [last] }]);
+    const warning = { type: 'import', message: expect.stringMatching(/^the import took several requests/) };
+    expect(await identityResult(await call())).toMatchObject({ code: 0, summary: { unchanged, warnings: [warning] } });
+  });
+
   it('is repeated only within the time that the call has set', async () => {
     const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
     const { requests, call } = await startInstance([failure]);
