@@ -7,6 +7,7 @@ import { identity, identityResult } from '../support/command.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { exportFileWith } from '../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
+import { transferBucket, transferPlace } from '../support/places/transferPlace.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { sqlite } from '../support/stores/stores.ts';
 import type { ReceivedRequest } from '../support/zitadel/behaviour.ts';
@@ -63,6 +64,36 @@ describe(`an import of ${MANY} people into an instance`, () => {
     if (seconds > 2) expect(counts.filter((count) => count > 0 && count <= MANY)).not.toEqual([]);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     expect(events.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: MANY + 1 });
+  });
+});
+
+const transferred = repetitions({
+  few: { count: 6_000, bytes: 1_000_000 },
+  many: { count: 60_000, bytes: 10_000_000 },
+});
+
+describe(`a file of ${transferred.count} people and 2,500 bytes for each`, () => {
+  it('passes through a bucket in both directions, and needs no more memory for more people', async () => {
+    const { count, bytes } = transferred;
+    const value = Buffer.alloc(1_600, 'x').toString('base64');
+    const ids = Array.from({ length: count }, (_, index) => `person-${index}`);
+    const content = {
+      humanUsers: ids.map((id) => person(id)),
+      userMetadata: ids.map((id) => ({ id, key: 'k', value })),
+    };
+    const file = await exportFileWith(organisation('acme', content));
+    const place = await transferPlace(await transferBucket(), { requestBytes: bytes, responseBytes: bytes });
+    const env = { NODE_OPTIONS: '--max-old-space-size=64' };
+    const token = ['--token-file', place.tokenFile];
+    const records = { org: 1, humanUsers: count, userMetadata: count };
+    const call = ['import', file, '--to', place.url, ...token];
+    expect(await identityResult([...call, '--dry-run'], { env })).toMatchObject({ summary: { created: records } });
+    expect(await identityResult(call, { env })).toMatchObject({ code: 0, summary: { created: records } });
+    const out = join(await testDirectory(), 'out.json');
+    const exported = await identityResult(['export', place.url, '--to', out, ...token, '--org', 'acme'], { env });
+    expect(exported).toMatchObject({ code: 0, records: 2 * count + 1 });
+    expect(await identityResult(['compare', file, out], { env })).toMatchObject({ code: 0, equal: true });
+    expect(place.events()).toEqual(expect.arrayContaining(['import.uploadDeleted', 'export.objectDeleted']));
   });
 });
 

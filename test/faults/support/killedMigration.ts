@@ -10,6 +10,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
 import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { type RestartablePlace, restartablePlace } from '../../support/migrations/restartablePlace.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
+import { type TransferBucket, transferBucket } from '../../support/places/transferPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 import { randomOf } from './random.ts';
@@ -28,39 +29,45 @@ interface Killed {
   readonly sizes: readonly number[];
   readonly rounds: number;
   readonly killsOfOneMigration: number;
-  /** Variables that set the limits of the servers. */
-  readonly limits?: { readonly source?: Limits; readonly target?: Limits };
+  /** The limit of requests and responses, above which files pass through a bucket; by default there is none. */
+  readonly bytes?: number;
 }
-
-type Limits = Readonly<Record<string, string>>;
 
 /** An instance whose clients reach it through a network that can hold back any byte. */
 interface NetworkedPlace extends RestartablePlace {
   readonly network: TcpProxy;
 }
 
-type Places = Readonly<Record<Side, NetworkedPlace>>;
+/** Two instances, and the bucket that they may have. */
+type Places = Readonly<Record<Side, NetworkedPlace>> & { readonly bucket?: TransferBucket | undefined };
 
-/** The bytes that a side receives and sends in a whole migration. */
-type Traffic = Readonly<Record<Side, { readonly up: number; readonly down: number }>>;
+/** The bytes that pass through each network in a whole migration. */
+type Traffic = readonly { readonly up: number; readonly down: number }[];
+
+function networksOf({ source, target, bucket }: Places): readonly TcpProxy[] {
+  return [source.network, target.network, ...(bucket === undefined ? [] : [bucket.network])];
+}
 
 /**
  * Migrates between two instances in rounds, each killed and resumed, and expects equal results. A kill takes place
  * while a byte of the migration is held back: no migration can have ended before, however fast the machine is.
  */
-export async function expectMigratedAfterKills({
-  sizes,
-  rounds,
-  killsOfOneMigration,
-  limits = {},
-}: Killed): Promise<void> {
+export async function expectMigratedAfterKills({ sizes, rounds, killsOfOneMigration, bytes }: Killed): Promise<void> {
   const random = randomOf('killed migration');
   const people = sizes.reduce((sum, size) => sum + size, 0);
-  const source = await networked(await filledPlace(sizes, limits.source));
-  const traffic = await wholeTraffic(source, limits.target);
+  const bucket = bytes === undefined ? undefined : await transferBucket();
+  const start = () => {
+    if (bucket === undefined || bytes === undefined) return restartablePlace(sqlite);
+    return restartablePlace(sqlite, {
+      limits: { requestBytes: bytes, responseBytes: bytes },
+      bucketUrl: bucket.network.url,
+    });
+  };
+  const source = await networked(await filledPlace(sizes, await start()));
+  const traffic = await wholeTraffic({ source, target: await networked(await start()), bucket });
   let struck = 0;
   for (let round = 0; round < rounds; round++) {
-    const places = { source, target: await networked(await restartablePlace(sqlite, limits.target)) };
+    const places = { source, target: await networked(await start()), bucket };
     const { result, kills } = await migrateKilled(places, killsOfOneMigration, traffic, random);
     struck += kills;
     expect(result).toMatchObject({
@@ -75,8 +82,7 @@ export async function expectMigratedAfterKills({
   expect(struck).toBeGreaterThanOrEqual(rounds);
 }
 
-async function filledPlace(sizes: readonly number[], limits: Limits | undefined): Promise<RestartablePlace> {
-  const place = await restartablePlace(sqlite, limits);
+async function filledPlace(sizes: readonly number[], place: RestartablePlace): Promise<RestartablePlace> {
   const organisations = sizes.map((size, index) => {
     const persons = Array.from({ length: size }, (_, number) =>
       person(`${index}-person-${number}`, { hashedPassword: { value: HASH } }),
@@ -95,12 +101,16 @@ async function networked(place: RestartablePlace): Promise<NetworkedPlace> {
 }
 
 /** Returns the traffic of a migration that nothing interrupts. */
-async function wholeTraffic(source: NetworkedPlace, targetLimits: Limits | undefined): Promise<Traffic> {
-  const target = await networked(await restartablePlace(sqlite, targetLimits));
-  const ended = await identity(beginning({ source, target }, join(await testDirectory(), 'run')));
+async function wholeTraffic(places: Places): Promise<Traffic> {
+  const networks = networksOf(places);
+  const passed = () => networks.map((network) => ({ up: network.bytes('up'), down: network.bytes('down') }));
+  const before = passed();
+  const ended = await identity(beginning(places, join(await testDirectory(), 'run')));
   expect(ended.code, ended.stderr).toBe(0);
-  const bytes = ({ network }: NetworkedPlace) => ({ up: network.bytes('up'), down: network.bytes('down') });
-  return { source: bytes(source), target: bytes(target) };
+  return passed().map(({ up, down }, index) => ({
+    up: up - (before[index]?.up ?? 0),
+    down: down - (before[index]?.down ?? 0),
+  }));
 }
 
 function beginning({ source, target }: Places, directory: string): readonly string[] {
@@ -142,11 +152,10 @@ async function migrateKilled(places: Places, maxKills: number, traffic: Traffic,
 
 /** Starts killed servers again, and breaks the connections that hold back bytes. */
 async function restart(places: Places): Promise<void> {
-  for (const { network, start } of Object.values(places)) {
-    await network.refuse();
-    await start();
-    await network.accept();
-  }
+  const networks = networksOf(places);
+  for (const network of networks) await network.refuse();
+  for (const { start } of [places.source, places.target]) await start();
+  for (const network of networks) await network.accept();
 }
 
 function startMigration(places: Places, directory: string): Promise<Running> {
@@ -165,19 +174,22 @@ function isBegun(directory: string): boolean {
 }
 
 /**
- * Holds back a byte between the client and one side; resolves with the victim that is to be killed meanwhile.
+ * Holds back a byte in one of the networks; resolves with the victim that is to be killed meanwhile.
  * A migration that is to be killed several times is killed after an equally smaller part of its bytes each time.
  */
 async function strike(places: Places, traffic: Traffic, kills: number, random: () => number): Promise<'client' | Side> {
-  const victim = victims[Math.floor(random() * victims.length)] ?? 'client';
-  const side = victim === 'client' ? (random() < 0.5 ? 'source' : 'target') : victim;
-  const { up, down } = traffic[side];
+  const networks = networksOf(places);
+  const index = Math.floor(random() * networks.length);
+  const [network, { up, down } = { up: 0, down: 0 }] = [networks[index], traffic[index]];
   const position = Math.floor((random() * LATEST * (up + down)) / kills);
-  const { network } = places[side];
-  if (position < up) network.stall('up', position);
-  else network.stall('down', position - up);
-  await network.struck();
-  return victim;
+  if (position < up) network?.stall('up', position);
+  else network?.stall('down', position - up);
+  await network?.struck();
+  // An instance is killed while its own bytes, or those of the bucket, are held back.
+  const possible = victims.filter(
+    (victim) => victim === 'client' || (index === 0) === (victim === 'source') || index > 1,
+  );
+  return possible[Math.floor(random() * possible.length)] ?? 'client';
 }
 
 async function checkMigrated({ source, target }: Places, directory: string, stdout: string) {

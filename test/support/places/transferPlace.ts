@@ -2,24 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { allRoutes } from '../../../functions/endpoints.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
-import { createApp } from '../../../shared/http/app.ts';
-import { serve } from '../../../shared/http/server.ts';
-import { defaultLimits, type Limits } from '../../../shared/limits.ts';
-import { configureLog } from '../../../shared/log.ts';
-import { createCloudTransfers } from '../../../shared/objectStorage/cloudTransfers.ts';
-import { openObjectStorage } from '../../../shared/objectStorage/openObjectStorage.ts';
-import type { Transfers } from '../../../shared/objectStorage/transfers.ts';
-import { openExistingStore } from '../../../shared/store/openStore.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
 import { identityJson } from '../command.ts';
 import { becomeFunction } from '../emulators/functionAccount.ts';
 import { startLocalBucket } from '../emulators/localBucket.ts';
 import { startTcpProxy, type TcpProxy } from '../http/tcpProxy.ts';
-import { sqlite } from '../stores/stores.ts';
+import { keyEnvironment, type StoreKind, sqlite } from '../stores/stores.ts';
 import { databaseOptions, placeOfLocation } from './locations.ts';
 import { type ServedPlace, testDirectory } from './servedPlace.ts';
+import { serveTransfers, type TransferServer } from './transferServer.ts';
 
 const created = z.object({ token: z.string(), orgId: z.string() });
 
@@ -48,28 +40,19 @@ export interface TransferPlace extends ServedPlace {
 
 /**
  * Initialises a database, and serves it with a bucket.
- * @param onWrite called when an export begins to write into the bucket
+ * @param more the kind of its database, and a function that is called when an export begins to write into the bucket
  */
 export async function transferPlace(
   { network }: TransferBucket,
-  given: Partial<Limits>,
-  onWrite: () => Promise<void> = async () => {},
+  limits: TransferServer['limits'],
+  { kind = sqlite, onWrite }: { readonly kind?: StoreKind; readonly onWrite?: () => Promise<void> } = {},
 ): Promise<TransferPlace> {
-  const location = await sqlite.newLocation();
-  const { token, orgId } = created.parse(await identityJson(['init', ...databaseOptions(location)]));
-  const store = await openExistingStore(location);
-  onTestFinished(() => store.close());
-  configureLog('silent');
+  const location = await kind.newLocation();
+  const env = keyEnvironment(location);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const { token, orgId } = created.parse(await identityJson(['init', ...databaseOptions(location)], { env }));
   const { audit, events } = memoryTrail();
-  const limits = { ...defaultLimits('selfHosted'), ...given };
-  const ports = { store, audit, limits, now: () => new Date(), objectStorage: openObjectStorage() };
-  const transfers = createCloudTransfers('exports', network.url);
-  const write: Transfers['write'] = async (...call) => {
-    await onWrite();
-    return transfers.write(...call);
-  };
-  const routes = await allRoutes({ ...ports, transfers: { ...transfers, write } });
-  const server = await serve({ app: createApp({ routes, limits }), host: '127.0.0.1', port: 0 });
+  const server = await serveTransfers({ location, limits, bucketUrl: network.url }, audit, onWrite);
   onTestFinished(async () => void (await server.close()));
   const tokenFile = join(await testDirectory(), 'owner.pat');
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
