@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { type Running, startProgram } from '../../../tools/program.ts';
 import { newEmulatorDatabase } from '../../support/emulators/emulatorDatabase.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
+import { serve } from '../../support/instances/commandInstance.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 /** A database, and the program that imports into it, which can be killed and started again. */
@@ -17,10 +17,8 @@ export interface Killable {
 /** `identity serve` on a database file. */
 export async function selfHosted(): Promise<Killable> {
   const { path, remove } = await temporaryDirectory();
-  const [command, script] = identityProgram;
   const env = { LOG_LEVEL: 'silent', FIRESTORE_EMULATOR_HOST: undefined };
-  const args = [script, 'serve', '--data', path, '--port', '0'];
-  const start = () => startProgram(command, args, /listening on (\S+)/, { env });
+  const start = () => serve(['--data', path], [], env);
   return { location: { kind: 'sqlite', directory: path }, start, remove };
 }
 

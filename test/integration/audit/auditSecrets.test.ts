@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { generateToken } from '../../../shared/auth/token.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
-import { type Running, startProgram } from '../../../tools/program.ts';
+import type { Running } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { post, removeOtpEmail, send } from '../../support/http/wire.ts';
+import { serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { describeStores, keyEnvironment, setUpOnce } from '../../support/stores/stores.ts';
 
@@ -183,10 +183,8 @@ describeStores('the output of the processes and the audit trail', (kind) => {
     };
     const tokenFile = join(directory.path, 'owner.pat');
     await command('init', '--token-file', tokenFile);
-    const [node, script] = identityProgram;
-    server = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/, {
-      env: { ...env, LOG_LEVEL: 'debug', BCRYPT_COST: '10', STORAGE_EMULATOR_HOST: local.url },
-    });
+    const settings = { LOG_LEVEL: 'debug', BCRYPT_COST: '10', STORAGE_EMULATOR_HOST: local.url };
+    server = await serve(database, [], { ...env, ...settings });
     const instance = { url: server.ready[1] ?? '', token: await readFile(tokenFile, 'utf8'), database };
     world = { instance, path: `${kind.name}.json`, directory: directory.path, command };
     return async () => {

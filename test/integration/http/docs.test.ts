@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Running, startProgram } from '../../../tools/program.ts';
 import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { expectError, send } from '../../support/http/wire.ts';
-import { init } from '../../support/instances/commandInstance.ts';
+import { init, serveHosted } from '../../support/instances/commandInstance.ts';
 import { startLocal } from '../../support/instances/localStart.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { findBrowser, launchBrowser, noBrowser } from '../repository/browser/openPage.ts';
 
@@ -38,20 +36,18 @@ const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
 /** Starts `identity serve` on a new instance, and resolves with its base URL. */
-async function serve(...more: readonly string[]): Promise<string> {
+async function serveNew(...more: readonly string[]): Promise<string> {
   const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
   await init(['--data', directory.path]);
-  const [command, script] = identityProgram;
-  const args = [script, 'serve', '--port', '0', '--data', directory.path, ...more];
-  const running = await startProgram(command, args, /^listening on (\S+)\n/);
-  resources.adopt<Running>(running, async (started) => void (await started.stop()));
+  const running = await serveHosted(['--data', directory.path], more);
+  resources.adopt(running, async (started) => void (await started.stop()));
   return running.ready[1] ?? '';
 }
 
 describe('identity serve --docs', () => {
   let url = '';
   beforeAll(async () => {
-    url = await serve('--docs');
+    url = await serveNew('--docs');
   });
 
   it('redirects / to /docs', async () => {
@@ -122,7 +118,7 @@ describe('identity serve --docs', () => {
 
 describe('identity serve without --docs', () => {
   it('has neither the page nor its files', async () => {
-    const url = await serve();
+    const url = await serveNew();
     for (const path of ['/', ...files.map(([file]) => file)])
       expectError(await send({ url }, { method: 'GET', path }), 404, 5);
   });

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { createApp } from '../../../shared/http/app.ts';
 import { createHttpServer, serverUrl } from '../../../shared/http/server.ts';
 import { configureLog } from '../../../shared/log.ts';
-import { type Running, run, startProgram } from '../../../tools/program.ts';
+import { type Running, run } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
 import { openConnection, type RawAnswer, readAnswer } from '../../support/http/rawHttp.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
+import { serve } from '../../support/instances/commandInstance.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { bodies } from './hostileRequests/bodies.ts';
 import { type HostileRequest, post } from './hostileRequests/hostileRequest.ts';
@@ -41,10 +41,7 @@ beforeAll(async () => {
   const directory = await temporaryDirectory();
   const database = ['--data', directory.path];
   token = z.looseObject({ token: z.string() }).parse(await identityJson(['init', ...database])).token;
-  const [node, script] = identityProgram;
-  serving = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/, {
-    env: { MAX_REQUEST_BYTES: String(maxRequestBytes) },
-  });
+  serving = await serve(database, [], { MAX_REQUEST_BYTES: String(maxRequestBytes) });
   url = serving.ready[1] ?? '';
   return () => directory.remove();
 });

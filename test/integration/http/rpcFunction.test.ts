@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startProgram } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
 import { describeRpcClients } from '../../support/http/describeRpcClients.ts';
+import { serveHosted } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
-import { identityProgram, startFunction } from '../../support/processes/programs.ts';
+import { startFunction } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 // One database, served completely on one port by `identity serve`, and by the function alone.
@@ -15,8 +15,7 @@ beforeAll(async () => {
   const directory = await temporaryDirectory();
   const database = ['--data', directory.path];
   const { token } = z.looseObject({ token: z.string() }).parse(await identityJson(['init', ...database]));
-  const [node, script] = identityProgram;
-  const serving = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/);
+  const serving = await serveHosted(database);
   instance = { url: serving.ready[1] ?? '', token, database };
   const started = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, LOG_LEVEL: 'info' });
   urlOfFunction = started.url;

@@ -4,12 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { type Ended, startProgram } from '../../../tools/program.ts';
+import type { Ended } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { openConnection } from '../../support/http/rawHttp.ts';
+import { serve as startServer } from '../../support/instances/commandInstance.ts';
 import { type ReplacedPorts, testInstance } from '../../support/instances/testInstance.ts';
-import { identityProgram, startFunction } from '../../support/processes/programs.ts';
+import { startFunction } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { countsOf, readDatabase } from '../../support/stores/database.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -132,9 +133,7 @@ describe('a server that shuts down', () => {
 /** The programs that import into a database directory, whose calls end at once at SIGTERM. */
 const programs = {
   'identity serve': async (directory: string) => {
-    const [command, script] = identityProgram;
-    const args = [script, 'serve', '--data', directory, '--port', '0'];
-    const running = await startProgram(command, args, /listening on (\S+)/, { env });
+    const running = await startServer(['--data', directory], [], env);
     return { ...running, url: running.ready[1] ?? '' };
   },
   'the function import': (directory: string) => startFunction('import', { ...env, DATA_DIR: directory }),

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Running, startProgram } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
 import { readDocument, shownModule } from '../../support/documents/documentation.ts';
 import { describeRpcClients } from '../../support/http/describeRpcClients.ts';
 import type { RpcClient } from '../../support/http/rpcClients.ts';
+import { serveHosted } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
-import { identityProgram, startFunction } from '../../support/processes/programs.ts';
+import { startFunction } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { findBrowser, noBrowser, type OpenPage, openPage, servePage } from './browser/openPage.ts';
 
@@ -30,11 +30,8 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
     const page = resources.adopt(await servePage(), (served) => served.close());
     const env = { CORS_ORIGINS: page.origin };
     const serving = async (more: Record<string, string>) => {
-      const [node, script] = identityProgram;
-      const started = await startProgram(node, [script, 'serve', ...database, '--port', '0'], /listening on (\S+)/, {
-        env: more,
-      });
-      resources.adopt<Running>(started, async (running) => void (await running.stop()));
+      const started = await serveHosted(database, [], more);
+      resources.adopt(started, async (running) => void (await running.stop()));
       return { url: started.ready[1] ?? '', token, database };
     };
     open = await serving(env);

@@ -51,22 +51,27 @@ export async function init(database: readonly string[], ...more: string[]) {
 }
 
 /** Matches the output of `identity serve` as soon as it is ready, and captures its URL. */
-const listening = /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/;
+export const listening = /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/;
 
-/** Starts `identity serve` on a free port, and waits until it is ready. */
+/** Starts `identity serve`, by default on a free port, and waits until it is ready. */
 export async function serve(
   database: readonly string[],
   more: readonly string[] = [],
   env: ProgramOptions['env'] = {},
+  port = '0',
 ): Promise<Running> {
   const [command, script] = identityProgram;
-  const args = [script, 'serve', '--port', '0', ...database, ...more];
+  const args = [script, 'serve', '--port', port, ...database, ...more];
   return startProgram(command, args, listening, { env: { ...manyAtOnce, ...env } });
 }
 
 /** Like `serve`, in the process that all tests share; does not log. */
-export function serveHosted(database: readonly string[], env: ProgramOptions['env'] = {}): Promise<HostedCommand> {
-  const args = ['serve', '--port', '0', ...database];
+export function serveHosted(
+  database: readonly string[],
+  more: readonly string[] = [],
+  env: ProgramOptions['env'] = {},
+): Promise<HostedCommand> {
+  const args = ['serve', '--port', '0', ...database, ...more];
   return startHosted(args, { ...manyAtOnce, ...env, LOG_LEVEL: 'silent' }, listening);
 }
 

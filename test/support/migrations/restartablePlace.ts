@@ -1,17 +1,12 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { z } from 'zod';
 import { type Running, root, startProgram } from '../../../tools/program.ts';
-import { identityJson } from '../command.ts';
-import { databaseOptions, placeOfLocation } from '../places/locations.ts';
-import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
+import { listening, serve } from '../instances/commandInstance.ts';
+import { newPlace, type ServedPlace } from '../places/servedPlace.ts';
 import type { TransferServer } from '../places/transferServer.ts';
 import { identityProgram } from '../processes/programs.ts';
-import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
+import type { StoreKind } from '../stores/stores.ts';
 
 const transferServer = join(root, 'test/support/places/transferServer.ts');
-const created = z.object({ token: z.string(), orgId: z.string() });
 
 /** An instance whose server can be killed and started again at the same address, or suspended. */
 export interface RestartablePlace extends ServedPlace {
@@ -28,31 +23,31 @@ export async function restartablePlace(
   kind: StoreKind,
   transfers?: Pick<TransferServer, 'limits' | 'bucketUrl'>,
 ): Promise<RestartablePlace> {
-  const location = await kind.newLocation();
-  const env = { ...keyEnvironment(location), LOG_LEVEL: 'silent' };
-  const options = databaseOptions(location);
-  const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
-  const [command, script] = identityProgram;
-  const args = (port: string) =>
-    transfers === undefined
-      ? [script, 'serve', '--port', port, ...options]
-      : [transferServer, JSON.stringify({ location, ...transfers, port: Number(port) })];
-  const serve = (port: string) =>
-    startProgram(command, args(port), /^listening on (http:\/\/127\.0\.0\.1:(\d+))\n/, { env });
-  let running: Running | undefined = await serve('0');
-  const [, url = '', port = ''] = running.ready;
-  const kill = async () => {
+  let running: Running | undefined;
+  let startAgain = async () => {};
+  const place = await newPlace(kind, async (options, given, location) => {
+    const env = { ...given, LOG_LEVEL: 'silent' };
+    const start = async (port = '0') => {
+      running ??=
+        transfers === undefined
+          ? await serve(options, [], env, port)
+          : await serveWithBucket({ location, ...transfers, port: Number(port) }, env);
+      return running.ready[1] ?? '';
+    };
+    const url = await start();
+    startAgain = async () => void (await start(new URL(url).port));
+    return { url, stop: kill };
+  });
+  async function kill(): Promise<void> {
     await running?.stop('SIGKILL');
     running = undefined;
-  };
-  const start = async () => {
-    running ??= await serve(port);
-  };
+  }
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
     if (running !== undefined) process.kill(running.pid, name);
   };
-  onTestFinished(kill);
-  const tokenFile = join(await testDirectory(), 'owner.pat');
-  await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
-  return { location, database: placeOfLocation(location), url, tokenFile, token, orgId, kill, start, signal };
+  return { ...place, kill, start: startAgain, signal };
+}
+
+function serveWithBucket(server: TransferServer, env: Readonly<Record<string, string | undefined>>): Promise<Running> {
+  return startProgram(identityProgram[0], [transferServer, JSON.stringify(server)], listening, { env });
 }

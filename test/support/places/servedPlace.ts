@@ -30,7 +30,11 @@ export interface LoggedPlace extends ServedPlace {
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
-type Serve = (options: readonly string[], env: Variables) => Promise<{ url: string; stop: () => Promise<unknown> }>;
+type Serve = (
+  options: readonly string[],
+  env: Variables,
+  location: StoreLocation,
+) => Promise<{ url: string; stop: () => Promise<unknown> }>;
 
 /**
  * Initialises a database and serves it until the test has finished, in the process that all tests share.
@@ -38,7 +42,7 @@ type Serve = (options: readonly string[], env: Variables) => Promise<{ url: stri
  */
 export function servedPlace(kind: StoreKind, limits: Variables = {}): Promise<ServedPlace> {
   return newPlace(kind, async (options, env) => {
-    const { ready, stop } = await serveHosted(options, { ...env, ...limits });
+    const { ready, stop } = await serveHosted(options, [], { ...env, ...limits });
     return { url: ready[1] ?? '', stop };
   });
 }
@@ -59,12 +63,13 @@ export async function loggedPlace(kind: StoreKind, limits: Variables = {}): Prom
   return { ...place, requests };
 }
 
-async function newPlace(kind: StoreKind, start: Serve): Promise<ServedPlace> {
+/** Initialises a database and starts its server, which stops when the test has finished. */
+export async function newPlace(kind: StoreKind, start: Serve): Promise<ServedPlace> {
   const location = await kind.newLocation();
   const env = keyEnvironment(location);
   const options = databaseOptions(location);
   const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
-  const { url, stop } = await start(options, env);
+  const { url, stop } = await start(options, env, location);
   onTestFinished(async () => void (await stop()));
   const tokenFile = join(await testDirectory(), 'owner.pat');
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });
