@@ -117,14 +117,6 @@ describe('identity restore', () => {
     expect(Buffer.compare(await readFile(database), before)).toBe(0);
   });
 
-  it('requires a copy of the master key, and prints the option for it', async () => {
-    const { path, data, file } = await newInstance();
-    await identityJson(['backup', file, '--data', data]);
-    const { code, stderr } = await identity(['restore', file, '--data', join(path, 'copy')]);
-    const remedy = "specify a copy of the instance's master.key with --key FILE";
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${remedy}\n`) });
-  });
-
   it.each([
     ['a backup that is cut off', 'file', 20_000],
     ['a database whose log may hold a part of it', 'database', 0],

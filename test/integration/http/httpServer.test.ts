@@ -9,10 +9,9 @@ import {
   httpMalformed,
   methodNotAllowed,
 } from '../../../shared/errors/httpErrors.ts';
-import { createApp } from '../../../shared/http/app.ts';
 import { getOutgoing } from '../../../shared/http/nodeResponse.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
-import { serve, serverUrl } from '../../../shared/http/server.ts';
+import { serverUrl } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
@@ -422,10 +421,4 @@ describe('a draining server', () => {
     expect(await response.text()).toBe('firstsecond');
     expect(await closed).toBe(0);
   });
-});
-
-it('identity serve prints its address, and rejects an address that is taken', async () => {
-  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  const port = Number(new URL(server.url).port);
-  await expect(serve({ app: createApp({ routes: [] }), host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE');
 });
