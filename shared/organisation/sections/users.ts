@@ -154,10 +154,12 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
 
 function canonicalisePerson(json: JsonObject, orgId: string): void {
   if (json.userId !== undefined && json.state !== undefined) return;
+  const { userId, user, state: _, ...kept } = json;
   reorder(json, {
-    userId: json.userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId)),
-    user: json.user,
+    userId: userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId)),
+    user,
     state: personState(json),
+    ...kept,
   });
 }
 
@@ -187,12 +189,12 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
 
 /** Repeats the id inside `user`, where alone ZITADEL reads it. The outer id counts. */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
-  const { user } = json;
-  const isCanonical = isJsonObject(user) && json.userId !== undefined && json.state !== undefined;
-  if (isCanonical && user.userId === json.userId && Object.keys(user).at(-1) === 'userId') return;
+  const { userId: outerId, user, state, ...kept } = json;
+  const isCanonical = isJsonObject(user) && outerId !== undefined && state !== undefined;
+  if (isCanonical && user.userId === outerId && Object.keys(user).at(-1) === 'userId') return;
   const { userId: innerId, ...inner } = isJsonObject(user) ? user : {};
-  const userId = json.userId ?? innerId ?? deriveId(orgId, textAt(json, 'user.userName', orgId));
-  reorder(json, { userId, user: { ...inner, userId }, state: json.state ?? 'USER_STATE_ACTIVE' });
+  const userId = outerId ?? innerId ?? deriveId(orgId, textAt(json, 'user.userName', orgId));
+  reorder(json, { userId, user: { ...inner, userId }, state: state ?? 'USER_STATE_ACTIVE', ...kept });
 }
 
 /** Checks that a person has an e-mail address. */

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
-import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { canonicalise, readRecord, recordSchema, storedFields } from '../../../shared/organisation/record.ts';
+import { inWrittenOrder } from '../../../shared/organisation/recordBody.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
+import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
 
@@ -50,6 +52,24 @@ describe('a record', () => {
   it('is read unchanged from its own canonical form', () => {
     const record = read('humanUsers', person);
     expect(read('humanUsers', JSON.parse(record.body)).body).toBe(record.body);
+  });
+
+  it.each(sections)('keeps each field and its place in its canonical form: $name', (section) => {
+    const records = recordsOf(everySection('acme', ['other']), section);
+    expect(records.length).toBeGreaterThan(0);
+    for (const complete of records) {
+      for (const absent of [undefined, ...Object.keys(complete).filter((name) => name !== section.inner)]) {
+        const { [absent ?? '']: _, ...fields } = complete;
+        for (const path of ['costCentre', ...(section.inner === undefined ? [] : [`${section.inner}.costCentre`])])
+          putAt(fields, path, 'cc');
+        const json = structuredClone(fields);
+        canonicalise(section, json, 'acme');
+        expect(json).toMatchObject(fields);
+        const inOrder = inWrittenOrder(recordSchema(section), json);
+        canonicalise(section, inOrder, 'acme');
+        expect(JSON.stringify(inOrder)).toBe(JSON.stringify(json));
+      }
+    }
   });
 
   it('has another digest when a single value is changed', () => {
