@@ -27,8 +27,10 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
     reportUncreatable(organisation, isStored, report);
   }
   const failed = new Set<string>();
+  const created = new Set<string>();
   const onSettled = ({ plan: { record }, outcome }: Settled) => {
     (existsAfter(outcome) ? existing : failed).add(record.orgId);
+    if (outcome.kind === 'created') created.add(record.orgId);
     report.add(record, outcome);
   };
   await using writer = new RecordWriter(context, onSettled);
@@ -42,7 +44,7 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   // An organisation that cannot take its new name still exists.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
-  const targets = await loadTargets(context, existing);
+  const targets = await loadTargets(context, existing, created);
   for (const { header } of targets.values()) report.addOrganisation(header.orgId);
   return targets;
 }

@@ -151,6 +151,16 @@ interface AdjustedField {
 /** The rules that an organisation's policies set for its records. */
 export interface OrganisationRules {
   readonly validatesDomains: boolean;
+  /** The stored primary domain; undefined if the organisation has none. */
+  readonly primaryDomain?: PrimaryDomain | undefined;
+}
+
+/** A stored primary domain. */
+export interface PrimaryDomain {
+  readonly domainName: string;
+  readonly isVerified: boolean;
+  /** Whether it remains primary, because the import does not overwrite it. */
+  readonly isKept: boolean;
 }
 
 /** The report of a record that is imported without a field. */

@@ -66,7 +66,8 @@ export function importFile(
   const entries = readFile(orgs, stated);
   const seen = new Map<string, ModelRecord>();
   const validating = validatingOrganisations(model, entries);
-  const primary = lastPrimaryDomains(entries, validating);
+  const primary = primaryDomains(model, entries, validating, options);
+  const primaryBefore = new Set([...storedPrimaries(model).values()].map(primaryIdentity));
   const before = model.clone();
   return included.flatMap((phase) => {
     const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
@@ -74,7 +75,7 @@ export function importFile(
     const records = entries.flatMap((entry) => entry.records.filter((record) => phaseOf(record) === phase));
     if (phase === 2) settleScopes(model, records);
     const decided = records.map((given): Decided => {
-      const isRejected = isPrimaryRejected(given, validating);
+      const isRejected = isPrimaryRejected(given, validating) && !primaryBefore.has(primaryIdentity(given));
       const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
       const completed = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
       const record = withValidRoles(withoutMissingRoles(model, completed));
@@ -146,11 +147,39 @@ function isPrimaryRejected({ section, orgId, json }: ModelRecord, validating: Re
   return section === 'domains' && validating.has(orgId) && json.isPrimary === true && json.isVerified !== true;
 }
 
-/** The places of the organisations' primary domains: the last of several in a file is primary (zitadel 2.5). */
-function lastPrimaryDomains(entries: readonly Entry[], validating: ReadonlySet<string>): ReadonlyMap<string, string> {
+/** The stored primary domains by their organisations. */
+function storedPrimaries(model: Model): ReadonlyMap<string, ModelRecord> {
+  const primary = model.ofSection('domains').filter(({ json }) => json.isPrimary === true);
+  return new Map(primary.map((domain) => [domain.orgId, domain]));
+}
+
+/** A domain with the property that decides whether it may be primary. */
+function primaryIdentity(domain: ModelRecord): string {
+  return `${placeOf(domain)} ${domain.json.isVerified === true}`;
+}
+
+/**
+ * The places of the organisations' primary domains: the stored domain, unless an overwrite moves the mark, or else the
+ * last of several in a file (zitadel 2.5).
+ */
+function primaryDomains(
+  model: Model,
+  entries: readonly Entry[],
+  validating: ReadonlySet<string>,
+  { onConflict }: Options,
+): ReadonlyMap<string, string> {
   const domains = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domains'));
-  const primary = domains.filter((domain) => domain.json.isPrimary === true && !isPrimaryRejected(domain, validating));
-  return new Map(primary.map((domain) => [domain.orgId, placeOf(domain)]));
+  const marked = domains.filter(({ json }) => json.isPrimary === true);
+  const lastMarked = new Map(marked.map((domain) => [domain.orgId, placeOf(domain)]));
+  const possible = marked.filter((domain) => !isPrimaryRejected(domain, validating));
+  const primary = new Map(possible.map((domain) => [domain.orgId, placeOf(domain)]));
+  const places = new Set(domains.map(placeOf));
+  for (const [orgId, stored] of storedPrimaries(model)) {
+    const place = placeOf(stored);
+    const isMoved = onConflict === 'overwrite' && places.has(place) && lastMarked.get(orgId) !== place;
+    if (!isMoved) primary.set(orgId, place);
+  }
+  return primary;
 }
 
 function withoutPrimary(record: ModelRecord): ModelRecord {

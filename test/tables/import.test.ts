@@ -41,8 +41,7 @@ const cases = Object.entries(importRows).flatMap(([subject, rows], part) =>
 function toCase(subject: string, prefix: string, row: Row, mode: Mode): Case {
   const own = (text: string) => `${prefix}.${text}`;
   const [stored, file, texts, after] = row;
-  const [report = '', skip = report, overwrite = report] = texts === 'differs' ? DIFFERS : texts.split(' | ');
-  const outcomes = { report, skip, overwrite }[mode].split(', ');
+  const outcomes = ofMode(texts === 'differs' ? DIFFERS : texts.split(' | '), mode).split(', ');
   const isWritten = outcomes.some((outcome) => /^(created|overwritten)/.test(outcome));
   return {
     name: `${subject}: [${stored}] [${file}] with ${mode}: ${outcomes.join(', ')}`,
@@ -54,8 +53,13 @@ function toCase(subject: string, prefix: string, row: Row, mode: Mode): Case {
     ],
     file: organisationsOf(file, own),
     outcomes,
-    after: isWritten && after !== undefined ? organisationsOf(after, own) : [],
+    after: isWritten && after !== undefined ? organisationsOf(ofMode(after.split(' | '), mode), own) : [],
   };
+}
+
+/** The text of a mode: its own, or the one that holds for all modes. */
+function ofMode(texts: readonly string[], mode: Mode): string {
+  return texts[modes.indexOf(mode)] ?? texts[0] ?? '';
 }
 
 const recordsOf = (orgs: readonly Organisation[]) => readFile(orgs).flatMap(({ records }) => records);

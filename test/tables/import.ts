@@ -1,6 +1,7 @@
 /**
  * What is stored, what the file has, the outcomes of its records, and what the import leaves of the written ones if that is
- * not what the file has. Outcomes with `report`, `skip` and `overwrite` are separated by bars; one holds for all three.
+ * not what the file has. Outcomes and remains with `report`, `skip` and `overwrite` are separated by bars; one text holds
+ * for all three.
  * `exists`, `taken` and `twice` are errors of their sections, other ids are errors, and `created+ID` is both; a record that `differs` exists, is
  * skipped or overwritten.
  */
@@ -322,9 +323,21 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
       'created, created',
       'a domain D; a domain E isPrimary=true',
     ],
+    ['a domain D isPrimary=true', 'a domain E isPrimary=true', 'created', 'a domain D isPrimary=true; a domain E'],
+    [
+      'a domain D isPrimary=true',
+      'a domain D; a domain E isPrimary=true',
+      'exists, created | skipped, created | overwritten, created',
+      'a domain D isPrimary=true; a domain E | a domain D isPrimary=true; a domain E | a domain D; a domain E isPrimary=true',
+    ],
     ['a domainPolicy validateOrgDomains=true', 'a domain D isPrimary=true isVerified=true', 'created'],
     ['a domainPolicy validateOrgDomains=true', 'a domain D isPrimary=true', 'created+ORG-Ggd32', 'a domain D'],
     ['a domainPolicy validateOrgDomains=true; a domain D', 'a domain D isPrimary=true', 'unchanged+ORG-Ggd32'],
+    [
+      'a domain D isPrimary=true',
+      'a domainPolicy validateOrgDomains=true; a domain D isPrimary=true',
+      'created, unchanged',
+    ],
     [
       '-',
       'a domainPolicy validateOrgDomains=true; a domain D isPrimary=true; a domain E isPrimary=true isVerified=true',

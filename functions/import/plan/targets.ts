@@ -4,7 +4,7 @@ import type { OrganisationHeader } from '../../../shared/exportFile/organisation
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { PrimaryDomain, Section } from '../../../shared/organisation/section.ts';
 import {
   domainPolicySection,
   passwordPolicySection,
@@ -13,6 +13,7 @@ import {
 import { type DocumentStore, READ_BATCH } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import { findPrimaryDomains } from './primaryDomains.ts';
 
 /** An existing organisation, and the policies for its imported records. */
 export interface TargetOrganisation {
@@ -21,6 +22,8 @@ export interface TargetOrganisation {
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
   readonly validatesDomains: boolean;
+  /** The primary domain before the import; undefined if there is none, or if the file has no primary domain. */
+  readonly primaryDomain: PrimaryDomain | undefined;
 }
 
 /** The organisations whose records can be written, by the positions of their entries in the file. */
@@ -29,16 +32,25 @@ export type Targets = ReadonlyMap<number, TargetOrganisation>;
 /**
  * Loads the policies for clear passwords and domains: the file's, else the stored ones.
  * @param existing the ids of the organisations that exist
+ * @param created those of them that the import has created
  */
-export async function loadTargets(context: ImportContext, existing: ReadonlySet<string>): Promise<Targets> {
+export async function loadTargets(
+  context: ImportContext,
+  existing: ReadonlySet<string>,
+  created: ReadonlySet<string>,
+): Promise<Targets> {
   const { store, signal, inspection, loginNamesByDefault } = context;
   const targets = new Map<string, TargetOrganisation>();
   const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
   for await (const batch of inTurns(headers, READ_BATCH, signal)) {
     const orgIds = batch.map(({ orgId }) => orgId);
-    const [complexities, domainPolicies] = await Promise.all([
+    const [complexities, domainPolicies, primaryDomains] = await Promise.all([
       readPolicies(store, orgIds, passwordPolicySection),
       readPolicies(store, orgIds, domainPolicySection),
+      findPrimaryDomains(
+        context,
+        batch.filter(({ orgId }) => !created.has(orgId)),
+      ),
     ]);
     for (const [index, header] of batch.entries()) {
       const complexity = complexities[index];
@@ -46,7 +58,8 @@ export async function loadTargets(context: ImportContext, existing: ReadonlySet<
         header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
       const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
       const loginNamesByDomain = loginNamesByDefault;
-      targets.set(header.orgId, { header, loginNamesByDomain, passwordComplexity, validatesDomains });
+      const primaryDomain = primaryDomains.get(header.orgId);
+      targets.set(header.orgId, { header, loginNamesByDomain, passwordComplexity, validatesDomains, primaryDomain });
     }
   }
   return new Map(

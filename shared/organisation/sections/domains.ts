@@ -1,9 +1,9 @@
 import { warn } from '../../errors/warnings.ts';
-import { type JsonObject, parseObject } from '../../json/jsonObject.ts';
-import type { StoredDocument } from '../../store/store.ts';
+import { type JsonObject, parseObject, textAt } from '../../json/jsonObject.ts';
+import { documentPath, type StoredDocument } from '../../store/store.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import type { Adjustment, OrganisationRules, Section } from '../section.ts';
-import { trimmedText } from '../valueRules.ts';
+import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from '../section.ts';
+import { trimmedText, trimSpace } from '../valueRules.ts';
 import { inOrganisation, taken } from './references.ts';
 
 /** The section of an organisation's domains. */
@@ -73,24 +73,63 @@ function contentOf({ body }: StoredDocument): JsonObject {
   return parseObject(body);
 }
 
-function primaryMarks({ isPrimary, isVerified }: JsonObject): readonly string[] {
-  if (isPrimary !== true) return [];
-  return isVerified === true ? ['primary', 'verified and primary'] : ['primary'];
+const PRIMARY = 'primary';
+
+/** The paths of an organisation's last records in a file, by their marks. */
+type LastMarked = ReadonlyMap<string, string>;
+
+/** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
+export function lastPrimaryPath(lastMarked: LastMarked): string | undefined {
+  return lastMarked.get(PRIMARY);
+}
+
+/** Reads a stored domain if it is primary. Only an overwrite moves the mark to another domain. */
+export function parsePrimaryDomain(
+  stored: StoredDocument,
+  lastMarked: LastMarked,
+  overwrites: boolean,
+): PrimaryDomain | undefined {
+  const json = contentOf(stored);
+  if (json.isPrimary !== true) return undefined;
+  const domainName = domainNameOf(json);
+  const isOverwritten = overwrites && lastMarked.has(domainMark(domainName));
+  const isKept =
+    !isOverwritten || lastPrimaryPath(lastMarked) === documentPath({ collection: 'domains', id: stored.id });
+  return { domainName, isVerified: json.isVerified === true, isKept };
+}
+
+function domainMark(domainName: string): string {
+  return `domain ${domainName}`;
+}
+
+function domainNameOf(json: JsonObject): string {
+  return trimSpace(textAt(json, 'domainName', ''));
+}
+
+function primaryMarks(json: JsonObject): readonly string[] {
+  const domain = domainMark(domainNameOf(json));
+  if (json.isPrimary !== true) return [domain];
+  return json.isVerified === true ? [domain, PRIMARY, 'verified and primary'] : [domain, PRIMARY];
 }
 
 /**
- * An organisation has one primary domain: the last domain that the file marks as primary. Where it validates its domains, an
- * unverified domain cannot be primary.
+ * An organisation has one primary domain: the stored domain if the import keeps it, otherwise the last domain that the file
+ * marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
  */
 function keepOnePrimary(
-  { isPrimary, isVerified }: JsonObject,
+  json: JsonObject,
   isLast: (mark: string) => boolean,
-  { validatesDomains }: OrganisationRules,
+  { validatesDomains, primaryDomain }: OrganisationRules,
 ): Adjustment | undefined {
-  if (isPrimary !== true) return undefined;
-  if (validatesDomains && isVerified !== true) {
+  if (json.isPrimary !== true) return undefined;
+  const isVerified = json.isVerified === true;
+  const isStored = primaryDomain?.domainName === domainNameOf(json);
+  const isPrimaryAlready = isStored && primaryDomain.isVerified === isVerified;
+  if (validatesDomains && !isVerified && !isPrimaryAlready) {
     return { error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } } };
   }
-  if (isLast(validatesDomains ? 'verified and primary' : 'primary')) return undefined;
+  if (primaryDomain?.isKept === true)
+    return isStored ? undefined : { warning: warn('primary_exists', { domain: primaryDomain.domainName }) };
+  if (isLast(validatesDomains ? 'verified and primary' : PRIMARY)) return undefined;
   return { warning: warn('primary_repeated', {}) };
 }

@@ -46,7 +46,7 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
   const organisations = inspection.organisations.map(toFileOrganisation);
   await write(organisations.flatMap((organisation) => planOrganisation(organisation)));
   for (const { record } of organisations) if (record === undefined) report.count('unchanged', 'org');
-  let targets = await loadTargets(context, new Set(inspection.organisations.map(({ orgId }) => orgId)));
+  let targets = await loadTargets(context, new Set(inspection.organisations.map(({ orgId }) => orgId)), new Set());
   for (const phase of phases) {
     const carried = carriedSections(phase, inspection, { withKeys: true });
     const read = new Set([...carried, ...parentSections(carried, inspection)]);

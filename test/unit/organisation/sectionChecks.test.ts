@@ -139,7 +139,18 @@ describe('a primary domain', () => {
     const error = { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } };
     expect(adjusted?.adjust(primary, () => true, validating)).toEqual({ error });
     expect(adjusted?.adjust(verified, (mark) => adjusted.marks(verified).includes(mark), validating)).toBeUndefined();
-    expect(adjusted?.marks(primary)).toEqual(['primary']);
-    expect(adjusted?.marks({ domainName: 'a.example', isVerified: true })).toEqual([]);
+    expect(adjusted?.marks(primary)).toEqual(['domain a.example', 'primary']);
+    expect(adjusted?.marks({ domainName: 'a.example', isVerified: true })).toEqual(['domain a.example']);
+  });
+
+  it('yields with a warning to the stored primary domain that the import keeps', () => {
+    const primaryDomain = { domainName: 'b.example', isVerified: false, isKept: true };
+    const message = 'b.example is already the primary domain: imported without isPrimary';
+    const warning = { reason: 'primary_exists', message, params: { domain: 'b.example' } };
+    expect(adjusted?.adjust(primary, () => true, { ...lenient, primaryDomain })).toEqual({ warning });
+    const moved = { ...primaryDomain, isKept: false };
+    expect(adjusted?.adjust(primary, () => true, { ...lenient, primaryDomain: moved })).toBeUndefined();
+    const unverified = { ...primary, domainName: 'b.example' };
+    expect(adjusted?.adjust(unverified, () => false, { ...validating, primaryDomain })).toBeUndefined();
   });
 });
