@@ -8,13 +8,15 @@ import type { GivenPrivilege, Section } from '../../shared/organisation/section.
 import type { Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record whose references are valid. The documents stored under its key and its names decide about it. */
+/** A record with what its references decide. The documents stored under its key and its names decide about it. */
 export interface Checked {
   readonly plan: RecordPlan;
   /** Warnings, which are listed unless the record fails. */
   readonly warnings: readonly RecordWarning[];
   /** The issue of a record whose name another organisation reserves: it must neither be created nor get the name. */
   readonly reserved: RecordIssue | undefined;
+  /** The issue of a record that must not be written. It is unchanged if the stored record, which was valid once, equals it. */
+  readonly rejection: RecordIssue | undefined;
   readonly privilege: Privilege | undefined;
 }
 

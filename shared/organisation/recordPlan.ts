@@ -27,6 +27,8 @@ export interface RecordPlan {
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
+  /** Why the record itself must not be written; undefined for a valid record. */
+  readonly rejection?: RecordIssue;
   /** Further stored fields of the record if it is created. */
   readonly origin?: Pick<DocumentFields, 'importedFrom'>;
 }

@@ -108,21 +108,29 @@ function decide(
   if (first !== undefined && onConflict !== 'report' && !isAgain) return existing;
   const rejection = rejectionOf(record, model);
   if (rejection === 'notCarried') return { kind: 'notCarried' };
-  if (rejection !== undefined) return { kind: 'failed', issue: rejection };
+  // Only overwritten records keep a state that the file does not contain.
+  const isUnchanged =
+    stored !== undefined &&
+    isOfSameKind(stored, record) &&
+    isEqual(onConflict === 'overwrite' ? record : withState(record), stored, model);
+  if (rejection !== undefined) return isUnchanged ? { kind: 'unchanged' } : { kind: 'failed', issue: rejection };
   if (first !== undefined && stored === undefined)
     return isAgain && !model.changesScope(record) ? { kind: 'unchanged' } : existing;
   if (stored === undefined) {
     if (model.isInForeignDomain(record)) return { kind: 'failed', issue: foreignDomain };
     return model.changesScope(record) ? existing : { kind: 'created' };
   }
-  if (stored.orgId !== record.orgId || stored.section !== record.section) return existing;
-  // Only overwritten records keep a state that the file does not contain.
-  if (isEqual(onConflict === 'overwrite' ? record : withState(record), stored, model)) return { kind: 'unchanged' };
+  if (!isOfSameKind(stored, record)) return existing;
+  if (isUnchanged) return { kind: 'unchanged' };
   if (onConflict === 'report') return existing;
   if (onConflict === 'skip') return { kind: 'skipped' };
   const obstacle = obstacleTo(model, record, stored);
   if (obstacle !== undefined) return { kind: 'failed', issue: obstacle };
   return { kind: first === undefined ? 'overwritten' : 'unchanged' };
+}
+
+function isOfSameKind(one: ModelRecord, other: ModelRecord): boolean {
+  return one.orgId === other.orgId && one.section === other.section;
 }
 
 const foreignDomain: RecordIssue = { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' };

@@ -304,6 +304,16 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a robot R', 'a machineKey K R expirationDate=2001-01-01T00:00:00Z', 'DOMAIN-dv3t5'],
     ['a robot R', 'a machineKey K R publicKey=eHh4', 'COMMAND-5F3h1'],
     ['a project P; a api A P app.authMethodType=none', 'a appKey K A P', 'COMMAND-Dff54'],
+    [
+      'a project P; a api A P; a appKey K A P',
+      'a api A P app.authMethodType=none; a appKey K A P',
+      'exists, unchanged | skipped, unchanged | overwritten, unchanged',
+    ],
+    [
+      'a project P; a api A P; a appKey K A P',
+      'a api A P app.authMethodType=none; a appKey K A P clientId=x',
+      'exists, exists | skipped, skipped | overwritten, COMMAND-Dff54',
+    ],
     ['a project P; a web W P app.authMethodType=none', 'a appKey K W P', 'COMMAND-Dff54'],
   ],
   'a trigger of actions': [

@@ -8,15 +8,7 @@ import { projectGrantSection } from '../../../shared/organisation/sections/grant
 import { documentPath, type Reader, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import {
-  type BatchRecord,
-  failed,
-  isSettled,
-  type Privilege,
-  type Settled,
-  unsettled,
-  withWarnings,
-} from '../stages.ts';
+import { type BatchRecord, isSettled, type Privilege, type Settled, unsettled, withWarnings } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
 import { withoutMissingRoles } from './missingRoles.ts';
@@ -109,12 +101,11 @@ function checkRecord(
   isNew: (stored: StoredDocument | undefined) => boolean,
 ): BatchRecord {
   const referring = withoutMissingRoles(subject, found);
-  const rejection = findRejection(referring, found);
+  const rejection = subject.plan.rejection ?? findRejection(referring, found);
   if (rejection === 'notCarried') {
     const warnings = [...subject.warnings, ...ownTargets(referring, found)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };
   }
-  if (rejection !== undefined) return { plan: subject.plan, outcome: failed(rejection) };
   const { reserved, gift } = subject;
   const privilege: Privilege | undefined = gift && {
     given: gift.given,
@@ -122,5 +113,5 @@ function checkRecord(
     existed: !isNew(found.get(documentPath(gift.target))),
   };
   const kept = keptReferences(referring, found);
-  return { plan: referring.plan, warnings: [...referring.warnings, ...kept], reserved, privilege };
+  return { plan: referring.plan, warnings: [...referring.warnings, ...kept], reserved, rejection, privilege };
 }

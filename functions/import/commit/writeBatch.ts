@@ -39,7 +39,7 @@ async function decideCreation(
   passwords: BatchPasswords,
 ): Promise<Decided | undefined> {
   const checked = unsettled(batch);
-  if (checked.some(({ reserved }) => reserved !== undefined)) return undefined;
+  if (checked.some(({ reserved, rejection }) => reserved !== undefined || rejection !== undefined)) return undefined;
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
   const stored = { ...NOTHING_STORED, passwordHashes };
   const decided = decide(batch, stored, rules, stamps.next());

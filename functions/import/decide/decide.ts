@@ -65,7 +65,7 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
     const document = stored.documents.get(path);
     const first = written.get(path);
     const intention =
-      first === undefined
+      first === undefined || record.rejection !== undefined
         ? intend(record, stored, rules)
         : decideRepetition(plan, plan.record.digest === first.record.digest);
     if (typeof intention === 'object') return intention;
@@ -87,12 +87,16 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
 
 /** Decides a record by its own document: without regard to names that other records claim, and to forbidden writes. */
 export function intend(
-  { plan, reserved }: Checked,
+  { plan, reserved, rejection }: Checked,
   { documents, changed, equal }: Pick<StoredBatch, 'documents' | 'changed' | 'equal'>,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);
   const stored = documents.get(path);
+  if (rejection !== undefined) {
+    const isUnchanged = stored !== undefined && equal.has(plan) && !isOfThisImport(rules, stored);
+    return isUnchanged ? { kind: 'unchanged' } : failed(rejection);
+  }
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
   if (equal.has(plan)) return { kind: 'unchanged' };

@@ -74,10 +74,14 @@ export class PhasePlanner {
     }
     const { record, issue: valueIssue } = this.convert(given, target);
     const isExcluded = this.earlier?.excludes(record) === true;
-    const issue = isExcluded ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
-    if (issue === undefined) return [planRecord(record, target.loginNamesByDomain)];
-    report.add(record, issue === 'notCarried' ? { kind: issue } : failed(issue));
-    return [];
+    const issue = isExcluded ? repetitionIssue(section) : valueIssue;
+    const rejection = issue === undefined ? this.validate(record, target) : undefined;
+    if (issue !== undefined || rejection === 'notCarried') {
+      report.add(record, issue === undefined ? { kind: 'notCarried' } : failed(issue));
+      return [];
+    }
+    const plan = planRecord(record, target.loginNamesByDomain);
+    return [rejection === undefined ? plan : { ...plan, rejection }];
   }
 
   /** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
