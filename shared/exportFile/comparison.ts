@@ -20,6 +20,7 @@ import {
 } from './comparedRecord.ts';
 import type { RecordVisitor } from './inspection.ts';
 import type { SecretSelection } from './secretSelection.ts';
+import { dependsOnOthers, SideFacts } from './sideFacts.ts';
 
 /** How a record of one side stands to the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
@@ -111,6 +112,7 @@ export class Comparison implements Disposable {
     CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE providers (orgId TEXT, id TEXT, isFirst INTEGER, PRIMARY KEY (orgId, id, isFirst)) WITHOUT ROWID;
     CREATE TABLE postponed (key BLOB, section TEXT, orgId TEXT, id TEXT, content TEXT, isRepeat INTEGER)`);
+  private readonly facts = new SideFacts(this.database);
   private readonly selection: SecretSelection;
   private readonly options: ComparisonOptions;
   private readonly statements;
@@ -151,6 +153,7 @@ export class Comparison implements Disposable {
   readonly first: RecordVisitor = {
     add: (given) => {
       this.noteProvider(given, true);
+      this.facts.note(given, true);
       const record = comparedRecord(given, this.selection);
       if (record === undefined) return;
       const { section, orgId, id } = record;
@@ -159,13 +162,17 @@ export class Comparison implements Disposable {
         this.statements.keep.run(key, section, orgId, id, text, Number(isRepeat)).changes > 0;
       if (!keep(record.key, false) && this.isOther(record)) keep(repeatKey(record), true);
     },
-    reset: () => this.database.exec('DELETE FROM first; DELETE FROM providers WHERE isFirst = 1'),
+    reset: () => {
+      this.database.exec('DELETE FROM first; DELETE FROM providers WHERE isFirst = 1');
+      this.facts.reset(true);
+    },
   };
 
   /** Takes the records of the second side. */
   readonly second: RecordVisitor = {
     add: (given) => {
       this.noteProvider(given, false);
+      this.facts.note(given, false);
       const record = comparedRecord(given, this.selection);
       if (record === undefined) return;
       const meets = (key: Uint8Array) => this.statements.meet.run(key).changes > 0;
@@ -177,6 +184,7 @@ export class Comparison implements Disposable {
     },
     reset: () => {
       this.database.exec('DELETE FROM met; DELETE FROM postponed; DELETE FROM providers WHERE isFirst = 0');
+      this.facts.reset(false);
       for (const counts of [this.counts, this.organisations]) counts.clear();
       for (const list of [this.differences, this.expected]) list.clear();
       this.options.pairs?.reset();
@@ -196,7 +204,7 @@ export class Comparison implements Disposable {
     return { key: record.key, first, fields: isSame ? [] : this.fieldDifferences(record, first, isOwnProvider) };
   }
 
-  /** Adds the records that wait for both sides' identity providers, and those that only the first side has. */
+  /** Adds the records that wait for both sides' records, and those that only the first side has. */
   finish(): void {
     for (const found of this.statements.postponed.iterate()) {
       const { content: text, isRepeat, ...record } = postponedRecord.parse(found);
@@ -228,9 +236,10 @@ export class Comparison implements Disposable {
     const { key, section, orgId, id } = record;
     const found = this.findFirst(key);
     const text = JSON.stringify(record.content);
-    // The form of identity providers in exports depends on the providers of both sides, which come later.
-    const namesProviders = recordSection(record.section).exported?.providers !== undefined;
-    if (found !== undefined && found !== text && namesProviders)
+    // Providers, domains and roles of both sides, which come later, decide what an export or an import makes of the record.
+    const sectionOf = recordSection(record.section);
+    const waits = sectionOf.exported?.providers !== undefined || dependsOnOthers(sectionOf);
+    if (found !== undefined && found !== text && waits)
       this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));
     else this.compareWith(found, record, isRepeat);
   }
@@ -268,9 +277,12 @@ export class Comparison implements Disposable {
   ): readonly FieldDifference[] {
     const isOwnProvider = (idpId: string) =>
       this.statements.findProvider.get(record.orgId, idpId) !== undefined || isSecondProvider(idpId);
-    const one = comparedContent(first);
-    const other = comparedContent(record.content);
-    return fieldDifferences(recordSection(record.section), one, other, isOwnProvider);
+    const section = recordSection(record.section);
+    const stored = (content: RecordContent, isFirst: boolean) => {
+      const compared = comparedContent(content);
+      return { ...compared, json: this.facts.asStored({ ...compared, section, orgId: record.orgId }, isFirst) };
+    };
+    return fieldDifferences(section, stored(first, true), stored(record.content, false), isOwnProvider);
   }
 
   private noteProvider({ section, json, orgId }: OrganisationRecord, isFirst: boolean): void {

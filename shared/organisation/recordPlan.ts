@@ -57,8 +57,11 @@ function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedR
   });
 }
 
+/** The part of a record that determines its key and its references. */
+type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
+
 /** Returns the key under which a record is stored. */
-export function recordKey({ section, json, orgId }: OrganisationRecord): DocumentKey {
+export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
@@ -110,7 +113,7 @@ export interface PlannedReference {
  * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
  * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
  */
-export function planReferences({ section, json, orgId }: OrganisationRecord): readonly PlannedReference[] {
+export function planReferences({ section, json, orgId }: KeyedRecord): readonly PlannedReference[] {
   if (section.references === undefined) return NO_REFERENCES;
   const planned: PlannedReference[] = [];
   for (const reference of section.references) {

@@ -4,16 +4,9 @@ import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import type { PlannedReference } from '../../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
-import { projectGrantSection, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
+import { ROLES, rolesFields } from '../../../shared/organisation/sections/grants.ts';
 import { type Collection, documentPath } from '../../../shared/store/store.ts';
 import type { Found, Referring } from './references.ts';
-
-/** The fields of the sections of grants that have their roles. */
-const rolesFields: ReadonlyMap<Section, string> = new Map([
-  [projectGrantSection, 'projectGrant.roleKeys'],
-  [userGrantSection, 'roleKeys'],
-]);
 
 /**
  * Removes the missing roles of a grant, with a warning, if other roles remain: a grant with fewer roles gives no more than
@@ -25,7 +18,7 @@ export function withoutMissingRoles(referring: Referring, found: Found): Referri
   const field = rolesFields.get(plan.record.section);
   if (field === undefined) return referring;
   const granted = grantedRoles(referring, found);
-  const roles = referencesTo('projectRoles', references);
+  const roles = referencesTo(ROLES, references);
   const isMissing = ({ key, targetId }: PlannedReference) =>
     found.get(documentPath(key)) === undefined || granted?.has(targetId) === false;
   const missing = new Set(roles.filter(isMissing));

@@ -79,7 +79,7 @@ const PRIMARY = 'primary';
 type LastMarked = ReadonlyMap<string, string>;
 
 /** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
-export function lastPrimaryPath(lastMarked: LastMarked): string | undefined {
+export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | undefined {
   return lastMarked.get(PRIMARY);
 }
 

@@ -7,6 +7,43 @@ const project = (name: string) => readRecord(sectionNamed('projects'), { project
 const link = (name: string) =>
   readRecord(sectionNamed('userLinks'), { userId: 'U', idpId: 'I', providedUserId: 'x', providedUserName: name }, 'O');
 
+/** A record's section, content and organisation. */
+type Given = readonly [section: string, json: object];
+
+const read = ([section, json]: Given) => readRecord(sectionNamed(section), structuredClone(json), 'O');
+
+/** The paths of the fields in which records of two sides differ. */
+function differingPaths(first: readonly Given[], second: readonly Given[]): string[] {
+  using comparison = new Comparison({ withPasswords: true, withOtp: true, withKeys: true }, 10);
+  for (const record of first) comparison.first.add(read(record));
+  for (const record of second) comparison.second.add(read(record));
+  comparison.finish();
+  return comparison.differences.entries.flatMap(({ fields = [] }) => fields.map(({ path }) => path));
+}
+
+describe('a record that an import changes because of other records', () => {
+  const domain = (domainName: string, more: object = {}): Given => ['domains', { orgId: 'O', domainName, ...more }];
+  const primary = (domainName: string) => domain(domainName, { isVerified: true, isPrimary: true });
+  const secondary = (domainName: string) => domain(domainName, { isVerified: true });
+  const role = (roleKey: string): Given => ['projectRoles', { projectId: 'P', roleKey, displayName: 'r' }];
+  const grant = (...roleKeys: string[]): Given => ['userGrants', { userId: 'U', projectId: 'P', roleKeys }];
+
+  it('equals what the import stores of several primary domains', () => {
+    const file = [primary('a'), primary('b')];
+    expect(differingPaths(file, [secondary('a'), primary('b')])).toEqual([]);
+    expect(differingPaths(file, [primary('a'), secondary('b')])).toEqual([]);
+    expect(differingPaths([secondary('a'), primary('b')], [primary('a'), secondary('b')])).toEqual(['isPrimary']);
+    expect(differingPaths([primary('b')], [primary('a'), secondary('b')])).toEqual([]);
+    expect(differingPaths([secondary('b')], [primary('a'), primary('b')])).toEqual(['isPrimary']);
+  });
+
+  it('equals the grant without the roles that its project lacks', () => {
+    expect(differingPaths([role('x'), grant('x', 'y')], [role('x'), grant('x')])).toEqual([]);
+    expect(differingPaths([role('x'), grant('x', 'y')], [role('x'), role('y'), grant('x')])).toEqual(['roleKeys']);
+    expect(differingPaths([grant('y')], [role('x'), grant('x')])).toEqual(['roleKeys[0]']);
+  });
+});
+
 describe('a record that one side has twice', () => {
   const differences = (first: readonly (typeof project)[], names: { first: string[]; second: string[] }) =>
     first.flatMap((record) => {
