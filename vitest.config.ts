@@ -32,7 +32,7 @@ export const shared = {
 export const slowFiles = [
   'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,transferCuts}.test.ts',
   'test/integration/export/largestRecords.test.ts',
-  'test/integration/http/{docs,throttledDatabase}.test.ts',
+  'test/integration/http/{docs,throttledDatabase,transfersInBrowser}.test.ts',
   'test/integration/migrate/{failures,limits,places,questions}.test.ts',
   'test/integration/objectStorage/{bucketFaults,bucketMemory}.test.ts',
   'test/integration/places/{failures,places,sentFiles}.test.ts',
