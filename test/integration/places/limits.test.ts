@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -238,5 +239,22 @@ it.each([100, 30_000, 90_000])(
     await struck;
     expect(await identityResult(call)).toMatchObject({ code: 0 });
     await expectEqual(before, target.database);
+  },
+);
+
+it.each([100, 30_000, 60_000])(
+  'an export that is interrupted after %i bytes of its download leaves no file, and is repeated',
+  async (bytes) => {
+    const bucket = await transferBucket();
+    const { place, before } = await filledPlace(bucket);
+    const { file, call } = await exporting(place);
+    const interruption = new AbortController();
+    bucket.network.stall('down', bytes);
+    const struck = bucket.network.struck().then(() => interruption.abort());
+    expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
+    await struck;
+    expect(existsSync(file)).toBe(false);
+    expect(await identity(call)).toMatchObject({ code: 0 });
+    await expectEqual(file, before);
   },
 );
