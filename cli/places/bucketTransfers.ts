@@ -132,6 +132,7 @@ async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncG
   const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size));
   let [start, filled] = [0, 0];
   for await (const chunk of content) {
+    if (start + filled + chunk.byteLength > size) throw fileChanged();
     checksum.update(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     for (let used = 0; used < chunk.byteLength; ) {
       if (filled === buffer.byteLength) {
@@ -143,8 +144,12 @@ async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncG
       [used, filled] = [used + part.byteLength, filled + part.byteLength];
     }
   }
-  if (start + filled !== size) throw new Error(`the file has ${start + filled} bytes, and had ${size} before`);
+  if (start + filled < size) throw fileChanged();
   yield { start, bytes: buffer.subarray(0, filled), crc32c: checksum.toString() };
+}
+
+function fileChanged(): Error {
+  return sourceInvalid({ place: 'the file', problem: 'changed while it was read', advice: 'repeat the command' });
 }
 
 /** Sends a piece until the bucket has all of it, and the last piece until the file is complete. */

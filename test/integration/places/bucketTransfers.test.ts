@@ -105,10 +105,10 @@ describe('a download from the bucket of an instance', () => {
   });
 });
 
-async function upload({ address }: Bucket) {
+async function upload({ address }: Bucket, size = file.byteLength) {
   const positions: number[] = [];
   const onSent = (position: number) => void positions.push(position);
-  await uploadFile({ address, size: file.byteLength, onSent }, once(file), signal);
+  await uploadFile({ address, size, onSent }, once(file), signal);
   return positions;
 }
 
@@ -153,6 +153,16 @@ describe('an upload into the bucket of an instance', () => {
       'PUT bytes 0-8388607/20000000',
     ]);
   });
+
+  it.each([file.byteLength - 1, file.byteLength + 1])(
+    'completes no file that had %i bytes before, and has another number of bytes now',
+    async (size) => {
+      const bucket = await startBucket();
+      const problem = 'the file changed while it was read: repeat the command';
+      await expect(upload(bucket, size)).rejects.toThrow(problem);
+      expect(bucket.isComplete()).toBe(false);
+    },
+  );
 
   it.each([404, 410, 400, 403])('fails at once with status %i, and an error without the address', async (code) => {
     const bucket = await startBucket([status(code)]);
