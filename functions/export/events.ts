@@ -85,7 +85,8 @@ class Cursor {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
     const start = this.index;
     while (this.documents[this.index]?.orgId === orgId) this.index++;
-    return this.documents.slice(start, this.index);
+    const isWholeBatch = start === 0 && this.index === this.documents.length;
+    return isWholeBatch ? this.documents : this.documents.slice(start, this.index);
   }
 
   async refill(): Promise<void> {

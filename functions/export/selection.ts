@@ -38,12 +38,12 @@ export async function selectOrganisations(
   snapshot: Snapshot,
   selection: OrganisationSelection,
 ): Promise<SelectedOrganisations> {
-  const isSelected = selector(selection) ?? (() => true);
+  const isSelected = selector(selection);
   const ids = [...new Set(selection.orgIds)];
-  if (ids.length === 0 || ids.length > MAX_SEPARATE)
+  if (isSelected === undefined || ids.length === 0 || ids.length > MAX_SEPARATE)
     return {
-      organisations: () => scanSelected(snapshot, isSelected, organisationSection, organisationRowFields),
-      scan: (section, fields) => scanSelected(snapshot, isSelected, section, fields),
+      organisations: () => scanAll(snapshot, isSelected, organisationSection, organisationRowFields),
+      scan: (section, fields) => scanAll(snapshot, isSelected, section, fields),
     };
   const found = await readByIds(snapshot, ids.filter(isSelected).sort(compareBytes));
   return {
@@ -57,10 +57,13 @@ export async function selectOrganisations(
 /** Above this many skipped records in a row, a new query costs less than to read on. */
 const MAX_SKIPPED = 500;
 
-/** Scans all organisations, and begins again behind an organisation that is not selected if it is large. */
-async function* scanSelected(
+/**
+ * Scans all organisations, and begins again behind an organisation that is not selected if it is large.
+ * @param isSelected undefined if all are
+ */
+async function* scanAll(
   snapshot: Snapshot,
-  isSelected: (orgId: string) => boolean,
+  isSelected: ((orgId: string) => boolean) | undefined,
   section: Section,
   fields: readonly FieldName[],
 ): Batches {
@@ -69,7 +72,7 @@ async function* scanSelected(
     from = undefined;
     let skipped = 0;
     for await (const batch of snapshot.scan({ collection: section.collection, partitions, fields })) {
-      const selected = batch.filter(({ orgId = '' }) => isSelected(orgId));
+      const selected = isSelected === undefined ? batch : batch.filter(({ orgId = '' }) => isSelected(orgId));
       yield selected;
       skipped = selected.length === 0 ? skipped + batch.length : 0;
       if (skipped < MAX_SKIPPED) continue;

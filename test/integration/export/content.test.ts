@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
@@ -152,6 +153,16 @@ describe('the manifest of an export', () => {
       }
     }
     expect(manifest.counts).toEqual(Object.fromEntries(counts));
+  });
+
+  it('lists the sections that were read, those without records too', async () => {
+    const instance = await testInstance(await openTestStore());
+    const names = (keys: boolean) =>
+      sections.filter((section) => keys || section.keys !== true).map(({ name }) => name);
+    expect((await instance.export()).manifest.sections).toEqual(names(true));
+    expect((await instance.export({ with_keys: false })).manifest.sections).toEqual(names(false));
+    expect((await instance.export({ for_zitadel: true, org_ids: ['none'] })).manifest.sections).toEqual(names(true));
+    expect((await instance.export({ orgs_only: true })).manifest.sections).toEqual([]);
   });
 
   it('has the id of the instance, but none for a database of an earlier version without one, or for a ZITADEL', async () => {
