@@ -5,7 +5,7 @@ import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
-import { organisationSection } from '../organisation/sections.ts';
+import { organisationSection, sections } from '../organisation/sections.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
@@ -201,6 +201,10 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
       field: `manifest.counts.${name}`,
       description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
     }));
+  const { sections: read } = manifest;
+  const unread = sections.filter(({ name }) => read?.includes(name) === false && tally.counts[name] !== undefined);
+  for (const { name } of unread)
+    violations.push({ field: 'manifest.sections', description: `${name} is missing, and the file has records of it` });
   if (violations.length === 0 && manifest.digest !== tally.digest) {
     violations.push({
       field: 'manifest.digest',

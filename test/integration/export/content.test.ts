@@ -165,6 +165,18 @@ describe('the manifest of an export', () => {
     expect((await instance.export({ orgs_only: true })).manifest.sections).toEqual([]);
   });
 
+  it('is rejected if the file has records of a section that it does not list', async () => {
+    const instance = await testInstance(await openTestStore());
+    await instance.import({ dataOrgs: { orgs: [organisation('acme', { humanUsers: [person('ada')] })] } });
+    const { orgs, manifest } = await instance.export();
+    const withSections = (names: readonly unknown[]) => ({ orgs, manifest: { ...manifest, sections: names } });
+    const { status, body } = await instance.refusedImport({ data_orgs: withSections(['machineUsers']) });
+    expect(status).toBe(400);
+    expect(body.message).toBe('manifest.sections: humanUsers is missing, and the file has records of it');
+    const { summary } = await instance.import({ data_orgs: withSections(['humanUsers', 7]), dry_run: true });
+    expect(summary).toMatchObject({ unchanged: { org: 1, humanUsers: 1 }, proved: true });
+  });
+
   it('has the id of the instance, but none for a database of an earlier version without one, or for a ZITADEL', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store, 'north');

@@ -29,6 +29,7 @@ const manifest = z.strictObject({
   defaultOrgId: z.string(),
   exportedBy: z.strictObject({ userId: z.string(), orgId: z.string() }),
   secrets: z.strictObject({ passwords: z.boolean(), otp: z.boolean(), keys: z.boolean() }),
+  sections: z.array(z.string()),
   ignored: z.array(z.strictObject({ field: z.string(), nearest: z.string().optional() })),
   leftToDo: z.array(
     z.strictObject({ type: z.string(), id: z.string().optional(), reason: z.string(), message: z.string() }),
