@@ -1,20 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../cli/commandLine.ts';
 import { commands } from '../../../cli/commands.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
-import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
-
-async function newDirectory(): Promise<string> {
-  const { path, remove } = await temporaryDirectory();
-  onTestFinished(remove);
-  return path;
-}
 
 it('a family of commands lists its commands, if a call lacks one', async () => {
   const { code, stdout, stderr } = await identity(['pat']);
@@ -35,7 +29,7 @@ describe('a command that is printed to be run next', () => {
     [undefined, 'identity'],
   ])('starts as this process was started: by the npm script %s, with %s', async (script, program) => {
     const env = { npm_lifecycle_event: script };
-    const data = join(await newDirectory(), 'north');
+    const data = join(await testDirectory(), 'north');
     const { stderr } = await identity(['serve', '--data', data], { env });
     expect(stderr).toBe(`identity: no instance in ${data}: create one with ${program} init\n`);
     const { stdout } = await identity(['init', '--data', data], { env });
@@ -132,7 +126,7 @@ describe('the help', () => {
     ['| true', 'EPIPE'],
     ['> /dev/full', 'ENOSPC'],
   ])('fails without a stack trace if an export is incomplete: %s', async (output, code) => {
-    const file = join(await newDirectory(), 'export.json');
+    const file = join(await testDirectory(), 'export.json');
     await writeFile(file, `{"orgs":[]${' '.repeat(1_000_000)}}`);
     const [command, script] = identityProgram;
     const line = `set -o pipefail; "$0" "$@" ${output}; echo $?`;
@@ -143,7 +137,7 @@ describe('the help', () => {
   });
 
   it('finishes an import whose output is closed or cannot be written, and reports the latter', async () => {
-    const directory = await newDirectory();
+    const directory = await testDirectory();
     const [command, script] = identityProgram;
     const shell = (line: string, ...words: string[]) =>
       run('bash', ['-c', `set -o pipefail; "$0" "$@" ${line}; echo $?`, command, script, ...words]);
@@ -156,12 +150,12 @@ describe('the help', () => {
       }),
     );
     const data = join(directory, 'data');
-    await shell('', 'init', '--data', data);
+    await identity(['init', '--data', data]);
     const unread = await shell('| true', 'import', north ?? '', '--json', '--to', `sqlite:${data}`);
     expect(unread.stdout).toBe('0\n');
     const full = await shell('> /dev/full', 'import', south ?? '', '--to', `sqlite:${data}`);
     expect(full).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('(ENOSPC)') });
-    const listed = await shell('| cat', 'org', 'list', '--data', data);
+    const listed = await identity(['org', 'list', '--data', data]);
     expect(listed.stdout).toMatch(/north.*south/s);
     expect(await shell('| true', 'org', 'list', '--data', data)).toMatchObject({ stdout: '0\n', stderr: '' });
   });
