@@ -2,17 +2,23 @@
 
 import type { IssueRow } from './issueText.ts';
 
+/** The content of instances that no export has. */
+export const INSTANCE_CONTENT = 'the policies, members, identity providers, texts and settings of the instance';
+
+/** The factors of people that no export has. */
+export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
+
 /** The reasons of manual steps. Programs may depend on them; texts are for people, and change. */
 export const manualSteps = {
   instance_not_exported: {
-    text: 'the policies, members, identity providers and factors of the instance are in no export',
+    text: `${INSTANCE_CONTENT} are in no export`,
     remedy: 'configure the target like the source',
   },
   secrets_missing: { text: 'the export has no {secrets}', remedy: '{include}, or {otherwise}' },
   // The call has selected the secrets, and the source has none.
   secrets_not_in_source: { text: 'the export has no {secrets}', remedy: '{otherwise}' },
   factors_not_exported: {
-    text: 'passkeys, U2F factors and recovery codes are not carried',
+    text: `${OTHER_FACTORS} are not carried`,
     remedy: 'people must register or create them again',
   },
   tokens_not_exported: {

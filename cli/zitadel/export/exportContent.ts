@@ -1,6 +1,7 @@
 // The export of a ZITADEL, organisation by organisation.
 
 import { z } from 'zod';
+import { INSTANCE_CONTENT } from '../../../shared/errors/manualSteps.ts';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
@@ -178,7 +179,7 @@ export async function listZitadelOrganisations(connection: ZitadelConnection): P
 
 /** The content that every export of ZITADEL omits or changes (zitadel 9.5), as texts for plans. */
 export const exportLosses: readonly string[] = [
-  'the policies, members, identity providers, texts and settings of the instance',
+  INSTANCE_CONTENT,
   ...recordSections.flatMap(({ name, zitadel = {} }) => {
     const content = unexportedContent(zitadel);
     return content.length === 0 ? [] : [`${words(name)}: ${content.join('; ')}`];

@@ -1,5 +1,6 @@
 // What ZITADEL does to people.
 
+import { OTHER_FACTORS } from '../../errors/manualSteps.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../passwordHashes.ts';
@@ -199,5 +200,5 @@ export const peopleInZitadel: ZitadelBehaviour = {
     { ...unexported('user.passwordChangeRequired', 'user.requestPasswordlessRegistration'), explains: isFalse },
   ],
   missingProviders: rejectedLink,
-  unexported: ['passkeys, U2F factors, recovery codes and OTP by SMS'],
+  unexported: [OTHER_FACTORS],
 };
