@@ -11,8 +11,9 @@ import {
   type MissingProviders,
   type RecordFact,
   type SecretField,
+  stepText,
 } from '../organisation/zitadelFacts.ts';
-import { contains, describeReleases, overlap, possibleReleases } from '../organisation/zitadelReleases.ts';
+import { contains, overlap, possibleReleases } from '../organisation/zitadelReleases.ts';
 
 /** The content and the reader of a file. */
 export interface FileContent {
@@ -152,11 +153,9 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
 
 /** Returns the rule of a manual step, for ZITADEL only. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
-  const { reason, because = fact.text, remedy, byHand, ifWith, ifWithout, ...others } = step;
-  const { releasesInText = false, ifKnown = false } = fact;
-  const releases = releasesInText || ifKnown ? '' : describeReleases(fact);
-  const text = `${releases === '' ? '' : `${releases}, `}${because}`;
-  const isOf = ifKnown ? contains : overlap;
+  const { reason, because: _, remedy, byHand, ifWith, ifWithout, ...others } = step;
+  const text = stepText(fact, step);
+  const isOf = fact.ifKnown ? contains : overlap;
   return {
     ...others,
     reason,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
-import type { ReleaseRange } from './zitadelReleases.ts';
+import { describeReleases, type ReleaseRange } from './zitadelReleases.ts';
 
 /** Secrets that a file may lack. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
@@ -134,6 +134,13 @@ export function importLoss({ fields = [] }: ZitadelBehaviour, path: FieldPath): 
 
 /** The text of a field that ZITADEL imports, and does not export. */
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
+
+/** Returns the text of a manual step without its remedy: with the releases of the fact in front, if there are others. */
+export function stepText(fact: Omit<Fact, 'steps'>, { because = fact.text }: Pick<ManualStep, 'because'>): string {
+  const { releasesInText = false, ifKnown = false } = fact;
+  const releases = releasesInText || ifKnown ? '' : describeReleases(fact);
+  return releases === '' ? because : `${releases}, ${because}`;
+}
 
 /** Creates the fact about fields that ZITADEL imports, and does not export. */
 export function unexported(...fields: readonly FieldPath[]): FieldFact {

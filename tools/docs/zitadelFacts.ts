@@ -6,11 +6,12 @@ import {
   type FieldFact,
   type MissingProviders,
   type RecordFact,
+  stepText,
 } from '../../shared/organisation/zitadelFacts.ts';
 import { describeReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { code, table } from './markdown.ts';
 
-type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until'> &
+type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until' | 'releasesInText' | 'ifKnown'> &
   Partial<Pick<FieldFact, 'fields'>>;
 
 /** Writes the table of what ZITADEL does to records, from the declarations of the sections. */
@@ -28,11 +29,11 @@ export function zitadelFactsTable(): string {
 
 /** Returns the manual steps of ZITADEL, by their reasons. A step that several sections or facts share is there once. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
-  const rows = [...factsWithSections().keys()].flatMap(({ text, steps = [], since, until }) =>
-    steps.map(({ reason, because = text, remedy }) => {
-      const ofReleases = describeReleases({ ...(since && { since }), ...(until && { until }) });
-      const row = { text: ofReleases === '' ? because : `${because} (${ofReleases})` };
-      return [reason, remedy === undefined ? row : { ...row, remedy }] as const;
+  const rows = [...factsWithSections().keys()].flatMap((fact) =>
+    (fact.steps ?? []).map((step) => {
+      const { reason, remedy } = step;
+      const text = stepText(fact, step);
+      return [reason, remedy === undefined ? { text } : { text, remedy }] as const;
     }),
   );
   return Object.fromEntries(rows);
