@@ -42,13 +42,14 @@ resource "google_storage_bucket" "transfer" {
   }
 
   # A browser sends "Origin: null" when a redirect leads from the instance's domain to the bucket, so no list of origins
-  # matches. The signed URL authorises a download, and the instance sends it to cors_origins only.
+  # matches. The signed URL authorises a download, and the instance sends it to cors_origins only. Of the headers of an
+  # export, x-request-id follows the redirect, and must be permitted.
   dynamic "cors" {
     for_each = each.key == "transfers" && length(var.cors_origins) > 0 ? [["*"]] : []
     content {
       origin          = cors.value
       method          = ["GET", "PUT"]
-      response_header = ["Content-Range", "Content-Type", "Range"]
+      response_header = ["Content-Range", "Content-Type", "Range", "X-Request-Id"]
       max_age_seconds = 3600
     }
   }

@@ -12,8 +12,9 @@ mock_resource "google_compute_global_address" {
 
 mock_resource "google_service_account" {
   defaults = {
-    email  = "mock@acme-identity.iam.gserviceaccount.com"
-    member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
+    email  = "mocked@acme-identity.iam.gserviceaccount.com"
+    member = "serviceAccount:mocked@acme-identity.iam.gserviceaccount.com"
+    name   = "projects/acme-identity/serviceAccounts/mocked@acme-identity.iam.gserviceaccount.com"
   }
 }
 

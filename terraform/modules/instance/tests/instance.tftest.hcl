@@ -10,6 +10,7 @@ override_resource {
   values = {
     email  = "north-otp-email@acme-identity.iam.gserviceaccount.com"
     member = "serviceAccount:north-otp-email@acme-identity.iam.gserviceaccount.com"
+    name   = "projects/acme-identity/serviceAccounts/north-otp-email@acme-identity.iam.gserviceaccount.com"
   }
 }
 override_resource {
@@ -17,6 +18,7 @@ override_resource {
   values = {
     email  = "north-export@acme-identity.iam.gserviceaccount.com"
     member = "serviceAccount:north-export@acme-identity.iam.gserviceaccount.com"
+    name   = "projects/acme-identity/serviceAccounts/north-export@acme-identity.iam.gserviceaccount.com"
   }
 }
 override_resource {
@@ -24,6 +26,7 @@ override_resource {
   values = {
     email  = "north-import@acme-identity.iam.gserviceaccount.com"
     member = "serviceAccount:north-import@acme-identity.iam.gserviceaccount.com"
+    name   = "projects/acme-identity/serviceAccounts/north-import@acme-identity.iam.gserviceaccount.com"
   }
 }
 
@@ -324,7 +327,7 @@ run "gives_the_bucket_for_transfers_to_exports_and_imports_only" {
     error_message = "The accounts of exports and imports, and no exporters and importers, may use the bucket for transfers."
   }
   assert {
-    condition     = [for grant in [google_service_account_iam_member.signer] : [grant.service_account_id, grant.member, grant.role]] == [[google_service_account.function["export"].name, "serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "roles/iam.serviceAccountTokenCreator"]]
+    condition     = [for grant in [google_service_account_iam_member.signer] : [grant.service_account_id, grant.member, grant.role]] == [["projects/acme-identity/serviceAccounts/north-export@acme-identity.iam.gserviceaccount.com", "serviceAccount:north-export@acme-identity.iam.gserviceaccount.com", "roles/iam.serviceAccountTokenCreator"]]
     error_message = "The account of exports must be able to sign for itself, and for no other account."
   }
 }
@@ -333,10 +336,10 @@ run "lets_pages_of_configured_origins_read_transfers_only" {
   command = plan
 
   assert {
-    condition = { for kind, bucket in google_storage_bucket.transfer : kind => [for cors in bucket.cors : [cors.origin, cors.method]] } == {
+    condition = { for kind, bucket in google_storage_bucket.transfer : kind => [for cors in bucket.cors : [cors.origin, cors.method, cors.response_header]] } == {
       exports   = []
       imports   = []
-      transfers = [[tolist(["*"]), tolist(["GET", "PUT"])]]
+      transfers = [[tolist(["*"]), tolist(["GET", "PUT"]), tolist(["Content-Range", "Content-Type", "Range", "X-Request-Id"])]]
     }
     error_message = "Only the bucket for transfers may have CORS."
   }
