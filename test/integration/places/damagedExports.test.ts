@@ -235,13 +235,13 @@ describe('an export from an instance', () => {
   it.each([
     ['that a gateway has labelled otherwise', (whole: string) => whole, 'application/octet-stream'],
     ['that begins with its manifest', manifestFirst, JSON_TYPE],
-  ])('is stored if its manifest proves it, also one %s', async (_case, change, type) => {
-    const whole = await exported();
-    const { url, token } = await answering([change(whole)], type);
+  ])('is stored as it was sent if its manifest proves it, also one %s', async (_case, change, type) => {
+    const sent = change(await exported());
+    const { url, token } = await answering([sent], type);
     const file = join(await testDirectory(), 'out.json');
     const { code, stderr } = await identity(['export', url, '--token-file', token, '--to', file]);
     expect(code, stderr).toBe(0);
-    expect((await readFile(file)).toString()).toBe(whole);
+    expect((await readFile(file)).toString()).toBe(sent);
   });
 });
 
