@@ -62,6 +62,7 @@ export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, paramete
   const { transfers, limits, now } = ports;
   return {
     ...endpoint,
+    parameter,
     handler(context) {
       const audited = ports.audit.call(`${operation}-deletion`, context.get('origin'));
       return audited.run(async () => {

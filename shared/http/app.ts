@@ -19,6 +19,8 @@ import { errorResponse, isGrpc } from './responses.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
+  /** The parameter of the query without which the path does not have the method, as in ZITADEL. */
+  readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
 }
 
@@ -50,18 +52,24 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   });
   app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
-    const handlers = new Map<string, Route['handler']>(methods.map(({ method, handler }) => [method, handler]));
-    const get = handlers.get('GET');
-    // Hono sends the response to HEAD without its body.
-    if (get !== undefined) handlers.set('HEAD', get);
-    const allowed = [...handlers.keys()].join(', ');
     app.all(path, (context) => {
       context.set('route', path);
-      const handler = handlers.get(context.req.method);
-      return handler === undefined ? rejectMethod(context, allowed) : handler(context);
+      const allowed = methodsOf(methods, context);
+      const route = allowed.get(context.req.method);
+      return route === undefined ? rejectMethod(context, [...allowed.keys()].join(', ')) : route.handler(context);
     });
   }
   return app;
+}
+
+/** Returns the routes of a path by the methods that a request may have. */
+function methodsOf(routes: readonly Route[], { req }: Context<HttpEnv>): ReadonlyMap<string, Route> {
+  const available = routes.filter(({ parameter }) => parameter === undefined || req.query(parameter) !== undefined);
+  const byMethod = new Map<string, Route>(available.map((route) => [route.method, route]));
+  const get = byMethod.get('GET');
+  // Hono sends the response to HEAD without its body.
+  if (get !== undefined) byMethod.set('HEAD', get);
+  return byMethod;
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive an id that the client did not send.
