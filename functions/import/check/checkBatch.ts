@@ -8,12 +8,20 @@ import { projectGrantSection } from '../../../shared/organisation/sections/grant
 import { documentPath, type Reader, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import { type BatchRecord, isSettled, type Privilege, type Settled, unsettled, withWarnings } from '../stages.ts';
+import {
+  type BatchRecord,
+  failed,
+  isSettled,
+  type Privilege,
+  type Settled,
+  unsettled,
+  withWarnings,
+} from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
 import { withoutMissingRoles } from './missingRoles.ts';
 import { type Gift, giftOf } from './privileges.ts';
-import { type Found, findRejection, keptReferences, ownTargets, type Referring } from './references.ts';
+import { type Found, findRejection, keptReferences, lacksTarget, ownTargets, type Referring } from './references.ts';
 import { type Owners, reservedIssue } from './reservedNames.ts';
 
 /** What the check of a batch needs of its import. */
@@ -106,6 +114,8 @@ function checkRecord(
     const warnings = [...subject.warnings, ...ownTargets(referring, found)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };
   }
+  if (rejection !== undefined && lacksTarget(referring, found))
+    return { plan: subject.plan, outcome: failed(rejection) };
   const { reserved, gift } = subject;
   const privilege: Privilege | undefined = gift && {
     given: gift.given,

@@ -35,6 +35,14 @@ export function findRejection({ plan: { record }, references }: Referring, found
   return undefined;
 }
 
+/** Whether a record refers to a target that is missing or in deletion. With such a target, even a stored record goes. */
+export function lacksTarget({ references }: Referring, found: Found): boolean {
+  return references.some((planned) => {
+    const target = found.get(documentPath(planned.key));
+    return target === undefined ? !isKeptIfMissing(planned) : isInDeletion(target);
+  });
+}
+
 function checkReference(
   planned: PlannedReference,
   others: readonly PlannedReference[],
