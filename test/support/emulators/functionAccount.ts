@@ -1,4 +1,9 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { vi } from 'vitest';
+
+/** A home without the credentials of gcloud on this machine. */
+const HOME = join(tmpdir(), 'identity-test-home');
 
 /**
  * Returns the environment in which the application default credentials are those of a function in Google Cloud: an account
@@ -8,8 +13,7 @@ import { vi } from 'vitest';
 export function functionAccount(storageUrl: string): Readonly<Record<string, string | undefined>> {
   return {
     GOOGLE_APPLICATION_CREDENTIALS: undefined,
-    // Without the credentials of gcloud on this machine.
-    HOME: '/nonexistent',
+    HOME,
     METADATA_SERVER_DETECTION: 'assume-present',
     GCE_METADATA_HOST: new URL(storageUrl).host,
   };
