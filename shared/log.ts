@@ -181,6 +181,11 @@ export const log = {
     logger.warn({ file }, 'others could read a file: its mode is now 0600');
   },
 
+  /** Logs that the file of a failed export was not deleted. The bucket deletes it a day later. */
+  transferKept(error: unknown, object: string): void {
+    logger.warn({ object, stack_trace: errorText(error) }, 'the file of a failed export was not deleted');
+  },
+
   /** Logs that a holder of the instance's lock could not renew it; another call may take it over. */
   lockNotRenewed(error: unknown): void {
     logger.warn({ stack_trace: errorText(error) }, 'the lock of the instance was not renewed');

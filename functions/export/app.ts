@@ -93,8 +93,12 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const limit = limits.responseBytes;
   const large = { request, transfers, facts, limit, written, progress, signal };
   const held = resources.move();
-  const redirect = (file: AsyncIterable<Uint8Array>) => redirectToFile(large, file);
-  return createExportResponse(startExport().bytes, limit, { held, signal, audited, redirect });
+  return createExportResponse(startExport().bytes, limit, {
+    held,
+    signal,
+    audited,
+    redirect: (file, end) => redirectToFile(large, file, end),
+  });
 }
 
 function readExportRequest(body: unknown): ExportRequest {

@@ -10,8 +10,8 @@ interface ResponseResources {
   readonly signal: AbortSignal;
   /** Puts the response's end on record, before its last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
-  /** Creates the response for a file that is larger than the limit. */
-  readonly redirect: (file: AsyncIterable<Uint8Array>) => Promise<Response>;
+  /** Creates the response for a file that is larger than the limit; `end` ends the call before it. */
+  readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -26,18 +26,26 @@ export async function createExportResponse(
   maxBytes: number,
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
-  const content = withResources(bytes, held);
   if (Number.isFinite(maxBytes)) {
-    await using _content = content;
+    // The signal among them must end a redirection too, which comes after the last byte.
+    await using _held = held;
+    await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
-    const response = isWhole ? bufferedResponse(parts) : await redirect(join(parts, content));
-    signal.throwIfAborted();
-    await audited.end();
-    return response;
+    const end = async () => {
+      signal.throwIfAborted();
+      await audited.end();
+    };
+    if (!isWhole) return await redirect(join(parts, content), end);
+    await end();
+    return bufferedResponse(parts);
   }
-  const recorded = recordEnd(content, audited);
+  const recorded = recordEnd(withResources(bytes, held), audited);
   const { value } = await recorded.next();
   return new Response(streamUntil(signal, prepend(value ?? new Uint8Array(), recorded), audited), { headers: HEADERS });
+}
+
+async function* read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  yield* bytes;
 }
 
 async function* withResources(
@@ -45,7 +53,7 @@ async function* withResources(
   held: AsyncDisposable,
 ): AsyncGenerator<Uint8Array, undefined> {
   await using _held = held;
-  yield* bytes;
+  yield* read(bytes);
 }
 
 /**

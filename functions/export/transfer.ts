@@ -1,8 +1,15 @@
 // The response of an export that is larger than a response may be.
 
-import { onlyObjectWritten, responseTooLarge, rpcResponseTooLarge } from '../../shared/errors/errors.ts';
+import {
+  onlyObjectWritten,
+  redirectionFailed,
+  responseTooLarge,
+  rpcResponseTooLarge,
+} from '../../shared/errors/errors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectUri } from '../../shared/errors/storageErrors.ts';
 import { isRpc, seeOther } from '../../shared/http/responses.ts';
+import { log } from '../../shared/log.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import type { TransferFacts, Transfers } from '../../shared/objectStorage/transfers.ts';
 import { newTransferId } from '../transfers.ts';
@@ -23,20 +30,53 @@ interface LargeExport {
 }
 
 /**
- * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL.
+ * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if the
+ * call fails after that.
+ * @param end ends the call before its response
  * @throws IdentityError RESOURCE_EXHAUSTED to an RPC, which cannot follow; FAILED_PRECONDITION without the bucket
  */
 export async function redirectToFile(
   { request, transfers, facts, limit, written, progress, signal }: LargeExport,
   file: AsyncIterable<Uint8Array>,
+  end: () => Promise<void>,
 ): Promise<Response> {
   if (transfers === undefined || isRpc(request.headers)) {
     if (written !== undefined)
       throw onlyObjectWritten({ object: objectUri(written), generation: written.generation, limit });
     throw transfers === undefined ? responseTooLarge({ limit }) : rpcResponseTooLarge({ limit });
   }
-  const object = await transfers.write(newTransferId(), facts, file, signal);
-  progress.transfer = object;
-  const url = await transfers.downloadUrl(object, signal);
-  return seeOther(url, { manifest: progress.export?.manifest, object });
+  try {
+    const id = newTransferId();
+    const object = await transfers.write(id, facts, file, signal);
+    progress.transfer = object;
+    try {
+      const url = await transfers.downloadUrl(object, signal);
+      await end();
+      return seeOther(url, { manifest: progress.export?.manifest, object });
+    } catch (error) {
+      await discard(transfers, id, object);
+      throw error;
+    }
+  } catch (error) {
+    throw written === undefined || signal.aborted ? error : namingObject(error, written);
+  }
+}
+
+/** The call may have ended, so the deletion has its own time. */
+const DISCARD_MS = 10_000;
+
+/** Deletes a file that no client has an address of. The bucket deletes the rest a day later. */
+async function discard(transfers: Transfers, id: string, object: WrittenObject): Promise<void> {
+  try {
+    await transfers.delete('exports', id, object.generation, AbortSignal.timeout(DISCARD_MS));
+  } catch (error) {
+    log.transferKept(error, objectUri(object));
+  }
+}
+
+/** Returns the error of a response whose file is in the caller's bucket. */
+function namingObject(reason: unknown, written: WrittenObject): IdentityError {
+  const error = IdentityError.from(reason);
+  const { generation } = written;
+  return redirectionFailed({ object: objectUri(written), generation, problem: error.text }, { cause: error });
 }

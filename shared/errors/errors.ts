@@ -187,6 +187,10 @@ export const onlyObjectWritten = defineError('FAILED_PRECONDITION', 'ONLY_OBJECT
   text: '{object} was written (generation {generation}), but the export exceeds the response limit of {limit} bytes: use the object, and leave out response_output',
 });
 
+export const redirectionFailed = defineError('UNAVAILABLE', 'REDIRECTION_FAILED', {
+  text: '{object} was written (generation {generation}), but the response failed: {problem}; use the object, and leave out response_output',
+});
+
 export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', {
   text: 'context deadline exceeded',
   isZitadels: true,

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { keyRejected } from '../../../shared/errors/storageErrors.ts';
+import { keyRejected, signingForbidden } from '../../../shared/errors/storageErrors.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
-import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import { log } from '../../../shared/log.ts';
+import type { ObjectStorage, WrittenObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { newAccount } from '../../support/emulators/newAccount.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -112,7 +113,8 @@ describe('an export that is larger than a response may be', () => {
     },
   );
 
-  it('is redirected too if gcs_output has the same file', async () => {
+  /** Stores the files of `gcs_output` in a list. */
+  function callersBucket() {
     const written: Buffer[] = [];
     const objectStorage: ObjectStorage = {
       async write({ bucket, path }, content) {
@@ -121,11 +123,15 @@ describe('an export that is larger than a response may be', () => {
       },
       pin: () => Promise.reject(new Error('unused')),
     };
-    const instance = await filled(undefined, { objectStorage });
     const { clientEmail, privateKey } = newAccount('exporter');
     const key = JSON.stringify({ type: 'service_account', client_email: clientEmail, private_key: privateKey });
     const serviceaccount_json = Buffer.from(key).toString('base64');
-    const gcs_output = { bucket: 'exports', path: 'a.json', serviceaccount_json };
+    return { written, objectStorage, gcs_output: { bucket: 'exports', path: 'a.json', serviceaccount_json } };
+  }
+
+  it('is redirected too if gcs_output has the same file', async () => {
+    const { written, objectStorage, gcs_output } = callersBucket();
+    const instance = await filled(undefined, { objectStorage });
     const response = await instance.request('POST', PATH, { ...everything(instance), gcs_output });
     expect(response.status).toBe(303);
     const bytes = instance.transfers.download(response.headers.get('location') ?? '');
@@ -136,19 +142,69 @@ describe('an export that is larger than a response may be', () => {
     });
   });
 
-  it('is the error of the signature if none can be made, and the trail has it with the object', async () => {
-    const transfers = {
-      ...memoryTransfers(),
-      downloadUrl: () => Promise.reject(keyRejected({ at: 'gs://transfers/exports/x' })),
-    };
+  const unsigned = () => ({
+    ...memoryTransfers(),
+    downloadUrl: () => Promise.reject(signingForbidden({ at: 'gs://transfers/exports/x' })),
+  });
+
+  it('is the error of the signature if none can be made, and its object is deleted', async () => {
+    const transfers = unsigned();
     const instance = await filled(undefined, { transfers });
     const response = await instance.request('POST', PATH, everything(instance));
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining('may not sign a URL') });
+    expect(transfers.objects.size).toBe(0);
     expect(instance.events.at(-1)).toMatchObject({
       event: 'export.finished',
-      outcome: 'INVALID_ARGUMENT',
+      outcome: 'UNAVAILABLE',
       transfer: { bucket: 'transfers' },
     });
+  });
+
+  it('leaves an object that cannot be deleted in the log', async () => {
+    using kept = vi.spyOn(log, 'transferKept');
+    const transfers = { ...unsigned(), delete: () => Promise.reject(keyRejected({ at: 'the bucket' })) };
+    const instance = await filled(undefined, { transfers });
+    const response = await instance.request('POST', PATH, everything(instance));
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining('may not sign a URL') });
+    const [path] = transfers.objects.keys();
+    expect(kept).toHaveBeenCalledExactlyOnceWith(expect.any(Error), `gs://transfers/${path}`);
+  });
+
+  it('is an error that names the object of gcs_output if the URL cannot be signed', async () => {
+    const { objectStorage, gcs_output } = callersBucket();
+    const transfers = unsigned();
+    const instance = await filled(undefined, { transfers, objectStorage });
+    const response = await instance.request('POST', PATH, { ...everything(instance), gcs_output });
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      message: expect.stringMatching(
+        /^gs:\/\/exports\/a\.json was written \(generation 7\), but the response failed: .*may not sign a URL/,
+      ),
+    });
+    expect(transfers.objects.size).toBe(0);
+  });
+
+  it('is deleted if the client leaves before its response', async () => {
+    const client = new AbortController();
+    const transfers = memoryTransfers();
+    const leaving = {
+      ...transfers,
+      async downloadUrl(object: WrittenObject, signal: AbortSignal) {
+        client.abort();
+        return await transfers.downloadUrl(object, signal);
+      },
+    };
+    const instance = await filled(undefined, { transfers: leaving });
+    const response = await instance.app.request(PATH, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${instance.token}` },
+      body: JSON.stringify(everything(instance)),
+      signal: client.signal,
+    });
+    expect(response.status).toBe(499);
+    expect(transfers.addresses).toHaveLength(1);
+    expect(transfers.objects.size).toBe(0);
   });
 
   it('has no effect on an export within the limit', async () => {

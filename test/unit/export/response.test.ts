@@ -10,7 +10,13 @@ function held() {
   const controller = new AbortController();
   const ends: unknown[] = [];
   const end = async (error?: unknown) => void ends.push(error);
-  const redirect = async (file: AsyncIterable<Uint8Array>) => new Response(Buffer.concat(await Array.fromAsync(file)));
+  const redirect = async (file: AsyncIterable<Uint8Array>, endCall: () => Promise<void>) => {
+    const bytes = Buffer.concat(await Array.fromAsync(file));
+    // The end of the call must still be able to end a redirection.
+    expect(stack.disposed).toBe(false);
+    await endCall();
+    return new Response(bytes);
+  };
   const resources = { held: stack, signal: controller.signal, audited: { end }, redirect };
   return { open: () => !stack.disposed, controller, resources, ends };
 }
