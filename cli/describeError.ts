@@ -23,13 +23,18 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
-  if (internalError.is(error) && error.cause instanceof Error) return describeError(error.cause, logLevel);
+  if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
+}
+
+function describeCause({ note }: IdentityError, cause: Error, logLevel: string | undefined): DescribedError {
+  const { message, exitStatus } = describeError(cause, logLevel);
+  return { message: note === undefined ? message : `${message}; ${printable(note)}`, exitStatus };
 }
 
 const counts = z.record(z.string(), z.number());

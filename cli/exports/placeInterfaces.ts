@@ -63,6 +63,11 @@ export interface ExportFile extends AsyncDisposable {
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
+  /**
+   * Deletes what the place stores for a reading that has failed, as the disposal does. Returns the error, which names what
+   * could not be deleted.
+   */
+  deleteAfter?(error: unknown): Promise<unknown>;
 }
 
 /** A file that a place has stored. */

@@ -86,7 +86,9 @@ export function trackStore(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   return trackPhase(output, phase, meterOf(content, counter), () =>
-    target.store(counter.count(content.open(signal)), signal),
+    target.store(counter.count(content.open(signal)), signal).catch(async (error: unknown) => {
+      throw signal.aborted ? error : ((await content.deleteAfter?.(error)) ?? error);
+    }),
   );
 }
 

@@ -78,11 +78,22 @@ export async function* downloadObject(
   });
 }
 
+/** The statuses of a signed URL that permits no further download: Cloud Storage's, and those of proxies. */
+const expired: ReadonlySet<number> = new Set([400, 401, 403]);
+
+function expiry(start: number, { status }: HttpResponse): string {
+  return `the download broke after ${start} bytes, and its URL, which nothing renews, has expired (status ${status})`;
+}
+
 /** Yields an object's bytes from a position on, in one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
   using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
-  if (response.status !== (start === 0 ? 200 : 206)) throw rejected({ origin, path }, 'download', response);
+  if (response.status !== (start === 0 ? 200 : 206)) {
+    if (start > 0 && expired.has(response.status))
+      throw placeFailed({ place: origin, reason: expiry(start, response) });
+    throw rejected({ origin, path }, 'download', response);
+  }
   try {
     yield* response.body;
   } catch (error) {

@@ -49,30 +49,53 @@ export async function callOperation(
 /** The parameters of the queries that delete transfers. */
 const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object', import: 'upload' };
 
-/**
- * Deletes the file of an export or an import from the bucket of an instance, which deletes it a day later by itself.
- * @returns why it still exists; undefined if it does not
- * @throws the signal's reason
- */
-export async function deleteTransfer(
-  settings: InstanceSettings,
-  operation: PlaceOperation,
-  id: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const call = operationCall(settings, { operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
-  try {
-    return await callBriefly(settings.origin, call, signal, async (response) => {
-      if (response.status === 200 || response.status === 404) return undefined;
-      return keptTransfer(settings, operation, (await responseError(settings, response)).text);
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof IdentityError)) throw error;
-    return keptTransfer(settings, operation, error.text);
+/** The file of an export or an import in the bucket of an instance, until it is deleted. */
+export class HeldFile {
+  private readonly settings: InstanceSettings;
+  private readonly operation: PlaceOperation;
+  private id: string | undefined;
+
+  constructor(settings: InstanceSettings, operation: PlaceOperation, id?: string) {
+    this.settings = settings;
+    this.operation = operation;
+    this.id = id;
+  }
+
+  /** Holds another file. */
+  hold(id: string): void {
+    this.id = id;
+  }
+
+  /**
+   * Deletes the file, which the bucket deletes a day later by itself.
+   * @param signal by default, only the time limit of a call ends the deletion
+   * @returns why the file still exists; undefined if it does not
+   * @throws the signal's reason
+   */
+  async delete(signal = new AbortController().signal): Promise<string | undefined> {
+    const { settings, operation, id } = this;
+    this.id = undefined;
+    if (id === undefined) return undefined;
+    const call = operationCall(settings, { operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
+    try {
+      return await callBriefly(settings.origin, call, signal, async (response) => {
+        if (response.status === 200 || response.status === 404) return undefined;
+        return keptFile(settings, operation, (await responseError(settings, response)).text);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof IdentityError)) throw error;
+      return keptFile(settings, operation, error.text);
+    }
+  }
+
+  /** Deletes the file after an error. Returns the error, which names a file that still exists. */
+  async deleteAfter(error: unknown): Promise<unknown> {
+    const kept = await this.delete();
+    return kept === undefined ? error : IdentityError.from(error).withNote(kept);
   }
 }
 
-function keptTransfer({ origin }: InstanceSettings, operation: PlaceOperation, problem: string): string {
+function keptFile({ origin }: InstanceSettings, operation: PlaceOperation, problem: string): string {
   return `the file of the ${operation} remains in the bucket of ${origin} for up to two days: it could not be deleted (${problem})`;
 }

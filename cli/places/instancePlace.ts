@@ -11,7 +11,7 @@ import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest, MAX_MANIFEST_BYTES } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { writtenObject } from '../../shared/wire/requestMessage.ts';
-import { makeRepeatable, undisposed } from '../exports/fileContent.ts';
+import { makeRepeatable } from '../exports/fileContent.ts';
 import { listExportedOrganisations } from '../exports/listOrganisations.ts';
 import {
   type DatabasePlace,
@@ -28,7 +28,7 @@ import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { counted } from '../numberTexts.ts';
 import { connectionReason } from '../tls.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
-import { callOperation, deleteTransfer, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens a running instance of this service as a place. */
@@ -56,6 +56,7 @@ async function exportFromInstance(
   const form = options.orgsOnly === true ? { orgs_only: true } : {};
   const request = { ...toRequest(options, exportOptions), ...form, response_output: true };
   const notices: string[] = [];
+  const held = new HeldFile(settings, 'export');
   let fraction: number | undefined;
   const onReceived = (share: number) => {
     fraction = share;
@@ -65,35 +66,55 @@ async function exportFromInstance(
     using response = await call.catch((error: unknown) => {
       throw responseTooLarge.is(error) ? exportTooLarge(settings, callLimits, error) : error;
     });
-    if (response.status === SEE_OTHER) notices.push(...(yield* exportedObject(settings, response, onReceived, signal)));
+    if (response.status === SEE_OTHER)
+      notices.push(...(yield* exportedObject({ settings, response, held, onReceived }, signal)));
     else yield* proved(settings, response, () => received(settings, response, signal), signal);
   }
-  return { isRepeatable: false, open, notices, fraction: () => fraction, ...undisposed };
+  return {
+    isRepeatable: false,
+    open,
+    notices,
+    fraction: () => fraction,
+    deleteAfter: (error) => held.deleteAfter(error),
+    [Symbol.asyncDispose]: async () => void (await held.delete()),
+  };
 }
 
 /** The status of a response whose export is an object. */
 const SEE_OTHER = 303;
 
+interface ExportedObject {
+  readonly settings: InstanceSettings;
+  readonly response: HttpResponse;
+  /** Holds the object until it is deleted. */
+  readonly held: HeldFile;
+  /** Called with the share of the object that was received. */
+  readonly onReceived: (share: number) => void;
+}
+
 /**
- * Yields the bytes of an export that the instance has written into its bucket, and deletes the object then.
- * @param onReceived called with the share of the object that was received
+ * Yields the bytes of an export that the instance has written into its bucket, and deletes the object then, or after an
+ * error.
  * @returns sentences about an object that could not be deleted
  */
 async function* exportedObject(
-  settings: InstanceSettings,
-  response: HttpResponse,
-  onReceived: (share: number) => void,
+  { settings, response, held, onReceived }: ExportedObject,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, readonly string[]> {
-  const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
-  const address = parseAddress(settings.origin, response.headers.location);
   const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
   const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
   if (data === undefined) throw damaged(settings, response, 'its object is not described');
   const { object } = data;
-  const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
-  yield* proved(settings, response, open, signal);
-  const kept = await deleteTransfer(settings, 'export', basename(object.path), signal);
+  held.hold(basename(object.path));
+  try {
+    const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
+    const address = parseAddress(settings.origin, response.headers.location);
+    const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
+    yield* proved(settings, response, open, signal);
+  } catch (error) {
+    throw signal.aborted ? error : await held.deleteAfter(error);
+  }
+  const kept = await held.delete(signal);
   return kept === undefined ? [] : [kept];
 }
 

@@ -9,7 +9,7 @@ import { callBriefly, readText } from '../httpClient.ts';
 import { isConnectionLost, reconnecting } from '../reconnection.ts';
 import { parseAddress, uploadFile } from './bucketTransfers.ts';
 import { toRequest } from './importQuery.ts';
-import { callOperation, deleteTransfer, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** A file with its size. */
@@ -19,7 +19,7 @@ export interface SizedFile {
 }
 
 /**
- * Uploads a file into the bucket of an instance, imports it from there, and deletes it. Repeats the import after a broken
+ * Uploads a file into the bucket of an instance, imports it from there, and deletes it, also after an error. Repeats the import after a broken
  * connection and after the time limit of a request.
  * @throws IdentityError
  */
@@ -37,16 +37,17 @@ export async function importUploaded(
   };
   meter.onUploading({ bytes: () => sent, total: bytes });
   const upload = { address: parseAddress(settings.origin, uri), size: bytes, onSent };
-  await uploadFile(upload, content.open(signal), signal);
-  const remove = () => deleteTransfer(settings, 'import', id, signal);
-  const response = await importUpload(settings, id, options, meter, signal).catch(async (error: unknown) => {
+  const held = new HeldFile(settings, 'import', id);
+  try {
+    await uploadFile(upload, content.open(signal), signal);
+    const response = await importUpload(settings, id, options, meter, signal);
+    const kept = await held.delete(signal);
+    return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', message: kept }]);
+  } catch (error) {
     signal.throwIfAborted();
-    // An import whose connection broke may still read the upload. Without this deletion, the bucket deletes it.
-    if (!isUnfinished(error)) await remove();
-    throw error;
-  });
-  const kept = await remove();
-  return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', message: kept }]);
+    // A repetition of the command uploads the file again.
+    throw await held.deleteAfter(error);
+  }
 }
 
 const openedUpload = z.object({ upload: z.object({ id: z.string(), uri: z.string() }) });

@@ -81,6 +81,8 @@ interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   /** The option of the command that the error is about. */
   readonly option?: string | undefined;
+  /** A sentence after the remedy, about a consequence of the error. */
+  readonly note?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -107,6 +109,7 @@ export class IdentityError extends Error {
   readonly httpStatus: number;
   readonly retryAfterSeconds: number | undefined;
   readonly option: string | undefined;
+  readonly note: string | undefined;
   /** ZITADEL's errors begin with their `ErrorDetail`; those of this service end with their `ErrorInfo`. */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
@@ -122,6 +125,7 @@ export class IdentityError extends Error {
     this.httpStatus = parts.httpStatus ?? codes[code].httpStatus;
     this.retryAfterSeconds = parts.retryAfterSeconds;
     this.option = parts.option;
+    this.note = parts.note;
     const { isNamed = id === undefined && parts.isZitadels !== true } = parts;
     const metadata = Object.keys(params).length === 0 ? {} : { metadata: params };
     this.details = [
@@ -152,6 +156,11 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, params: { ...this.parts.params, ...params } });
   }
 
+  /** Returns this error with a sentence after its remedy. */
+  withNote(note: string): IdentityError {
+    return new IdentityError({ ...this.parts, note });
+  }
+
   /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */
   toJson(): ErrorBody {
     const { code, message, details } = this;
@@ -164,8 +173,14 @@ export function hasCode(error: unknown, ...some: readonly Code[]): error is Iden
   return error instanceof IdentityError && some.includes(error.code);
 }
 
-function messageOf(parts: Pick<ErrorParts, 'text' | 'remedy' | 'id'>, params: IssueParams, reader: Reader): string {
-  return issueText(parts, params, reader) + (parts.id === undefined ? '' : ` (${parts.id})`);
+function messageOf(
+  { id, note, ...row }: Pick<ErrorParts, 'text' | 'remedy' | 'id' | 'note'>,
+  params: IssueParams,
+  reader: Reader,
+): string {
+  return (
+    issueText(row, params, reader) + (id === undefined ? '' : ` (${id})`) + (note === undefined ? '' : `; ${note}`)
+  );
 }
 
 /** A row of the documented error table. */

@@ -90,6 +90,14 @@ describe('a download from the bucket of an instance', () => {
     for (const other of others) expect(other).toMatch(/^GET bytes=\d+-$/);
   });
 
+  it.each([400, 403])('fails if its address has expired after a break, with status %i', async (code) => {
+    const bucket = await startBucket([breakAfter(5_000_000), status(code)]);
+    const problem =
+      /the download broke after \d+ bytes, and its URL, which nothing renews, has expired \(status 40[03]\)/;
+    await expect(download(bucket)).rejects.toThrow(problem);
+    expect(bucket.requests).toHaveLength(2);
+  });
+
   it.each([
     ['another content', Buffer.from(file).fill(0, 0, 1)],
     ['more bytes', Buffer.concat([file, file.subarray(0, 1)])],

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CRC32C } from '@google-cloud/storage';
 import { describe, expect, it } from 'vitest';
-import { NO_ORGANISATION } from '../../../functions/export/contract.ts';
+import type { FilePlace } from '../../../cli/exports/placeInterfaces.ts';
+import { trackStore } from '../../../cli/exports/trackTransfer.ts';
+import { openRemote } from '../../../cli/places/remotePlace.ts';
+import type { ProgressOutput } from '../../../cli/progress.ts';
+import { defaultExportOptions, NO_ORGANISATION } from '../../../functions/export/contract.ts';
 import { responseTooLarge } from '../../../shared/errors/errors.ts';
+import { storageFull } from '../../../shared/errors/placeErrors.ts';
 import { identity, identityResult } from '../../support/command.ts';
 import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
@@ -24,14 +29,24 @@ const object = { bucket: 'transfers', path: 'exports/ID', generation: '1', ...si
 interface Behaviour {
   /** The content of the object. */
   readonly file?: string;
+  /** The status of the object's download. */
+  readonly download?: number;
   /** The status of the object's deletion. */
   readonly deletion?: number;
   /** The body that describes the object. */
   readonly description?: object;
 }
 
+const ignore = () => undefined;
+const silent: ProgressOutput = { intervalMs: 1_000, show: ignore, finish: ignore, retry: ignore, wait: ignore };
+
 /** Starts an instance that writes exports into its bucket, except those of a trial. */
-async function startInstance({ file = emptyExport, deletion = 200, description = { object } }: Behaviour = {}) {
+async function startInstance({
+  file = emptyExport,
+  download = 200,
+  deletion = 200,
+  description = { object },
+}: Behaviour = {}) {
   const requests: string[] = [];
   const instance = await startFakeInstance(async (response) => {
     const { method, url, headers } = response.req;
@@ -39,7 +54,7 @@ async function startInstance({ file = emptyExport, deletion = 200, description =
     if (body.includes(JSON.stringify(NO_ORGANISATION))) return response.end(emptyExport);
     requests.push(`${method} ${url}, ${headers.authorization ?? 'no token'}`);
     if (method === 'DELETE') return response.writeHead(deletion).end('{"message":"not now"}');
-    if (method === 'GET') return response.end(file);
+    if (method === 'GET') return response.writeHead(download).end(file);
     const location = `${instance.url}/object?signature=secret`;
     return response.writeHead(303, { location }).end(JSON.stringify(description));
   });
@@ -80,14 +95,57 @@ describe('an export that an instance has written into its bucket', () => {
       { file: damagedManifest, description: { object: { ...object, ...sizeOf(damagedManifest) } } },
       'returned a damaged export (manifest.counts.orgs: count mismatch',
     ],
-    ['is not described', { description: {} }, 'returned a damaged export (its object is not described'],
-  ])('is not stored if it %s', async (_what, behaviour, problem) => {
+  ])('is neither stored nor kept if it %s', async (_what, behaviour, problem) => {
     const { to, requests, call } = await startInstance(behaviour);
     const { code, stderr } = await identity(call);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
     expect(stderr).not.toContain('secret');
     expect(existsSync(to)).toBe(false);
-    expect(requests.join()).not.toContain('DELETE');
+    expect(requests.at(-1)).toContain('DELETE /admin/v1/export?object=ID');
+  });
+
+  it('is not stored if it is not described', async () => {
+    const { to, call } = await startInstance({ description: {} });
+    const { code, stderr } = await identity(call);
+    const problem = 'returned a damaged export (its object is not described';
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    expect(existsSync(to)).toBe(false);
+  });
+
+  it('is deleted if the bucket refuses its download, and named if it cannot be deleted', async () => {
+    const refused = await startInstance({ download: 403 });
+    const first = await identity(refused.call);
+    expect(first.stderr).toContain('it does not permit the download (status 403): repeat the command');
+    expect(refused.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
+    const kept = await startInstance({ download: 403, deletion: 503 });
+    const second = await identity(kept.call);
+    const note = `repeat the command; the file of the export remains in the bucket of ${kept.url} for up to two days: it could not be deleted (${kept.url} failed: not now)`;
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(note) });
+    expect(kept.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
+  });
+
+  it('is deleted if the target cannot be written, and named if it cannot be deleted', async () => {
+    const { signal } = new AbortController();
+    /** Stores the export of an instance in a place that fails after the first bytes. */
+    const store = async (url: string) => {
+      const settings = { origin: url, token: TOKEN, tokenOption: '--token-file' };
+      await using content = await openRemote(settings).readExport(defaultExportOptions, signal);
+      const target: FilePlace = {
+        takes: 'files',
+        name: 'full',
+        readExport: () => Promise.reject(new Error('unused')),
+        async store(bytes) {
+          for await (const _ of bytes) break;
+          throw storageFull({ place: 'full' });
+        },
+      };
+      await trackStore(target, { name: url, content }, 'exporting', silent, signal);
+    };
+    const deleted = await startInstance();
+    await expect(store(deleted.url)).rejects.toThrow(/nothing is left there$/);
+    expect(deleted.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
+    const kept = await startInstance({ deletion: 503 });
+    await expect(store(kept.url)).rejects.toThrow(/nothing is left there; the file of the export remains/);
   });
 
   it('is an error that names the limit if the instance has no bucket', async () => {

@@ -174,6 +174,20 @@ describe('an import of a file above the limit of a request', () => {
     expect(requests).toEqual([{ size }, imported, deleted]);
   });
 
+  it('names a refused file that cannot be deleted', async () => {
+    const refused = { status: 400, lines: [{ code: 3, message: 'the file is invalid' }] };
+    const { url, call } = await startInstance([refused], { status: 503, lines: [{ message: 'not now' }] });
+    const { stderr } = await identity(await call());
+    expect(stderr).toContain(`the file is invalid; the file of the import remains in the bucket of ${url}`);
+  });
+
+  it('deletes a file whose import is not repeated again', async () => {
+    const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
+    const { requests, call } = await startInstance([failure]);
+    expect(await identity(await call('--timeout', '1s'))).toMatchObject({ code: 1 });
+    expect(requests.at(-1)).toEqual(deleted);
+  });
+
   it('warns of a file that cannot be deleted, and not of one that is gone', async () => {
     const failing = await startInstance([{ lines: [result] }], { status: 503, lines: [{ message: 'not now' }] });
     const warning = `the file of the import remains in the bucket of ${failing.url} for up to two days: it could not be deleted (${failing.url} failed: not now)`;
