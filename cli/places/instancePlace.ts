@@ -161,13 +161,11 @@ function exportTooLarge({ origin }: InstanceSettings, { responseBytes }: CallLim
       content: 'the export',
       place: origin,
       limit: responseBytes === undefined ? undefined : `${counted(responseBytes, 'byte')} in a response`,
-      advice: `${NO_BUCKET}, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
+      advice: `set MAX_RESPONSE_BYTES of a self-hosted instance to more, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
     },
     { cause },
   );
 }
-
-const NO_BUCKET = 'give the instance a bucket for transfers (TRANSFER_BUCKET)';
 
 /** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
 function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
@@ -213,7 +211,7 @@ function fileTooLarge({ origin }: InstanceSettings, requestBytes: number): Ident
     content: 'the file',
     place: origin,
     limit: `${counted(requestBytes, 'byte')} in a request`,
-    advice: `${NO_BUCKET}, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
+    advice: `set MAX_REQUEST_BYTES of a self-hosted instance to more, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
   });
 }
 
