@@ -14,7 +14,7 @@ export interface FileLimits {
 /** The heap that an import needs for an organisation. */
 const ORGANISATION_BYTES = 2_200;
 
-const SPLIT = 'split the file, or import some of its organisations at a time with org_ids';
+const SELECT = 'import some of its organisations at a time with org_ids (in the command, --org)';
 
 /** The use of the limits by one pass over a file. */
 export class FileBudget {
@@ -31,7 +31,11 @@ export class FileBudget {
   /** @throws IdentityError 413 */
   checkOrganisations(count: number): void {
     if (count > this.organisations)
-      throw tooManyInRequest({ limit: this.organisations, what: 'organisations', advice: 'split the file' });
+      throw tooManyInRequest({
+        limit: this.organisations,
+        what: 'organisations',
+        advice: 'export fewer organisations at a time',
+      });
   }
 
   /**
@@ -40,12 +44,12 @@ export class FileBudget {
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = Number.POSITIVE_INFINITY, clearPasswords = Number.POSITIVE_INFINITY } = this.limits;
-    if (++this.records > records) throw dryRunTooLarge({ limit: records, advice: SPLIT });
+    if (++this.records > records) throw dryRunTooLarge({ limit: records, advice: SELECT });
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
       throw tooManyInRequest({
         limit: clearPasswords,
         what: 'clear passwords',
-        advice: `hash them before the import, or ${SPLIT}`,
+        advice: `hash them before the import, or ${SELECT}`,
       });
   }
 }

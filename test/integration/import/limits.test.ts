@@ -18,13 +18,13 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
     'organisations',
     'organisations',
     (size) => ({ data_orgs: { orgs: Array.from({ length: size }, (_, index) => organisation(`o${index}`)) } }),
-    /more than 3 organisations in one request: split the file/,
+    /more than 3 organisations in one request: export fewer organisations/,
   ],
   [
     'empty entries',
     'organisations',
     (size) => ({ data_orgs: { orgs: Array.from({ length: size }, () => ({})) } }),
-    /more than 3 organisations in one request: split the file/,
+    /more than 3 organisations in one request: export fewer organisations/,
   ],
   [
     'clear passwords',
@@ -36,7 +36,7 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
     'records of a dry run',
     'dryRunRecords',
     (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, person) })] }, dry_run: true }),
-    /more than 3 records of a dry run in one request: split the file/,
+    /more than 3 records of a dry run in one request: import some of its organisations/,
   ],
 ];
 
