@@ -29,6 +29,14 @@ export function transferFacts({ instanceId = '' }: InstanceDescription, userId: 
   return { instanceId, userId };
 }
 
+const NO_BUCKET = 'the instance has no bucket for transfers';
+
+/** Why an object may be missing, and the remedy. */
+const missing: Readonly<Record<TransferKind, string>> = {
+  exports: 'it was deleted or has expired',
+  imports: 'its upload is unfinished, or it was deleted or has expired; finish the upload, or open another upload',
+};
+
 /**
  * Finds a complete object that a call of the same caller began.
  * @throws IdentityError NOT_FOUND for an unfinished, expired or deleted object; PERMISSION_DENIED for an object of another
@@ -43,7 +51,8 @@ export async function findOwn(
 ): Promise<TransferObject> {
   const name = `${kind}/${id}`;
   const object = await transfers?.find(kind, id, signal);
-  if (object === undefined) throw transferNotFound({ name });
+  if (object === undefined)
+    throw transferNotFound({ name, problem: transfers === undefined ? NO_BUCKET : missing[kind] });
   if (object.facts.instanceId !== instanceId) throw transferForeign({ name, owner: 'instance' });
   if (object.facts.userId !== userId) throw transferForeign({ name, owner: 'caller' });
   return object;
@@ -83,7 +92,10 @@ export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, paramete
 }
 
 function readId(context: Context<HttpEnv>, parameter: string): string {
-  const { data, error } = transferId.safeParse(context.req.query(parameter));
+  const { [parameter]: values = [] } = context.req.queries();
+  if (values.length > 1)
+    throw invalidRequest([{ field: parameter, description: `given ${values.length} times: give it once` }]);
+  const { data, error } = transferId.safeParse(values[0]);
   if (data !== undefined) return data;
   throw invalidRequest([{ field: parameter, description: error?.issues[0]?.message ?? '' }]);
 }

@@ -15,13 +15,7 @@ import { importFacts } from './auditFacts.ts';
 import type { InspectedFile } from './context.ts';
 import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import {
-  ADVICE_IF_LARGER,
-  findSource,
-  type ImportEnvelope,
-  readEnvelope,
-  requireOneSource,
-} from './request/envelope.ts';
+import { adviceIfLarger, findSource, type ImportEnvelope, readEnvelope, requireOneSource } from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { type ImportAnswer, type ImportClient, respond } from './results/responses.ts';
 import { uniqueStamp } from './stamp.ts';
@@ -77,9 +71,10 @@ async function runImport(
   // An invalid query is rejected before the file is received.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
+  const advice = adviceIfLarger(ports.transfers !== undefined);
   const body = await receiveBody(request, {
     maxBytes: limits.requestBytes,
-    adviceIfLarger: ADVICE_IF_LARGER,
+    adviceIfLarger: advice,
     budget: bodies,
     signal: call.signal,
   });
@@ -100,7 +95,7 @@ async function runImport(
     const source = await findSource(
       envelope,
       body,
-      { objectStorage, findUpload: (id) => findUpload(uploading, id), maxBytes: limits.requestBytes },
+      { objectStorage, findUpload: (id) => findUpload(uploading, id), maxBytes: limits.requestBytes, advice },
       call.signal,
     );
     const onInspected = async (file: InspectedFile) => {

@@ -45,7 +45,7 @@ export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
 
 /** `name` is the object's path in the instance's bucket for transfers. */
 export const transferNotFound = defineError('NOT_FOUND', 'TRANSFER_NOT_FOUND', {
-  text: '{name} does not exist: its upload is unfinished, or it was deleted or has expired; finish the upload, or open another one',
+  text: '{name} does not exist: {problem}',
 });
 
 /** `owner` is `caller` or `instance`. */

@@ -34,6 +34,7 @@ import {
   EXPORT_FILE,
   type ImportRequest,
   importFields,
+  importOptions,
   importRequest,
   unsupportedSources,
   uploadFields,
@@ -57,8 +58,11 @@ export interface ImportEnvelope {
   readonly ignored: readonly IgnoredField[];
 }
 
-/** The remedy for a body that is too large. */
-export const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
+/** Returns the remedy for a body that is too large, for an instance with or without a bucket for transfers. */
+export function adviceIfLarger(hasTransfers: boolean): string {
+  const ownBucket = 'upload the file to a bucket and set data_orgsv1_gcs';
+  return hasTransfers ? `open an upload with the field upload, or ${ownBucket}` : ownBucket;
+}
 
 /**
  * Reads an import request (specification 2.5) without holding its inline export file in memory. The file is not checked
@@ -93,7 +97,20 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
       ? bodyInvalid({ problem: shortenedText(message) })
       : invalidRequest([{ field: formatPath(path), description: message }]);
   }
-  return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
+  const request = readRequest(importRequest, fields);
+  if (request.upload !== undefined) requireNoOptions(fields);
+  return { request, inline, ignored: ignored.list };
+}
+
+/** Requires that a request that opens an upload has no options of an import, except the time limit of the call. */
+function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
+  const options = Object.keys(fields).filter((name) => {
+    const option = importFields.get(name);
+    return option !== undefined && option !== 'timeout' && option in importOptions && fields[name] !== null;
+  });
+  if (options.length === 0) return;
+  const description = 'has no effect on the opening of an upload: send it with data_orgs_upload';
+  throw invalidRequest(options.map((name) => ({ field: snakeCase(name), description })));
 }
 
 /** Finds the error inside an inline file, whose brackets may have confused the reading of the request behind it. */
@@ -150,6 +167,8 @@ interface SourcePorts {
   readonly findUpload: (id: string) => Promise<TransferObject>;
   /** The maximum size of a file that is the body, once it is decompressed. */
   readonly maxBytes: number;
+  /** The remedy for a larger file. */
+  readonly advice: string;
 }
 
 /** A request body that can be read repeatedly, as a whole or in part. */
@@ -178,10 +197,10 @@ export function requireOneSource({ request, inline, isFile }: ImportEnvelope): v
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
   body: RequestBytes,
-  { objectStorage, findUpload, maxBytes }: SourcePorts,
+  { objectStorage, findUpload, maxBytes, advice }: SourcePorts,
   signal: AbortSignal,
 ): Promise<FoundSource> {
-  if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), maxBytes) };
+  if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), { maxBytes, advice }) };
   const [file] = inline;
   if (file !== undefined) return inlineSource(file, body);
   if (request.dataOrgsUpload !== undefined) {
@@ -200,9 +219,12 @@ export async function findSource(
 }
 
 /** Yields the JSON of a file that is the body, which its decompression must not make larger than a body may be. */
-function bodyJson(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+function bodyJson(
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes, advice }: Pick<SourcePorts, 'maxBytes' | 'advice'>,
+): AsyncIterable<Uint8Array> {
   return exportFileJson(body, (bytes) => {
-    if (bytes > maxBytes) throw requestTooLarge({ limit: maxBytes, advice: ADVICE_IF_LARGER });
+    if (bytes > maxBytes) throw requestTooLarge({ limit: maxBytes, advice });
   });
 }
 

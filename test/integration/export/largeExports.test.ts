@@ -234,7 +234,8 @@ describe('the deletion of an export’s object', () => {
     });
     const again = await remove(instance, id);
     expect(again.status).toBe(404);
-    expect(await again.json()).toMatchObject({ message: expect.stringContaining(`exports/${id}`) });
+    const message = `exports/${id} does not exist: it was deleted or has expired`;
+    expect(await again.json()).toMatchObject({ message });
   });
 
   it('is denied to another owner, and to a token of other operations', async () => {
@@ -255,6 +256,17 @@ describe('the deletion of an export’s object', () => {
 
   it('does not find an object without a bucket', async () => {
     const instance = await transferInstance(undefined, { transfers: undefined });
-    expect((await remove(instance, 'A'.repeat(22))).status).toBe(404);
+    const response = await remove(instance, 'A'.repeat(22));
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining('has no bucket for transfers') });
+  });
+
+  it('is an error for two ids', async () => {
+    const instance = await filled();
+    const { id } = await exportToObject(instance);
+    const response = await remove(instance, `${id}&object=${'A'.repeat(22)}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: 'object: given 2 times: give it once' });
+    expect(instance.transfers.objects.size).toBe(1);
   });
 });

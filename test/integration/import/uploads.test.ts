@@ -166,6 +166,30 @@ describe('an upload', () => {
     expect(instance.transfers.addresses).toEqual([]);
   });
 
+  it('with options of an import is an error that names them', async () => {
+    const instance = await transferInstance();
+    const options = { dry_run: false, orgIds: ['acme'], on_conflict: null, timeout: '10s' };
+    const response = await instance.request('POST', PATH, { upload: { size: 1 }, ...options });
+    const { status, message } = await refusal(response);
+    expect(status).toBe(400);
+    expect(message).toBe('dry_run: has no effect on the opening of an upload: send it with data_orgs_upload');
+    expect(instance.transfers.addresses).toEqual([]);
+    const permitted = await instance.request('POST', PATH, { upload: { size: 1 }, timeout: '10s' });
+    expect(permitted.status).toBe(200);
+  });
+
+  it('is the advice for a request above the limit if the instance has a bucket', async () => {
+    for (const [transfers, advice] of [
+      [memoryTransfers(), 'open an upload with the field upload, or upload the file to a bucket'],
+      [undefined, 'upload the file to a bucket'],
+    ] as const) {
+      const instance = await transferInstance(undefined, { transfers, limits: { requestBytes: 100 } });
+      const { status, message } = await refusal(await instance.request('POST', PATH, { data_orgs: 'x'.repeat(200) }));
+      expect(status).toBe(413);
+      expect(message).toBe(`the request body exceeds 100 bytes: ${advice} and set data_orgsv1_gcs`);
+    }
+  });
+
   it.each([{}, { size: 0 }, { size: -1 }, { size: 1.5 }, { size: '1' }, { size: 2 ** 50 }, null, 1])(
     'is not opened for %o',
     async (value) => {
