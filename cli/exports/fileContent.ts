@@ -1,12 +1,14 @@
 // The content of export files: copies, compression and forms.
 
+import { tmpdir } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { sourceInvalid, spoolFull } from '../../shared/errors/placeErrors.ts';
 import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
+import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
 /** The disposal of content without resources, or with another owner. */
@@ -42,18 +44,29 @@ export function storedContent(
   };
 }
 
-/** Returns content that can be read repeatedly: the same, or a copy, which is a temporary file if it is large. */
-export async function makeRepeatable(content: ExportFile, signal: AbortSignal): Promise<ExportFile> {
+/**
+ * Returns content that can be read repeatedly: the same, or a copy, which is a temporary file if it is large.
+ * @param storage takes the copy
+ * @throws IdentityError SPOOL_FULL
+ */
+export async function makeRepeatable(
+  content: ExportFile,
+  signal: AbortSignal,
+  storage = createBodyStorage({ directory: tmpdir() }),
+): Promise<ExportFile> {
   if (content.isRepeatable) return content;
-  const storage = createBodyStorage({});
   try {
-    for await (const chunk of content.open(signal)) await storage.append(chunk);
-    const copy = await storage.finish();
+    for await (const chunk of content.open(signal)) await storage.append(chunk).catch(throwSpoolError);
+    const copy = await storage.finish().catch(throwSpoolError);
     return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
   } catch (error) {
     await storage.close();
     throw error;
   }
+}
+
+function throwSpoolError(error: unknown): never {
+  throw isStorageFull(error) ? spoolFull({ directory: tmpdir() }) : error;
 }
 
 const GZIP_CHUNK_BYTES = 64 * 1024;

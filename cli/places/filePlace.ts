@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceInvalid, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
-import { systemCode } from '../../shared/systemCode.ts';
+import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
@@ -56,9 +56,8 @@ async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signa
 }
 
 function storeError(error: unknown, path: string): unknown {
-  const code = systemCode(error);
-  if (code === 'EEXIST') return fileExists({ file: path });
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull({ place: path }) : error;
+  if (systemCode(error) === 'EEXIST') return fileExists({ file: path });
+  return isStorageFull(error) ? storageFull({ place: path }) : error;
 }
 
 /** Opens standard input and standard output as a place. */

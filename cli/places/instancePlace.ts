@@ -29,7 +29,7 @@ import { counted } from '../numberTexts.ts';
 import { connectionReason } from '../tls.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
-import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
+import { ACCEPT, CHECK_ADDRESS, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens a running instance of this service as a place. */
 export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -150,9 +150,6 @@ async function* received(
     throw placeLost({ place: origin, moment: 'during its export', reason: connectionReason(error) });
   }
 }
-
-const CHECK_ADDRESS =
-  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
 /** Creates the error for an export above the limit of a response. */
 function exportTooLarge({ origin }: InstanceSettings, { responseBytes }: CallLimits, cause: unknown): IdentityError {

@@ -18,6 +18,7 @@ import {
   placeTokenForbidden,
   placeTokenRejected,
   placeUnavailable,
+  sourceInvalid,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
@@ -40,19 +41,32 @@ const MAX_RESPONSE_BYTES = 256_000_000;
  */
 export async function readImportResponse(
   instance: CalledInstance,
-  { headers, body }: HttpResponse,
+  response: HttpResponse,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  const { headers, body } = response;
   const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
   if (!areEvents) {
     const text = await guarded(instance, readText(body, MAX_RESPONSE_BYTES), signal);
-    return importResponse.parse(JSON.parse(text));
+    const { data } = importResponse.safeParse(parseIfJson(text));
+    if (data === undefined) throw unlikeResponse(instance, response, 'result of the import');
+    return data;
   }
   const last = await guarded(instance, readImportEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(instance, last.error);
   throw placeLost({ place: instance.origin, moment: BEFORE_RESULT, reason: 'its last event is missing' });
+}
+
+/** The remedy for a response that the instance has not sent. */
+export const CHECK_ADDRESS =
+  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
+
+/** Creates the error for a response of another form, such as the page of a gateway. */
+export function unlikeResponse({ origin }: CalledInstance, { headers }: HttpResponse, expected: string): IdentityError {
+  const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
+  return sourceInvalid({ place: origin, problem, advice: CHECK_ADDRESS });
 }
 
 /** Reads events up to the result or the error; undefined without one. */

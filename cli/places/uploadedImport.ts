@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { type ImportResponse, importOptions } from '../../functions/import/contract.ts';
 import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
@@ -10,7 +11,7 @@ import { isConnectionLost, reconnecting } from '../reconnection.ts';
 import { parseAddress, uploadFile } from './bucketTransfers.ts';
 import { toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
-import { ACCEPT, readImportResponse, responseError } from './instanceResponses.ts';
+import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
 
 /** A file with its size. */
 export interface SizedFile {
@@ -57,7 +58,9 @@ async function openUpload(settings: InstanceSettings, size: number, signal: Abor
   const call = operationCall(settings, jsonCall('import', { upload: { size } }));
   return await callBriefly(settings.origin, call, signal, async (response) => {
     if (response.status !== 200) throw await responseError(settings, response);
-    return openedUpload.parse(JSON.parse(await readText(response.body, MAX_OPENED_BYTES))).upload;
+    const { data } = openedUpload.safeParse(parseIfJson(await readText(response.body, MAX_OPENED_BYTES)));
+    if (data === undefined) throw unlikeResponse(settings, response, 'address for an upload');
+    return data.upload;
   });
 }
 

@@ -108,6 +108,10 @@ export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: 'no space left for {place}: free some, or choose another place; nothing is left there',
 });
 
+export const spoolFull = defineError('RESOURCE_EXHAUSTED', 'SPOOL_FULL', {
+  text: 'no space left for a temporary file in {directory}: free some, or set TMPDIR to another directory',
+});
+
 export const outputIncomplete = defineError('FAILED_PRECONDITION', 'OUTPUT_INCOMPLETE', {
   text: 'standard output cannot be written ({code}): what was printed is incomplete; what the command changed remains',
 });

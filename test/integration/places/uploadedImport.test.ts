@@ -199,6 +199,27 @@ describe('an import of a file above the limit of a request', () => {
     expect(await identityResult(await gone.call())).toMatchObject({ code: 0, summary: { warnings: [] } });
   });
 
+  it.each([
+    ['the address for an upload', true, 'returned no address for an upload (content type: text/html)'],
+    ['the result', false, 'returned no result of the import (content type: text/html)'],
+  ])('names the content type of a page instead of %s', async (_what, isFirst, problem) => {
+    const instance = await startFakeInstance(
+      async (response) => {
+        const { method } = response.req;
+        const body = await text(response.req);
+        const uri = `${instance.url}/session`;
+        if (method !== 'POST') return response.end('{}');
+        if (!isFirst && body.includes('"upload"')) return response.end(JSON.stringify({ upload: { id: 'U', uri } }));
+        return response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
+      },
+      { requestBytes: LIMIT, transfers: true },
+    );
+    const file = await exportFileWith(crowd);
+    const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
+    const { code, stderr } = await identity(call);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(`${instance.url} ${problem}`) });
+  });
+
   it('can be a trial', async () => {
     const { requests, call } = await startInstance([{ lines: [{ ...result }] }]);
     await identity(await call('--dry-run'));
