@@ -55,7 +55,8 @@ resource "google_storage_bucket" "transfer" {
   }
 }
 
-# To create, read and delete: the functions change no object and list none.
+# To create, read and delete. Google's narrowest role for these also permits to list and update objects, which the
+# functions do not.
 resource "google_storage_bucket_iam_member" "transfers" {
   for_each = { for name, settings in local.functions : name => settings if settings.transfers }
 

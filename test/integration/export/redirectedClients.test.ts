@@ -44,6 +44,19 @@ response.raise_for_status()
 sys.stdout.write(response.text)
 `;
 
+const urllib = `import sys, urllib.error, urllib.request
+url, token, body = sys.argv[1:]
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+request = urllib.request.Request(url, body.encode(), {'Authorization': 'Bearer ' + token})
+try:
+    response = urllib.request.build_opener(NoRedirect).open(request)
+except urllib.error.HTTPError as redirection:
+    response = urllib.request.urlopen(redirection.headers['location'])
+sys.stdout.write(response.read().decode())
+`;
+
 const goClient = `package main
 
 import ("io"; "net/http"; "os"; "strings")
@@ -78,6 +91,12 @@ const clients = [
     program: 'python3',
     version: ['-c', 'import requests'],
     call: scripted('python3', 'client.py', requests),
+  },
+  {
+    name: "Python's urllib without following",
+    program: 'python3',
+    version: ['--version'],
+    call: scripted('python3', 'client.py', urllib),
   },
   { name: "Go's net/http", program: 'go', version: ['version'], call: scripted('go', 'client.go', goClient, 'run') },
 ];
