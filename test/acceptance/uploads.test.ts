@@ -54,7 +54,7 @@ describeDeployments('an upload', (get) => {
     const answer = await remove(get(), operation, `${parameter}=${unknownId()}`);
     expect(expectError(answer, 404, 5).message).toMatch(/^(im|ex)ports\/[\w-]{22} does not exist/);
     expectError(await remove(get(), operation, `${parameter}=x`), 400, 3);
-    expectError(await remove(get(), operation, ''), 400, 3);
+    expectError(await remove(get(), operation, ''), 405, 12);
     const { target } = get();
     expectError(
       await send(target, { method: 'DELETE', path: `/admin/v1/${operation}?${parameter}=${unknownId()}` }),
