@@ -195,9 +195,10 @@ const list = (): OperationDescription => ({
   operationId: 'listAuthenticationMethodTypes',
   deprecated: false,
   query: {
-    'domainQuery.domain': domainParameter,
+    'domainQuery.domain': domainParameter.optional(),
     'domainQuery.includeWithoutDomain': z
       .boolean()
+      .optional()
       .describe('Whether to list passkeys without a domain too; only beside a domain.'),
   },
 });

@@ -95,6 +95,15 @@ describe('the description of an endpoint', () => {
     expect(JSON.stringify(openApiDocument(await allEndpoints()))).not.toContain('readOnly');
   });
 
+  it('requires no parameter of a query but the ids of transfers', async () => {
+    const { paths } = openApiDocument(await allEndpoints());
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    const required = operations.flatMap(({ parameters = [] }) =>
+      parameters.filter((one) => one.in === 'query' && 'required' in one).map(({ name }) => name),
+    );
+    expect(required).toEqual(['object', 'upload']);
+  });
+
   it('refers only to existing components', async () => {
     const text = JSON.stringify(openApiDocument(await allEndpoints()));
     const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
