@@ -52,24 +52,23 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   });
   app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
+    const byMethod = new Map<string, Route>(methods.map((route) => [route.method, route]));
+    const get = byMethod.get('GET');
+    // Hono sends the response to HEAD without its body.
+    if (get !== undefined) byMethod.set('HEAD', get);
     app.all(path, (context) => {
       context.set('route', path);
-      const allowed = methodsOf(methods, context);
-      const route = allowed.get(context.req.method);
-      return route === undefined ? rejectMethod(context, [...allowed.keys()].join(', ')) : route.handler(context);
+      const route = byMethod.get(context.req.method);
+      return route === undefined || lacksParameter(route, context)
+        ? rejectMethod(context, [...byMethod.keys()])
+        : route.handler(context);
     });
   }
   return app;
 }
 
-/** Returns the routes of a path by the methods that a request may have. */
-function methodsOf(routes: readonly Route[], { req }: Context<HttpEnv>): ReadonlyMap<string, Route> {
-  const available = routes.filter(({ parameter }) => parameter === undefined || req.query(parameter) !== undefined);
-  const byMethod = new Map<string, Route>(available.map((route) => [route.method, route]));
-  const get = byMethod.get('GET');
-  // Hono sends the response to HEAD without its body.
-  if (get !== undefined) byMethod.set('HEAD', get);
-  return byMethod;
+function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolean {
+  return parameter !== undefined && req.query(parameter) === undefined;
 }
 
 // Hono treats an invalid escape as plain text: the handler would receive an id that the client did not send.
@@ -91,9 +90,9 @@ function renderError(context: Context<HttpEnv>, error: unknown): Response {
   return errorResponse(error, context.get('requestId'), getContentType(context), context.get('origin').trace);
 }
 
-function rejectMethod(context: Context<HttpEnv>, allowed: string): Response {
+function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Response {
   const response = renderError(context, methodNotAllowed());
-  response.headers.set('allow', allowed);
+  response.headers.set('allow', methods.filter((method) => method !== context.req.method).join(', '));
   return response;
 }
 
