@@ -125,6 +125,11 @@ describeWithFirestore('functions that were built and installed for production, o
     // Node's fetch follows 303 to the signed URL.
     const exported = await exportFrom(instance('export'), { org_ids: ['large'] });
     expect(exported.manifest.counts).toMatchObject({ orgs: 1, humanUsers: 100 });
+    await running.get('import')?.written('"import.uploadOpened"');
+    await running.get('export')?.written('"export.finished"');
+    const logs = Array.from(running.values(), (one) => one.stdout() + one.stderr()).join('');
+    for (const secret of [new URL(upload.uri).search, 'upload_id', 'X-Goog-Signature'])
+      expect(logs).not.toContain(secret);
   });
 
   it('end with exit code 0 at SIGTERM, and have written nothing to standard error', async () => {
