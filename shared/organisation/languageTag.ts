@@ -48,7 +48,7 @@ export function canonicalLanguageTag(text: string): string {
 
 /** Returns the parts of a text that is no tag which its canonical form does not have. */
 export function lostSubtags(text: string, canonical: string): readonly string[] {
-  if (isTag(text)) return [];
+  if (text === canonical || isTag(text)) return [];
   const kept = new Set(canonical.toLowerCase().split('-'));
   return text.split(/[-_]/).filter((subtag) => subtag !== '' && !kept.has(subtag.toLowerCase()));
 }
