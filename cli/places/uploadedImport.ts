@@ -20,8 +20,8 @@ export interface SizedFile {
 }
 
 /**
- * Uploads a file into the bucket of an instance, imports it from there, and deletes it, also after an error. Repeats the import after a broken
- * connection and after the time limit of a request.
+ * Uploads a file into the bucket of an instance, imports it from there, and deletes it, also after an error. Repeats the
+ * import after a broken connection and after the time limit of a request.
  * @throws IdentityError
  */
 export async function importUploaded(
