@@ -23,6 +23,8 @@ const openFields: ReadonlySet<string> = new Set([
   ...management('CreateActionRequest', 'script timeout'),
   ...management('AddOrgOIDCIDPRequest', 'clientId clientSecret issuer'),
   ...management('AddOrgJWTIDPRequest', 'jwtEndpoint issuer keysEndpoint headerName'),
+  // The policy's organisation counts: ZITADEL does not read the field.
+  'zitadel.admin.v1.AddCustomDomainPolicyRequest.orgId',
 ]);
 
 function nameOf({ parent, jsonName }: DescField): string {

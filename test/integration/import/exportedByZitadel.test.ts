@@ -47,6 +47,18 @@ describe('a file of a ZITADEL whose records break rules of its requests', () => 
     expect(exported?.actions).toMatchObject([{ action: { timeout: '60s' } }]);
   });
 
+  it.each([{}, { orgId: '' }, { orgId: 'p' }])(
+    'keeps a domain policy with %j as that of its organisation',
+    async (id) => {
+      const { errors, summary, orgs } = await importTwice(
+        organisation('o', { domainPolicy: { ...id, userLoginMustBeDomain: true } }),
+      );
+      expect(errors).toBeUndefined();
+      expect(summary.created).toEqual({ org: 1, domainPolicy: 1 });
+      expect(orgs).toMatchObject([{ domainPolicy: { orgId: 'o', userLoginMustBeDomain: true } }]);
+    },
+  );
+
   it('loses only the organisation whose id is too long, and keeps a person whose address names a host by its number', async () => {
     const literal = person('l', { email: { email: 'a@[192.0.2.1]', isEmailVerified: true } });
     const orgs = [
