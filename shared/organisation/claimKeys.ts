@@ -1,6 +1,6 @@
 // The keys of the claims on unique names. Sections need them without the descriptors of records.
 
-import { type DocumentKey, documentId } from '../store/store.ts';
+import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
 /** Converts a name to the text that it has in common with all names that differ in case only. */
 export function lowerCase(name: string): string {
@@ -18,4 +18,9 @@ export function claimKey(type: string, names: readonly string[], scope: readonly
 /** Returns the key of the claim of a name that ZITADEL compares without regard to case. */
 export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
   return claimKey(type, parts.map(lowerCase));
+}
+
+/** Returns the key of the record that holds a stored claim, in the collection of such records. */
+export function holderKey({ ownerId = '' }: StoredDocument, collection: Collection): DocumentKey {
+  return { collection, id: ownerId.slice(collection.length + 1) };
 }

@@ -9,7 +9,7 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/references.ts';
 
-/** A name that a record claims, and the issue when another record has claimed it. */
+/** A name that a record claims, and what happens when another record has claimed it. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }

@@ -48,7 +48,8 @@ export function reportedIssue(issue: RecordIssue): Meaning & { readonly message:
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
-  readonly taken: RecordIssue;
+  /** The issue of another record with the name; `adjusted` if that is imported without the section's adjusted field. */
+  readonly taken: RecordIssue | 'adjusted';
   /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
   readonly lookAlikes?: true;
   /** A boolean field that is true in records that claim the name; by default all records do. */

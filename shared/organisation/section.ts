@@ -146,6 +146,8 @@ interface AdjustedField {
     isLast: (mark: string) => boolean,
     rules: OrganisationRules,
   ) => Adjustment | undefined;
+  /** Returns the warning of a record that is imported without the field, because a stored record has it. */
+  readonly held: (stored: JsonObject) => RecordWarning;
 }
 
 /** The rules that an organisation's policies set for its records. */

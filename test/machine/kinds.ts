@@ -82,8 +82,9 @@ export function domainName(domain: string): string {
 }
 
 /** Returns the issue of a record whose name another record holds. */
-export function takenIssue({ section }: ModelRecord): RecordIssue | undefined {
-  return recordSection(section).unique?.[0]?.taken;
+export function takenIssue({ section }: Pick<ModelRecord, 'section'>): RecordIssue | undefined {
+  const taken = recordSection(section).unique?.[0]?.taken;
+  return taken === 'adjusted' ? undefined : taken;
 }
 
 function commonForm({ lookAlikes }: UniqueName, name: string): string {

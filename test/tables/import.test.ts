@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recordSection } from '../../shared/organisation/sections.ts';
-import { type ModelRecord, placeOf, reportedId } from '../machine/kinds.ts';
+import { type ModelRecord, placeOf, reportedId, takenIssue } from '../machine/kinds.ts';
 import { Model } from '../machine/model.ts';
 import { exportedOrganisations, readFile, withState } from '../machine/modelFile.ts';
 import { importFile, type Outcome } from '../machine/modelImport.ts';
@@ -65,8 +65,8 @@ function ofMode(texts: readonly string[], mode: Mode): string {
 const recordsOf = (orgs: readonly Organisation[]) => readFile(orgs).flatMap(({ records }) => records);
 
 /** The outcome of a record as a row has it: the kind, or the id of the error. */
-function named({ section }: ModelRecord, outcome: string): { kind: string; id?: string | undefined } {
-  const { error, unique = [] } = recordSection(section);
+function named(record: ModelRecord, outcome: string): { kind: string; id?: string | undefined } {
+  const { error } = recordSection(record.section);
   const [kindOfPrimary = '', id] = outcome.split('+');
   if (id !== undefined) return { kind: kindOfPrimary, id };
   const isKind = ['created', 'unchanged', 'skipped', 'overwritten', 'notCarried'].includes(outcome);
@@ -74,7 +74,7 @@ function named({ section }: ModelRecord, outcome: string): { kind: string; id?: 
   const ids: Record<string, string | undefined> = {
     exists: error.exists.id,
     twice: error.exists.id,
-    taken: unique[0]?.taken.id,
+    taken: takenIssue(record)?.id,
   };
   return { kind: 'failed', id: ids[outcome] ?? outcome };
 }

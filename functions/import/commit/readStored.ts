@@ -1,3 +1,4 @@
+import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import {
@@ -35,9 +36,8 @@ class BatchDocuments {
     }
   }
 
-  /** Reads the documents under the keys of records, with their bodies. */
-  async readWhole(pairs: readonly StoredPair[]): Promise<void> {
-    const keys = pairs.map(([{ key }]) => key);
+  /** Reads documents with their bodies. */
+  async readWhole(keys: readonly DocumentKey[]): Promise<void> {
     await this.read(keys, [...comparedFields, 'sequence', 'body']);
   }
 
@@ -77,6 +77,7 @@ export async function readStored(
   ]);
   await documents.read(distinctKeys(names), ['orgId', 'ownerId']);
   const created = plans.filter(({ key }) => !byPath.has(documentPath(key)));
+  if (rules.onConflict !== 'overwrite') await documents.readWhole(distinctKeys(adjustingKeys(created, byPath)));
   const removed = await findRemovedMembers(transaction, created, memberRemovals);
   const inUse = await findRolesInUse(base, plans, byPath);
   return {
@@ -86,6 +87,15 @@ export async function readStored(
     passwordHashes: await passwords.hash(plans),
     forbidden: new Map([...removed, ...inUse]),
   };
+}
+
+/** Lists the keys of the stored records that have the adjusted field of new ones. */
+function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
+  return created.flatMap(({ claims, key }) => {
+    const claim = claims.find(({ taken }) => taken === 'adjusted');
+    const stored = claim && documents.get(documentPath(claim.key));
+    return stored === undefined ? [] : [holderKey(stored, key.collection)];
+  });
 }
 
 /** Reads the documents under the keys of records; returns the plans of those that are stored with equal content. */
@@ -99,13 +109,15 @@ async function readRecords(
   await documents.read(keys, comparedFields);
   const found = documents.pairs(records);
   const incomplete = found.filter(([plan, stored]) => needsBody(plan, stored, onConflict));
-  await documents.readWhole(incomplete);
+  await documents.readWhole(incomplete.map(([{ key }]) => key));
   const pairs = incomplete.length === 0 ? found : documents.pairs(records);
   const providers = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
   await documents.read(distinctKeys(providers), ['orgId']);
   const same = pairs.filter(([plan, stored]) => isEqual(plan, stored, documents.byPath, onConflict));
   const equal = await passwords.withSamePassword(same);
-  if (onConflict === 'overwrite')
-    await documents.readWhole(pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan)));
+  if (onConflict === 'overwrite') {
+    const different = pairs.filter(([plan, { body }]) => body === undefined && !equal.has(plan));
+    await documents.readWhole(different.map(([{ key }]) => key));
+  }
   return equal;
 }

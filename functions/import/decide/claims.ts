@@ -40,9 +40,10 @@ export class ClaimLedger {
 
   /** Returns the issue of a record that wants a name which another record holds. */
   private findTaken(plan: RecordPlan): RecordIssue | undefined {
-    for (const claim of plan.claims) {
-      const holder = this.findHolder(documentPath(claim.key));
-      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(claim, plan, holder);
+    for (const { key, taken } of plan.claims) {
+      if (taken === 'adjusted') continue;
+      const holder = this.findHolder(documentPath(key));
+      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(taken, plan, holder);
     }
     return undefined;
   }
@@ -65,7 +66,7 @@ export class ClaimLedger {
 
 /** Returns the issue of a taken name with its holder: who imports may see every organisation. */
 function takenIssue(
-  { taken }: RecordPlan['claims'][number],
+  taken: RecordIssue,
   { record, key }: RecordPlan,
   { orgId = '', ownerId = '' }: Partial<Holder>,
 ): RecordIssue {

@@ -1,6 +1,9 @@
 // The decision about a batch: a function of values.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
+import { parseObject } from '../../../shared/json/jsonObject.ts';
+import { holderKey } from '../../../shared/organisation/claimKeys.ts';
+import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
@@ -59,8 +62,9 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
   const ledger = new ClaimLedger(stored.documents);
   const written = new Map<string, RecordPlan>();
   const writes: Write[] = [];
-  const decideNext = (record: Checked): RecordOutcome => {
+  const decideNext = (record: Checked): Settled => {
     const { plan } = record;
+    const settle = (outcome: RecordOutcome): Settled => ({ plan, outcome: withWarnings(outcome, record.warnings) });
     const path = documentPath(plan.key);
     const document = stored.documents.get(path);
     const first = written.get(path);
@@ -68,21 +72,35 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
       first === undefined || record.rejection !== undefined
         ? intend(record, stored, rules)
         : decideRepetition(plan, plan.record.digest === first.record.digest);
-    if (typeof intention === 'object') return intention;
-    const issue = stored.forbidden.get(plan) ?? ledger.claim(plan, heldClaims(plan, document));
-    if (issue !== undefined) return failed(issue);
+    if (typeof intention === 'object') return settle(intention);
+    const adjusted = rules.onConflict === 'overwrite' ? plan : adjustMeanwhile(plan, stored.documents);
+    const issue = stored.forbidden.get(plan) ?? ledger.claim(adjusted, heldClaims(plan, document));
+    if (issue !== undefined) return settle(failed(issue));
     written.set(path, plan);
-    const kept = withPasswordHash(plan, stored.passwordHashes.get(plan));
+    const kept = withPasswordHash(adjusted, stored.passwordHashes.get(plan));
     writes.push(document === undefined ? createRecord(kept, stamp) : overwriteRecord(kept, document, stamp));
     const warnings = writeWarnings(record, document);
     const kind = intention === 'create' ? 'created' : 'overwritten';
-    return warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings };
+    return { ...settle(warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }), plan: adjusted };
   };
-  const records = batch.map((record): Settled => {
-    if (isSettled(record)) return record;
-    return { plan: record.plan, outcome: withWarnings(decideNext(record), record.warnings) };
-  });
+  const records = batch.map((record) => (isSettled(record) ? record : decideNext(record)));
   return { records, writes: [...writes, ...ledger.writes()], stamp };
+}
+
+/**
+ * Returns a record without its section's adjusted field if another call has stored a record with that field since the
+ * import read it. An overwrite runs alone, and moves the field.
+ */
+function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
+  const { record, key, claims } = plan;
+  const { adjusted } = record.section;
+  const claim = claims.find(({ taken }) => taken === 'adjusted');
+  const held = claim && documents.get(documentPath(claim.key));
+  if (held === undefined || adjusted === undefined) return plan;
+  const holder = documents.get(documentPath(holderKey(held, key.collection)));
+  const adjustment = { warning: adjusted.held(parseObject(holder?.body)) };
+  const changed = withChanges(record, new Map([[adjusted.field, undefined]]));
+  return { ...plan, record: { ...changed, adjustment }, claims: claims.filter((other) => other !== claim) };
 }
 
 /** Decides a record by its own document: without regard to names that other records claim, and to forbidden writes. */

@@ -1,52 +1,37 @@
 // The primary domains that organisations have before an import.
 
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
-import { type PrimaryDomain, sectionPartition } from '../../../shared/organisation/section.ts';
-import { domainSection, lastPrimaryPath, parsePrimaryDomain } from '../../../shared/organisation/sections/domains.ts';
-import { scanInPasses } from '../../../shared/store/passes.ts';
-import { type DocumentStore, readByPath } from '../../../shared/store/store.ts';
-import type { ImportContext, ImportedStore } from '../context.ts';
+import { holderKey } from '../../../shared/organisation/claimKeys.ts';
+import type { PrimaryDomain } from '../../../shared/organisation/section.ts';
+import {
+  domainSection,
+  lastPrimaryPath,
+  parsePrimaryDomain,
+  primaryDomainKey,
+} from '../../../shared/organisation/sections/domains.ts';
+import { documentPath, readByPath } from '../../../shared/store/store.ts';
+import type { ImportContext } from '../context.ts';
 
-const { collection } = domainSection;
-const fields = ['body'] as const;
-
-/**
- * Finds the stored primary domains of organisations to which the file gives one, by the organisations' ids. Most have the
- * file's already, so the domains of few organisations are scanned.
- */
+/** Finds the stored primary domains of organisations to which the file gives one, by the organisations' ids. */
 export async function findPrimaryDomains(
-  { store, base, rules }: Pick<ImportContext, 'base' | 'rules'> & { readonly store: DocumentStore },
+  { store, rules }: Pick<ImportContext, 'store' | 'rules'>,
   headers: readonly OrganisationHeader[],
 ): Promise<ReadonlyMap<string, PrimaryDomain>> {
+  const marked = headers.filter(({ lastMarked }) => lastPrimaryPath(lastMarked) !== undefined);
+  const claimKeys = marked.map(({ orgId }) => primaryDomainKey(orgId));
+  const claims = await store.getMany(claimKeys, ['ownerId']);
+  const keys = claims.map((claim) => claim && holderKey(claim, domainSection.collection));
+  const stored = await readByPath(
+    store,
+    keys.filter((key) => key !== undefined),
+    ['body'],
+  );
   const overwrites = rules.onConflict === 'overwrite';
-  const paths = headers.flatMap(({ lastMarked }) => lastPrimaryPath(lastMarked) ?? []);
-  const keys = paths.map((path) => ({ collection, id: path.slice(collection.length + 1) }));
-  const stored = await readByPath(store, keys, fields);
-  const primaryDomains = new Map<string, PrimaryDomain>();
-  for (const { orgId, lastMarked } of headers) {
-    const path = lastPrimaryPath(lastMarked);
-    if (path === undefined) continue;
-    const document = stored.get(path);
-    const primary =
-      (document && parsePrimaryDomain(document, lastMarked, overwrites)) ??
-      (await scanForPrimary(base, orgId, lastMarked, overwrites));
-    if (primary !== undefined) primaryDomains.set(orgId, primary);
-  }
-  return primaryDomains;
-}
-
-async function scanForPrimary(
-  base: ImportedStore,
-  orgId: string,
-  lastMarked: OrganisationHeader['lastMarked'],
-  overwrites: boolean,
-): Promise<PrimaryDomain | undefined> {
-  const range = { collection, partition: sectionPartition(orgId, domainSection), fields };
-  for await (const documents of scanInPasses(base, range)) {
-    for (const document of documents) {
-      const primary = parsePrimaryDomain(document, lastMarked, overwrites);
-      if (primary !== undefined) return primary;
-    }
-  }
-  return undefined;
+  return new Map(
+    marked.flatMap(({ orgId, lastMarked }, index) => {
+      const key = keys[index];
+      const document = key && stored.get(documentPath(key));
+      return document === undefined ? [] : [[orgId, parsePrimaryDomain(document, lastMarked, overwrites)]];
+    }),
+  );
 }

@@ -1,10 +1,19 @@
-import { warn } from '../../errors/warnings.ts';
+import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../json/jsonObject.ts';
-import { documentPath, type StoredDocument } from '../../store/store.ts';
+import { type DocumentKey, documentPath, type StoredDocument } from '../../store/store.ts';
+import { claimKey } from '../claimKeys.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from '../section.ts';
 import { trimmedText, trimSpace } from '../valueRules.ts';
 import { inOrganisation, taken } from './references.ts';
+
+/** The type of the claim of an organisation's primary domain. */
+const PRIMARY_DOMAIN = 'primaryDomain';
+
+/** Returns the key of the claim of an organisation's primary domain. */
+export function primaryDomainKey(orgId: string): DocumentKey {
+  return claimKey(PRIMARY_DOMAIN, [], [orgId]);
+}
 
 /** The section of an organisation's domains. */
 export const domainSection: Section = {
@@ -23,8 +32,9 @@ export const domainSection: Section = {
       taken: taken('Errors.Org.Domain.AlreadyExists'),
       lookAlikes: true,
     },
+    { type: PRIMARY_DOMAIN, parts: [], perOrganisation: true, onlyIf: 'isPrimary', taken: 'adjusted' },
   ],
-  adjusted: { field: 'isPrimary', marks: primaryMarks, adjust: keepOnePrimary },
+  adjusted: { field: 'isPrimary', marks: primaryMarks, adjust: keepOnePrimary, held: primaryExists },
   zitadel: {
     fields: [
       {
@@ -83,19 +93,18 @@ export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | u
   return lastMarked.get(PRIMARY);
 }
 
-/** Reads a stored domain if it is primary. Only an overwrite moves the mark to another domain. */
-export function parsePrimaryDomain(
-  stored: StoredDocument,
-  lastMarked: LastMarked,
-  overwrites: boolean,
-): PrimaryDomain | undefined {
+/** Parses a stored primary domain. Only an overwrite moves the mark to another domain. */
+export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);
-  if (json.isPrimary !== true) return undefined;
   const domainName = domainNameOf(json);
   const isOverwritten = overwrites && lastMarked.has(domainMark(domainName));
   const isKept =
     !isOverwritten || lastPrimaryPath(lastMarked) === documentPath({ collection: 'domains', id: stored.id });
   return { domainName, isVerified: json.isVerified === true, isKept };
+}
+
+function primaryExists({ domainName }: JsonObject | PrimaryDomain): RecordWarning {
+  return warn('primary_exists', { domain: String(domainName) });
 }
 
 function domainMark(domainName: string): string {
@@ -128,8 +137,7 @@ function keepOnePrimary(
   if (validatesDomains && !isVerified && !isPrimaryAlready) {
     return { error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } } };
   }
-  if (primaryDomain?.isKept === true)
-    return isStored ? undefined : { warning: warn('primary_exists', { domain: primaryDomain.domainName }) };
+  if (primaryDomain?.isKept === true) return isStored ? undefined : { warning: primaryExists(primaryDomain) };
   if (isLast(validatesDomains ? 'verified and primary' : PRIMARY)) return undefined;
   return { warning: warn('primary_repeated', {}) };
 }
