@@ -1,17 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { exportedFile, importReport } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
-import { contentOf, modelOf } from './contents.ts';
+import { contentOf, contentsOf, modelOf } from './contents.ts';
 import { anyFile, anyOrg, anyUser, orgIds } from './file.ts';
-import { anyOptions, named, requestOf, type Sent } from './importSteps.ts';
-import type { ModelRecord } from './kinds.ts';
+import { anyOptions, named, requestOf, required, type Sent } from './importSteps.ts';
+import { type ModelRecord, reportedId } from './kinds.ts';
 import type { Model } from './model.ts';
 import { exportedOrganisations, isContradictory } from './modelFile.ts';
 import { importFile, phases } from './modelImport.ts';
 import { hasOpenOutcome, hasRepetitions } from './openOutcomes.ts';
+import { anyProtection, type Protection } from './protections.ts';
 import { brief, type State, type Step, step } from './step.ts';
 import type { Response, System } from './system.ts';
 
@@ -49,7 +51,7 @@ const twoImports = fc.record({ first: anySent, second: anySent, moment: anyMomen
   ),
 );
 
-/** Calls that take something away beside an import. */
+/** Calls that take something away, and wait for an import. */
 const removals: readonly fc.Arbitrary<{ name: string; call: (system: System) => Promise<unknown>; effect: Effect }>[] =
   [
     anyOrg.map((orgId) => ({
@@ -62,14 +64,6 @@ const removals: readonly fc.Arbitrary<{ name: string; call: (system: System) => 
       call: (system) => system.run('service-user delete', [userId]),
       effect: (model) => {
         if (model.find('users', userId)?.section === 'machineUsers') model.deleteServiceUser(userId);
-      },
-    })),
-    anyUser.map((userId) => ({
-      name: `removal of ${userId}'s factor`,
-      call: (system) => system.removeOtpEmail(system.instance.token, userId),
-      effect: (model) => {
-        const user = model.find('users', userId);
-        if (user?.factor === true) model.change(`users ${userId}`, user, { factor: false });
       },
     })),
   ];
@@ -85,6 +79,23 @@ const importBesideRemoval = fc
         await adoptAny(state, system, importing(sent), [removal.effect]);
       },
       isDecided(sent),
+    ),
+  );
+
+const importBesideProtection = fc
+  .record({ sent: anySent, protection: anyProtection, moment: anyMoment })
+  .map(({ sent, protection: { name, choose }, moment }) =>
+    step(
+      `${named(sent)} beside ${name} ${brief(moment)}`,
+      async (state, system) => {
+        const before = state.model.clone();
+        const protection = required(choose(before));
+        const [response, hasSucceeded] = await system.importBeside(bodyOf(sent), moment, () => protection.call(system));
+        await adoptAny(state, system, importing(sent), hasSucceeded ? [protection.effect] : []);
+        if (hasSucceeded) expectProtected(before, state.model, { sent, protection, response });
+        else expect(changedMeanwhile(response)).toEqual([]);
+      },
+      (state) => choose(state.model) !== undefined && isDecided(sent)(state),
     ),
   );
 
@@ -120,6 +131,8 @@ export const besideSteps: readonly fc.Arbitrary<Step>[] = [
   twoImports,
   importBesideRemoval,
   importBesideRemoval,
+  importBesideProtection,
+  importBesideProtection,
   exportBesideImport,
   exportBesideImport,
 ];
@@ -173,6 +186,44 @@ function settleScopes(model: Model, candidates: readonly Model[]): void {
   for (const orgId of candidates.flatMap(({ scopes }) => [...scopes.keys()]))
     if (!candidates.every(({ scopes }) => scopes.get(orgId) === 'settled')) model.scopes.set(orgId, 'unsure');
   for (const { orgId } of model.users()) model.scopes.set(orgId, 'settled');
+}
+
+/**
+ * Expects that an import has not undone what a call changed after it had begun: a record that the import would have written
+ * is an error with its reason, unless the import came first.
+ */
+function expectProtected(
+  before: Model,
+  after: Model,
+  { sent, protection, response }: { sent: Sent; protection: Protection; response: Response },
+): void {
+  const { effect, place } = protection;
+  const asAfter = (...effects: Effects) => {
+    const model = before.clone();
+    for (const take of effects) take(model);
+    return model;
+  };
+  const called = asAfter(effect);
+  // A user that was locked before the call may become active: the call has changed nothing.
+  if (!isDeepStrictEqual(contentsOf(called), contentsOf(before))) {
+    const repeated = after.clone();
+    effect(repeated);
+    expect(contentsOf(repeated), 'the effect of the call is gone').toEqual(contentsOf(after));
+  }
+  const [error, ...more] = changedMeanwhile(response);
+  expect(more).toEqual([]);
+  const isLike = (model: Model) => place !== undefined && textIn(model.records, place) === textIn(after.records, place);
+  const subject = place === undefined ? undefined : (before.records.get(place) ?? after.records.get(place));
+  const isKept = isLike(called);
+  if (error !== undefined) expect([error.id, isKept]).toEqual([subject && reportedId(subject), true]);
+  else if (isKept && !isLike(asAfter(...importing(sent), effect)))
+    expect(isLike(asAfter(effect, ...importing(sent))), `${place} was kept without an error`).toBe(true);
+}
+
+/** Lists an import's errors about records that other calls have changed. */
+function changedMeanwhile({ status, text }: Response) {
+  expect(status, text).toBe(200);
+  return importReport.parse(JSON.parse(text)).reasons.filter(({ reason }) => reason === 'changed_meanwhile');
 }
 
 /** Expects that exactly one of two imports reports each new record as created. */

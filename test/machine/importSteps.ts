@@ -234,7 +234,7 @@ function replace(model: Model, after: Model): void {
   for (const [place, record] of after.records) model.records.set(place, record);
 }
 
-function required<Value>(value: Value | undefined): Value {
+export function required<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('the step was not checked');
   return value;
 }
