@@ -21,11 +21,11 @@ import { decodeVersion, type FirestoreConnection, type Timestamp } from './fires
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-const RENEWAL_MS = 10 * SECOND_MS;
 /** A call that has ended does not wait longer for a database that does not answer. */
 const RELEASE_MS = SECOND_MS;
 /** A holder that has not renewed its lease for this long can be replaced. */
-const LEASE_MS = 30 * SECOND_MS;
+export const LEASE_MS = 30 * SECOND_MS;
+const RENEWALS_PER_LEASE = 3;
 
 const leaseKey: DocumentKey = { collection: 'instance', id: documentId('lease') };
 
@@ -42,12 +42,19 @@ function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
   return { collection: 'instance', id: documentId('lease holder', id) };
 }
 
-/** Creates the lock of the instance in a database. Only one process at a time holds it alone, even if another was stopped. */
-export function createLease(connection: FirestoreConnection): InstanceLock {
-  return createInstanceLock((request) => attempt(connection, request), POLL_MS);
+/**
+ * Creates the lock of the instance in a database. Only one process at a time holds it alone, even if another was stopped.
+ * @param leaseMs the same in all processes of the instance
+ */
+export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
+  return createInstanceLock((request) => attempt(connection, request, leaseMs), POLL_MS);
 }
 
-async function attempt(connection: FirestoreConnection, request: LockRequest): Promise<HeldLock | LockHolder> {
+async function attempt(
+  connection: FirestoreConnection,
+  request: LockRequest,
+  leaseMs: number,
+): Promise<HeldLock | LockHolder> {
   const { operation, caller, signal } = request;
   const called = { ...connection, deadline: createDeadline(signal) };
   const holder = { id: randomUUID(), operation, caller, since: new Date().toISOString() };
@@ -55,10 +62,10 @@ async function attempt(connection: FirestoreConnection, request: LockRequest): P
   try {
     for (;;) {
       signal.throwIfAborted();
-      const state = await readState(called);
+      const state = await readState(called, leaseMs);
       const position = state.versions.get(holder.id);
       if (state.lease !== undefined && position !== undefined)
-        return hold(connection, holder, { fence: { epoch: state.lease.epoch }, position });
+        return hold(connection, holder, { fence: { epoch: state.lease.epoch }, position }, leaseMs);
       const [excluding] = state.live;
       if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
       isSent = true;
@@ -92,18 +99,26 @@ interface LeaseState {
   readonly expired: readonly { readonly holder: Holder; readonly version: Version }[];
 }
 
-async function readState(connection: FirestoreConnection): Promise<LeaseState> {
+/** Reads the lease. */
+async function readLease(connection: FirestoreConnection): Promise<Pick<LeaseState, 'lease' | 'version'>> {
   const read = await getDocuments(connection, [leaseKey], ['body']);
   const body = read.documents[0]?.body;
-  const lease = body === undefined ? undefined : leaseSchema.parse(JSON.parse(body));
+  return {
+    lease: body === undefined ? undefined : leaseSchema.parse(JSON.parse(body)),
+    version: read.versions[0],
+  };
+}
+
+async function readState(connection: FirestoreConnection, leaseMs: number): Promise<LeaseState> {
+  const { lease, version } = await readLease(connection);
   const holders = lease?.holders ?? [];
   const { versions, readTime } = await getDocuments(connection, holders.map(holderKey), []);
   const withVersions = holders.map((holder, index) => ({ holder, version: versions[index] }));
-  const isLive = ({ version }: { readonly version: Version }) =>
-    version !== undefined && milliseconds(readTime) - milliseconds(decodeVersion(version)) < LEASE_MS;
+  const isLive = ({ version: renewed }: { readonly version: Version }) =>
+    renewed !== undefined && milliseconds(readTime) - milliseconds(decodeVersion(renewed)) < leaseMs;
   return {
     lease,
-    version: read.versions[0],
+    version,
     versions: new Map(withVersions.map(({ holder, version }) => [holder.id, version])),
     live: withVersions.filter(isLive).map(({ holder }) => holder),
     expired: withVersions.filter((one) => !isLive(one)),
@@ -146,10 +161,15 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
-function hold(connection: FirestoreConnection, holder: Holder, taken: Pick<HeldLock, 'fence' | 'position'>): HeldLock {
+function hold(
+  connection: FirestoreConnection,
+  holder: Holder,
+  taken: Pick<HeldLock, 'fence' | 'position'>,
+  leaseMs: number,
+): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
-  const timer = setInterval(() => void renew(), RENEWAL_MS);
+  const timer = setInterval(() => void renew(), leaseMs / RENEWALS_PER_LEASE);
   timer.unref();
   return {
     ...taken,
@@ -172,7 +192,7 @@ function renewal(holder: Holder, sequence: number): Write {
 
 async function release(connection: FirestoreConnection, { id }: Holder): Promise<void> {
   for (;;) {
-    const { lease, version } = await readState(connection);
+    const { lease, version } = await readLease(connection);
     if (lease?.holders.some((one) => one.id === id) !== true) return;
     const next = { ...lease, holders: lease.holders.filter((one) => one.id !== id) };
     const writes: Write[] = [

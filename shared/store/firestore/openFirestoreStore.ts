@@ -9,7 +9,7 @@ import {
   type DatabaseAddress,
   type FirestoreConnection,
 } from './firestoreConnection.ts';
-import { createLease } from './lease.ts';
+import { createLease, LEASE_MS } from './lease.ts';
 import { CommitLimiter, Ramp } from './pace.ts';
 import { getDocuments } from './reads.ts';
 import { openLastingSnapshot, openPresentSnapshot } from './snapshot.ts';
@@ -22,12 +22,12 @@ const SNAPSHOT_LIFETIME_MS = 3_600_000;
  * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors until the call's deadline; without a
  * call for 25 seconds, then throws UNAVAILABLE.
  * @param ramp limits the load on new collections, which the emulator does not need
+ * @param leaseMs after which the lock of a process that does not respond can be taken
  */
-export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): UnsealedStore {
+export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp(), leaseMs = LEASE_MS): UnsealedStore {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);
-  return {
-    unsealed: createFirestoreStore(connection, { limiter: new CommitLimiter(), ramp }, createLease(connection)),
-  };
+  const lock = createLease(connection, leaseMs);
+  return { unsealed: createFirestoreStore(connection, { limiter: new CommitLimiter(), ramp }, lock) };
 }
 
 function defaultRamp(): Ramp | undefined {

@@ -1,12 +1,15 @@
 import { withLock } from '../../../../shared/store/lock/fence.ts';
 import type { LockMode } from '../../../../shared/store/lock/instanceLock.ts';
 import { openStore, type StoreLocation } from '../../../../shared/store/openStore.ts';
+import { openWithShortLease } from './shortLease.ts';
 
-// Runs as a separate process: `holder.ts LOCATION MODE`. Holds the lock, and writes a document at each SIGUSR2.
+// Runs as a separate process: `holder.ts LOCATION MODE [short]`, at last for a short lease. Holds the lock, and writes a
+// document at each SIGUSR2.
 
 const location: StoreLocation = JSON.parse(process.argv[2] ?? '');
 const mode: LockMode = process.argv[3] === 'alone' ? 'alone' : 'shared';
-const store = await openStore(location);
+const open = process.argv[4] === 'short' ? openWithShortLease : openStore;
+const store = await open(location);
 const { signal } = new AbortController();
 await withLock(store, { mode, operation: 'import', caller: 'holder', signal }, async (locked) => {
   let number = 0;
