@@ -1,7 +1,7 @@
 // The HTTP client for instances and ZITADELs.
 
 import { once } from 'node:events';
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { placeTimedOut } from '../shared/errors/placeErrors.ts';
@@ -22,10 +22,10 @@ export interface HttpCall {
 }
 
 /** A response whose body is not read yet. The caller disposes of it, which also ends the call on the server. */
-export interface HttpResponse extends Disposable {
+export interface HttpResponse extends AsyncDisposable {
   readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: IncomingMessage;
+  readonly headers: Readonly<Pick<IncomingHttpHeaders, 'content-type' | 'location' | 'range'>>;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -69,7 +69,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
       status: response.statusCode ?? 0,
       headers: response.headers,
       body: response,
-      [Symbol.dispose]: () => void request.destroy(),
+      [Symbol.asyncDispose]: async () => void request.destroy(),
     };
   } catch (error) {
     request.destroy();
@@ -119,17 +119,21 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
 
 /**
  * Sends a short request and reads the response, within a time limit.
- * @throws IdentityError PLACE_TIMED_OUT; the errors of `callServer` and `read`
+ * @param place the server's name in messages
+ * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
-export async function callBriefly<Result>(
-  origin: string,
-  call: HttpCall,
+export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
+  {
+    name: place,
+    send,
+  }: { readonly name: string; readonly send: (call: Call, signal: AbortSignal) => Promise<HttpResponse> },
+  call: Call,
   signal: AbortSignal,
   read: (response: HttpResponse) => Promise<Result>,
 ): Promise<Result> {
-  const limit = limitAttempt({ origin, signal });
+  const limit = limitAttempt({ origin: place, signal });
   try {
-    using response = await callServer(origin, call, limit.signal);
+    await using response = await send(call, limit.signal);
     return await read(response);
   } catch (error) {
     throw limit.error(`${call.method} ${call.path}`) ?? error;

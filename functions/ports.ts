@@ -1,4 +1,5 @@
 import type { Audit } from '../shared/audit/audit.ts';
+import type { Authenticate } from '../shared/auth/authorise.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { Transfers } from '../shared/objectStorage/transfers.ts';
@@ -14,6 +15,8 @@ export interface Ports {
   /** Puts calls on record. */
   readonly audit: Audit;
   readonly now: () => Date;
+  /** Authenticates the callers; by default by their tokens. */
+  readonly authenticate?: Authenticate | undefined;
   readonly limits: Limits;
   /** How imports hash clear passwords; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;

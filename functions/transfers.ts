@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { recordedObject } from '../shared/audit/auditEvent.ts';
+import type { Caller } from '../shared/auth/authorise.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { invalidRequest } from '../shared/errors/errors.ts';
 import { transferForeign, transferNotFound } from '../shared/errors/storageErrors.ts';
@@ -25,7 +26,7 @@ export function newTransferId(): string {
 }
 
 /** Returns the facts by which a caller's transfers are recognised. */
-export function transferFacts({ instanceId = '' }: InstanceDescription, userId: string): TransferFacts {
+export function transferFacts({ instanceId = '' }: InstanceDescription, { userId = '' }: Caller): TransferFacts {
   return { instanceId, userId };
 }
 
@@ -68,7 +69,7 @@ interface Deletion {
 
 /** Returns the route that deletes a transfer of the caller. */
 export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, parameter, operation }: Deletion): Route {
-  const { transfers, limits, now } = ports;
+  const { transfers, limits } = ports;
   return {
     ...endpoint,
     parameter,
@@ -79,9 +80,9 @@ export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, paramete
         const { signal } = call;
         const store = storeForCall(ports.store, { signal });
         const authorization = context.req.header('authorization');
-        const { userId } = await requireOwner(store, authorization, operation, now(), audited.identify);
+        const caller = await requireOwner({ ...ports, store }, authorization, operation, audited.identify);
         const id = readId(context, parameter);
-        const facts = transferFacts(await describeInstance(store), userId);
+        const facts = transferFacts(await describeInstance(store), caller);
         const object = await findOwn(transfers, kind, id, facts, signal);
         await audited.begin({ object: recordedObject(object) });
         await transfers?.delete(kind, id, object.generation, signal);

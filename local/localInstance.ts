@@ -104,7 +104,7 @@ export async function prepareInstance(
 
 async function isValid(store: Store, token: string, now: Date): Promise<boolean> {
   try {
-    await requireOwner(store, `Bearer ${token}`, 'export', now);
+    await requireOwner({ store, now: () => now }, `Bearer ${token}`, 'export');
     return true;
   } catch (error) {
     if (hasCode(error, 'UNAUTHENTICATED', 'PERMISSION_DENIED')) return false;

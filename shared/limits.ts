@@ -233,6 +233,9 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   };
 }
 
+/** No limits: those of calls by the operator of a database. */
+export const noLimits: Limits = mapLimits(() => UNLIMITED);
+
 /** Returns a platform's limits. */
 export function defaultLimits(platform: Platform): Limits {
   return mapLimits((definition) => definition[platform]);

@@ -60,8 +60,8 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     if (call.options['token-file'] !== undefined)
       throw usageError('--token-file applies only to https://HOST, not to a database');
     const users = await givenUsers(call);
-    const { openDatabasePeople } = await import('../people/databasePeople.ts');
-    await using people = openDatabasePeople(call);
+    const { openDatabasePeople } = await import('../people/openPeople.ts');
+    await using people = await openDatabasePeople(call, call);
     return await removeFactors(people, users, call);
   },
 });
@@ -79,7 +79,7 @@ function isAddress(text: string): boolean {
 async function removeRemotely(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
   const users = await givenUsers(call);
   const { openAddress } = await import('../places/openPlaces.ts');
-  const { openRemotePeople } = await import('../people/remotePeople.ts');
+  const { openRemotePeople } = await import('../people/openPeople.ts');
   const settings = await openAddress(call, call.options, address);
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }

@@ -88,7 +88,7 @@ function expiry(start: number, { status }: HttpResponse): string {
 /** Yields an object's bytes from a position on, in one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
-  using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
+  await using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
   if (response.status !== (start === 0 ? 200 : 206)) {
     if (start > 0 && expired.has(response.status))
       throw placeFailed({ place: origin, reason: expiry(start, response) });
@@ -233,7 +233,7 @@ async function callUpload(
   const described = { ...headers, 'content-range': `bytes ${range}/${size}`, 'content-length': `${body.byteLength}` };
   const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
   try {
-    using response = await callServer(origin, call, limit.signal);
+    await using response = await callServer(origin, call, limit.signal);
     // A response that is read leaves the connection to the next piece.
     await readText(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw broken(address, 'upload', connectionReason(error));

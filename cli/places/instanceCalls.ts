@@ -2,15 +2,11 @@
 
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { PlaceOperation } from '../exports/placeInterfaces.ts';
-import { callBriefly, callServer, type HttpCall, type HttpResponse } from '../httpClient.ts';
-import { type CalledInstance, responseError } from './instanceResponses.ts';
+import { callBriefly, type HttpResponse } from '../httpClient.ts';
+import { responseError } from './instanceResponses.ts';
+import type { Server, ServerCall } from './server.ts';
 
-/** An instance with the token for it. */
-export interface InstanceSettings extends CalledInstance {
-  readonly token: string;
-}
-
-type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'body'> & {
+type OperationCall = Omit<ServerCall, 'method' | 'path'> & {
   readonly operation: PlaceOperation;
   readonly query?: string;
 };
@@ -22,12 +18,11 @@ export function jsonCall(operation: PlaceOperation, request: object): OperationC
 
 /** Returns the request of an operation's call. */
 export function operationCall(
-  { token }: InstanceSettings,
   { operation, query, ...call }: OperationCall,
-  method: HttpCall['method'] = 'POST',
-): HttpCall {
+  method: ServerCall['method'] = 'POST',
+): ServerCall {
   const path = `/admin/v1/${operation}${query === undefined ? '' : `?${query}`}`;
-  return { method, path, token, ...call };
+  return { method, path, ...call };
 }
 
 /**
@@ -35,15 +30,15 @@ export function operationCall(
  * @throws IdentityError for a response with another status
  */
 export async function callOperation(
-  settings: InstanceSettings,
+  server: Server,
   call: OperationCall,
   statuses: readonly number[],
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  const response = await callServer(settings.origin, operationCall(settings, call), signal);
+  const response = await server.send(operationCall(call), signal);
   if (statuses.includes(response.status)) return response;
-  using failed = response;
-  throw await responseError(settings, failed);
+  await using failed = response;
+  throw await responseError(server, failed);
 }
 
 /** The parameters of the queries that delete transfers. */
@@ -51,12 +46,12 @@ const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object',
 
 /** The file of an export or an import in the bucket of an instance, until it is deleted. */
 export class HeldFile {
-  private readonly settings: InstanceSettings;
+  private readonly server: Server;
   private readonly operation: PlaceOperation;
   private id: string | undefined;
 
-  constructor(settings: InstanceSettings, operation: PlaceOperation, id?: string) {
-    this.settings = settings;
+  constructor(server: Server, operation: PlaceOperation, id?: string) {
+    this.server = server;
     this.operation = operation;
     this.id = id;
   }
@@ -73,19 +68,19 @@ export class HeldFile {
    * @throws the signal's reason
    */
   async delete(signal = new AbortController().signal): Promise<string | undefined> {
-    const { settings, operation, id } = this;
+    const { server, operation, id } = this;
     this.id = undefined;
     if (id === undefined) return undefined;
-    const call = operationCall(settings, { operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
+    const call = operationCall({ operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
     try {
-      return await callBriefly(settings.origin, call, signal, async (response) => {
+      return await callBriefly(server, call, signal, async (response) => {
         if (response.status === 200 || response.status === 404) return undefined;
-        return keptFile(settings, operation, (await responseError(settings, response)).text);
+        return keptFile(server, operation, (await responseError(server, response)).text);
       });
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof IdentityError)) throw error;
-      return keptFile(settings, operation, error.text);
+      return keptFile(server, operation, error.text);
     }
   }
 
@@ -96,6 +91,6 @@ export class HeldFile {
   }
 }
 
-function keptFile({ origin }: InstanceSettings, operation: PlaceOperation, problem: string): string {
-  return `the file of the ${operation} remains in the bucket of ${origin} for up to two days: it could not be deleted (${problem})`;
+function keptFile({ name }: Server, operation: PlaceOperation, problem: string): string {
+  return `the file of the ${operation} remains in the bucket of ${name} for up to two days: it could not be deleted (${problem})`;
 }

@@ -1,4 +1,4 @@
-// A running instance of this service as a place.
+// A server of this service as a place.
 
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
-import { contentTooLarge, placeLost, sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { contentTooLarge, sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest, MAX_MANIFEST_BYTES } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -26,49 +26,49 @@ import {
 } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { counted } from '../numberTexts.ts';
-import { connectionReason } from '../tls.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
-import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, CHECK_ADDRESS, readImportResponse, responseError } from './instanceResponses.ts';
+import type { Server } from './server.ts';
 
-/** Opens a running instance of this service as a place. */
-export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
+/** Opens a server of this service as a place. */
+export function openServer(server: Server, recognised: Recognised): DatabasePlace {
   const { callLimits = {} } = recognised;
   return {
     takes: 'imports',
-    name: settings.origin,
-    readExport: (options) => exportFromInstance(settings, callLimits, options),
+    name: server.name,
+    readExport: (options) => exportFromInstance(server, callLimits, options),
     import: (content, options, meter, signal) =>
-      importIntoInstance({ settings, callLimits, content, options, meter }, signal),
+      importIntoInstance({ server, callLimits, content, options, meter }, signal),
     organisations: (signal) =>
-      listExportedOrganisations((options) => exportFromInstance(settings, callLimits, options), signal),
-    facts: (operations, signal) => readInstanceFacts(settings, recognised, operations, signal),
+      listExportedOrganisations((options) => exportFromInstance(server, callLimits, options), signal),
+    facts: (operations, signal) => readInstanceFacts(server, recognised, operations, signal),
   };
 }
 
 type CallLimits = NonNullable<Recognised['callLimits']>;
 
 async function exportFromInstance(
-  settings: InstanceSettings,
+  server: Server,
   callLimits: CallLimits,
   options: PlaceExportOptions,
 ): Promise<ExportFile> {
   const form = options.orgsOnly === true ? { orgs_only: true } : {};
   const request = { ...toRequest(options, exportOptions), ...form, response_output: true };
   const notices: string[] = [];
-  const held = new HeldFile(settings, 'export');
+  const held = new HeldFile(server, 'export');
   let fraction: number | undefined;
   const onReceived = (share: number) => {
     fraction = share;
   };
   async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const call = callOperation(settings, jsonCall('export', request), [200, SEE_OTHER], signal);
-    using response = await call.catch((error: unknown) => {
-      throw responseTooLarge.is(error) ? exportTooLarge(settings, callLimits, error) : error;
+    const call = callOperation(server, jsonCall('export', request), [200, SEE_OTHER], signal);
+    await using response = await call.catch((error: unknown) => {
+      throw responseTooLarge.is(error) ? exportTooLarge(server, callLimits, error) : error;
     });
     if (response.status === SEE_OTHER)
-      notices.push(...(yield* exportedObject({ settings, response, held, onReceived }, signal)));
-    else yield* proved(settings, response, () => received(settings, response, signal), signal);
+      notices.push(...(yield* exportedObject({ server, response, held, onReceived }, signal)));
+    else yield* proved(server, response, () => received(server, response, signal), signal);
   }
   return {
     isRepeatable: false,
@@ -84,7 +84,7 @@ async function exportFromInstance(
 const SEE_OTHER = 303;
 
 interface ExportedObject {
-  readonly settings: InstanceSettings;
+  readonly server: Server;
   readonly response: HttpResponse;
   /** Holds the object until it is deleted. */
   readonly held: HeldFile;
@@ -98,19 +98,19 @@ interface ExportedObject {
  * @returns sentences about an object that could not be deleted
  */
 async function* exportedObject(
-  { settings, response, held, onReceived }: ExportedObject,
+  { server, response, held, onReceived }: ExportedObject,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, readonly string[]> {
   const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
   const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
-  if (data === undefined) throw damaged(settings, response, 'its object is not described');
+  if (data === undefined) throw damaged(server, response, 'its object is not described');
   const { object } = data;
   held.hold(basename(object.path));
   try {
     const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
-    const address = parseAddress(settings.origin, response.headers.location);
+    const address = parseAddress(server.name, response.headers.location);
     const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
-    yield* proved(settings, response, open, signal);
+    yield* proved(server, response, open, signal);
   } catch (error) {
     throw signal.aborted ? error : await held.deleteAfter(error);
   }
@@ -126,7 +126,7 @@ const MAX_DESCRIPTION_BYTES = MAX_MANIFEST_BYTES + 100_000;
  * @throws IdentityError for a response that is no export, or incomplete
  */
 async function* proved(
-  settings: InstanceSettings,
+  server: Server,
   response: HttpResponse,
   open: () => AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -134,29 +134,25 @@ async function* proved(
   try {
     yield* proveExport({ open }, signal);
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(settings, response, error.message) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(server, response, error.message) : error;
   }
 }
 
-async function* received(
-  { origin }: InstanceSettings,
-  { body }: HttpResponse,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+async function* received(server: Server, { body }: HttpResponse, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeLost({ place: origin, moment: 'during its export', reason: connectionReason(error) });
+    throw server.broken('during its export', error);
   }
 }
 
 /** Creates the error for an export above the limit of a response. */
-function exportTooLarge({ origin }: InstanceSettings, { responseBytes }: CallLimits, cause: unknown): IdentityError {
+function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: unknown): IdentityError {
   return contentTooLarge(
     {
       content: 'the export',
-      place: origin,
+      place: name,
       limit: responseBytes === undefined ? undefined : `${counted(responseBytes, 'byte')} in a response`,
       advice: `set MAX_RESPONSE_BYTES of a self-hosted instance to more, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
     },
@@ -165,15 +161,15 @@ function exportTooLarge({ origin }: InstanceSettings, { responseBytes }: CallLim
 }
 
 /** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
-function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
+function damaged({ name }: Server, { headers }: HttpResponse, problem: string): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
   const reason = isJson ? problem : `${problem}; content type: ${type}`;
-  return sourceInvalid({ place: origin, problem: `returned a damaged export (${reason})`, advice: CHECK_ADDRESS });
+  return sourceInvalid({ place: name, problem: `returned a damaged export (${reason})`, advice: CHECK_ADDRESS });
 }
 
 interface InstanceImport {
-  readonly settings: InstanceSettings;
+  readonly server: Server;
   readonly callLimits: CallLimits;
   readonly content: ExportFile;
   readonly options: PlaceImportOptions;
@@ -181,18 +177,18 @@ interface InstanceImport {
 }
 
 async function importIntoInstance(importing: InstanceImport, signal: AbortSignal): Promise<ImportResponse> {
-  const { settings, callLimits, content, options, meter } = importing;
+  const { server, callLimits, content, options, meter } = importing;
   const { requestBytes, transfers } = callLimits;
   requireNoneForZitadel(options);
-  // Only its size decides whether a file is uploaded.
-  meter.onBegun(transfers === true ? 'reading' : 'sending');
+  // Only its size decides whether a file is uploaded. A database reads it without a transfer.
+  meter.onBegun(transfers === true || !server.isRemote ? 'reading' : 'sending');
   if (requestBytes === undefined) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
   const bytes = await countBytes(file, signal);
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
-  if (transfers !== true) throw fileTooLarge(settings, requestBytes);
+  if (transfers !== true) throw fileTooLarge(server, requestBytes);
   const { importUploaded } = await import('./uploadedImport.ts');
-  return await importUploaded(settings, { content: file, bytes }, options, meter, signal);
+  return await importUploaded(server, { content: file, bytes }, options, meter, signal);
 }
 
 /** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
@@ -203,10 +199,10 @@ async function countBytes(content: ExportFile, signal: AbortSignal): Promise<num
 }
 
 /** Creates the error for a file above the limit of a request. */
-function fileTooLarge({ origin }: InstanceSettings, requestBytes: number): IdentityError {
+function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
   return contentTooLarge({
     content: 'the file',
-    place: origin,
+    place: name,
     limit: `${counted(requestBytes, 'byte')} in a request`,
     advice: `set MAX_REQUEST_BYTES of a self-hosted instance to more, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
   });
@@ -214,23 +210,23 @@ function fileTooLarge({ origin }: InstanceSettings, requestBytes: number): Ident
 
 /** Imports a file in one request. */
 async function sendFile(
-  { settings, options, meter }: InstanceImport,
+  { server, options, meter }: InstanceImport,
   content: ExportFile,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  requireSendable(options);
-  const file = { contentType: EXPORT_FILE, body: content.open(signal), query: importQuery(options) };
+  if (server.isRemote) requireSendable(options);
+  const file = { contentType: EXPORT_FILE, file: content, query: importQuery(options) };
   const call = { operation: 'import', accept: ACCEPT, asksFirst: true, ...file } as const;
-  using response = await callOperation(settings, call, [200], signal);
-  return await readImportResponse(settings, response, meter, signal);
+  await using response = await callOperation(server, call, [200], signal);
+  return await readImportResponse(server, response, meter, signal);
 }
 
 /** The content that no export of this service contains (specification 8.4). */
 export const ownLosses: readonly string[] = ['sessions'];
 
-/** Reads the facts about an instance of this service, and the permissions of the token. */
+/** Reads the facts about a server, and the permissions of the token. */
 async function readInstanceFacts(
-  settings: InstanceSettings,
+  server: Server,
   recognised: Recognised,
   operations: readonly PlaceOperation[],
   signal: AbortSignal,
@@ -238,7 +234,7 @@ async function readInstanceFacts(
   const denied: PlaceOperation[] = [];
   let manifest: Trial['manifest'];
   for (const operation of operations) {
-    const trial = await tryOperation(settings, operation, signal);
+    const trial = await tryOperation(server, operation, signal);
     if (trial.denial !== undefined && trial.denial.code !== 'PERMISSION_DENIED') throw trial.denial;
     if (trial.denial !== undefined) denied.push(operation);
     manifest ??= trial.manifest;
@@ -272,16 +268,12 @@ interface Trial extends z.output<typeof trialResponse> {
  * Tries whether a token permits an operation.
  * @throws IdentityError for a response that is no export
  */
-export function tryOperation(
-  settings: InstanceSettings,
-  operation: PlaceOperation,
-  signal: AbortSignal,
-): Promise<Trial> {
-  const call = operationCall(settings, jsonCall(operation, trials[operation]));
-  return callBriefly(settings.origin, call, signal, async (response) => {
-    if (response.status !== 200) return { denial: await responseError(settings, response) };
-    const open = () => received(settings, response, signal);
-    const content = operation === 'export' ? proved(settings, response, open, signal) : response.body;
+export function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
+  const call = operationCall(jsonCall(operation, trials[operation]));
+  return callBriefly(server, call, signal, async (response) => {
+    if (response.status !== 200) return { denial: await responseError(server, response) };
+    const open = () => received(server, response, signal);
+    const content = operation === 'export' ? proved(server, response, open, signal) : response.body;
     const text = await readText(content, MAX_TRIAL_BYTES);
     return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });

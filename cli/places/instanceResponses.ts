@@ -25,7 +25,7 @@ import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { rejection } from '../serverErrors.ts';
-import { connectionReason } from '../tls.ts';
+import type { Server } from './server.ts';
 
 const BEFORE_RESULT = 'before the result';
 
@@ -40,7 +40,7 @@ const MAX_RESPONSE_BYTES = 256_000_000;
  * @throws IdentityError for a failed import, and for a connection that breaks before the result
  */
 export async function readImportResponse(
-  instance: CalledInstance,
+  server: Server,
   response: HttpResponse,
   meter: ImportMeter,
   signal: AbortSignal,
@@ -48,15 +48,15 @@ export async function readImportResponse(
   const { headers, body } = response;
   const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
   if (!areEvents) {
-    const text = await guarded(instance, readText(body, MAX_RESPONSE_BYTES), signal);
+    const text = await guarded(server, readText(body, MAX_RESPONSE_BYTES), signal);
     const { data } = importResponse.safeParse(parseIfJson(text));
-    if (data === undefined) throw unlikeResponse(instance, response, 'result of the import');
+    if (data === undefined) throw unlikeResponse(server, response, 'result of the import');
     return data;
   }
-  const last = await guarded(instance, readImportEvents(body, meter), signal);
+  const last = await guarded(server, readImportEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
-  if (last?.event === 'error') throw eventError(instance, last.error);
-  throw placeLost({ place: instance.origin, moment: BEFORE_RESULT, reason: 'its last event is missing' });
+  if (last?.event === 'error') throw eventError(server, last.error);
+  throw placeLost({ place: server.name, moment: BEFORE_RESULT, reason: 'its last event is missing' });
 }
 
 /** The remedy for a response that the instance has not sent. */
@@ -64,9 +64,9 @@ export const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
 /** Creates the error for a response of another form, such as the page of a gateway. */
-export function unlikeResponse({ origin }: CalledInstance, { headers }: HttpResponse, expected: string): IdentityError {
+export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {
   const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
-  return sourceInvalid({ place: origin, problem, advice: CHECK_ADDRESS });
+  return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
 /** Reads events up to the result or the error; undefined without one. */
@@ -106,16 +106,12 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
 const NEWLINE = 0x0a;
 
 /** Converts the errors of reading a connection. */
-async function guarded<Result>(
-  { origin }: CalledInstance,
-  reading: Promise<Result>,
-  signal: AbortSignal,
-): Promise<Result> {
+async function guarded<Result>(server: Server, reading: Promise<Result>, signal: AbortSignal): Promise<Result> {
   try {
     return await reading;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeLost({ place: origin, moment: BEFORE_RESULT, reason: connectionReason(error) });
+    throw server.broken(BEFORE_RESULT, error);
   }
 }
 
@@ -123,26 +119,15 @@ const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
 const describedError = z.looseObject({ message: z.string().optional(), details: z.array(z.unknown()).optional() });
 
-/** An instance, and the option of its token's file. */
-export interface CalledInstance {
-  readonly origin: string;
-  readonly tokenOption: string;
-  /** Undefined for a token that was entered at the terminal. */
-  readonly tokenFile?: string | undefined;
-}
-
 /** Factories of errors, by the remedy. */
 const responseErrors = {
-  token: (instance: CalledInstance, reason: string, body: unknown) =>
-    placeTokenRejected(instance.origin, instance, reason, body),
-  role: ({ origin, tokenOption }: CalledInstance, reason: string, body: unknown) =>
-    placeTokenForbidden(origin, tokenOption, reason, body),
-  repeat: ({ origin }: CalledInstance, reason: string, body: unknown) =>
-    placeFailed({ place: origin, reason }, { cause: body }),
-  later: ({ origin }: CalledInstance, reason: string, body: unknown) =>
-    placeUnavailable({ place: origin, reason }, { cause: body }),
-  correct: ({ origin }: CalledInstance, reason: string, body: unknown) =>
-    placeRefused({ place: origin, reason }, { cause: body }),
+  token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
+  role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
+    placeTokenForbidden(name, tokenOption, reason, body),
+  repeat: ({ name }: Server, reason: string, body: unknown) => placeFailed({ place: name, reason }, { cause: body }),
+  later: ({ name }: Server, reason: string, body: unknown) =>
+    placeUnavailable({ place: name, reason }, { cause: body }),
+  correct: ({ name }: Server, reason: string, body: unknown) => placeRefused({ place: name, reason }, { cause: body }),
 };
 type ResponseErrorKind = keyof typeof responseErrors;
 
@@ -161,16 +146,16 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 };
 
 /** Returns the error of a response other than 200, with a remedy. */
-export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
+export async function responseError(server: Server, { status, body }: HttpResponse): Promise<IdentityError> {
   // A proxy may return another body.
   const { data } = describedError.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
   const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
   const message = data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`;
-  return responseErrors[fault](instance, rejection({ message, details: data?.details }), data);
+  return responseErrors[fault](server, rejection({ message, details: data?.details }), data);
 }
 
 /** Returns the error of an import that failed after its first event. */
-function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
+function eventError(server: Server, body: ErrorBody): IdentityError {
   const message = body.message.slice(0, MAX_MESSAGE_CHARACTERS);
-  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](instance, rejection({ ...body, message }), body);
+  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](server, rejection({ ...body, message }), body);
 }

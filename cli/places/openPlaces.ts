@@ -14,9 +14,9 @@ import type { Place } from '../exports/placeInterfaces.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
-import type { InstanceSettings } from './instanceCalls.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { SecretFiles } from './placeOptions.ts';
+import type { InstanceSettings } from './server.ts';
 
 /**
  * Opens the two places of a call. Reads only the files of their secrets.

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
-import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
+import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
-import type { InstanceSettings } from './instanceCalls.ts';
+import { type InstanceSettings, overNetwork } from './server.ts';
 
 const PATH = '/openapi.json';
 const MAX_DESCRIPTION_BYTES = 4_000_000;
@@ -26,8 +26,9 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
  * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
 async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
+  const server = { name: origin, send: (call: HttpCall, ends: AbortSignal) => callServer(origin, call, ends) };
   const read = (response: HttpResponse) => recogniseOurs(origin, response);
-  const ask = () => callBriefly(origin, { method: 'GET', path: PATH }, signal, read);
+  const ask = () => callBriefly(server, { method: 'GET', path: PATH }, signal, read);
   const found = await ask();
   if (typeof found !== 'string') return found;
   const zitadel = await recogniseZitadel({ origin, token: undefined, tokenOption: '', signal, retries });
@@ -77,6 +78,6 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings.origin, signal);
   return found.service === 'identity'
-    ? (await import('./instancePlace.ts')).openInstance(settings, found)
+    ? (await import('./instancePlace.ts')).openServer(overNetwork(settings), found)
     : (await import('./zitadelPlace.ts')).openZitadel(settings, found);
 }

@@ -10,8 +10,9 @@ import { callBriefly, readText } from '../httpClient.ts';
 import { isConnectionLost, reconnecting } from '../reconnection.ts';
 import { parseAddress, uploadFile } from './bucketTransfers.ts';
 import { toRequest } from './importQuery.ts';
-import { callOperation, HeldFile, type InstanceSettings, jsonCall, operationCall } from './instanceCalls.ts';
+import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
+import type { Server } from './server.ts';
 
 /** A file with its size. */
 export interface SizedFile {
@@ -25,23 +26,23 @@ export interface SizedFile {
  * @throws IdentityError
  */
 export async function importUploaded(
-  settings: InstanceSettings,
+  server: Server,
   { content, bytes }: SizedFile,
   options: PlaceImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const { id, uri } = await openUpload(settings, bytes, signal);
+  const { id, uri } = await openUpload(server, bytes, signal);
   let sent = 0;
   const onSent = (position: number) => {
     sent = position;
   };
   meter.onUploading({ bytes: () => sent, total: bytes });
-  const upload = { address: parseAddress(settings.origin, uri), size: bytes, onSent };
-  const held = new HeldFile(settings, 'import', id);
+  const upload = { address: parseAddress(server.name, uri), size: bytes, onSent };
+  const held = new HeldFile(server, 'import', id);
   try {
     await uploadFile(upload, content.open(signal), signal);
-    const response = await importUpload(settings, id, options, meter, signal);
+    const response = await importUpload(server, id, options, meter, signal);
     const kept = await held.delete(signal);
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', message: kept }]);
   } catch (error) {
@@ -54,19 +55,19 @@ export async function importUploaded(
 const openedUpload = z.object({ upload: z.object({ id: z.string(), uri: z.string() }) });
 const MAX_OPENED_BYTES = 100_000;
 
-async function openUpload(settings: InstanceSettings, size: number, signal: AbortSignal) {
-  const call = operationCall(settings, jsonCall('import', { upload: { size } }));
-  return await callBriefly(settings.origin, call, signal, async (response) => {
-    if (response.status !== 200) throw await responseError(settings, response);
+async function openUpload(server: Server, size: number, signal: AbortSignal) {
+  const call = operationCall(jsonCall('import', { upload: { size } }));
+  return await callBriefly(server, call, signal, async (response) => {
+    if (response.status !== 200) throw await responseError(server, response);
     const { data } = openedUpload.safeParse(parseIfJson(await readText(response.body, MAX_OPENED_BYTES)));
-    if (data === undefined) throw unlikeResponse(settings, response, 'address for an upload');
+    if (data === undefined) throw unlikeResponse(server, response, 'address for an upload');
     return data.upload;
   });
 }
 
 /** Imports an upload; sends the same request again as long as the import has not ended. */
 async function importUpload(
-  settings: InstanceSettings,
+  server: Server,
   id: string,
   options: PlaceImportOptions,
   meter: ImportMeter,
@@ -91,8 +92,8 @@ async function importUpload(
     const isFirst = settled === 0 || options.dryRun;
     const request = toRequest({ ...options, newOrgsOnly: newOrgsOnly && isFirst }, importOptions);
     const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
-    using response = await callOperation(settings, call, [200], signal);
-    return await readImportResponse(settings, response, { ...meter, onStarted }, signal);
+    await using response = await callOperation(server, call, [200], signal);
+    return await readImportResponse(server, response, { ...meter, onStarted }, signal);
   });
   return attempts === 1 || options.dryRun ? response : withWarnings(response, repetitionWarnings(response.summary));
 }

@@ -12,7 +12,7 @@ import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import { readOrganisations } from '../zitadel/organisationEvents.ts';
 import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadel/zitadelInstance.ts';
-import type { InstanceSettings } from './instanceCalls.ts';
+import type { InstanceSettings } from './server.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {

@@ -84,7 +84,7 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
 }
 
 async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
-  using read = response;
+  await using read = response;
   yield* read.body;
 }
 

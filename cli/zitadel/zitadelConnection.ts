@@ -72,7 +72,7 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
   const name = `${method} ${path}`;
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   const attempt = async (signal: AbortSignal) => {
-    using response = await callServer(origin, { method, path, token, ...content }, signal);
+    await using response = await callServer(origin, { method, path, token, ...content }, signal);
     const { status } = response;
     const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw placeUnreachable({ place: origin, reason: connectionReason(error) });

@@ -47,10 +47,10 @@ interface ExportRun {
 
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
-  const { limits, objectStorage, transfers, now } = ports;
+  const { limits, objectStorage, transfers } = ports;
   const request = context.req.raw;
   const authorise = (called: Store) =>
-    requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
+    requireOwner({ ...ports, store: called }, context.req.header('authorization'), 'export', audited.identify);
   await authorise(ports.store);
   concurrency.check();
   await using resources = new AsyncDisposableStack();
@@ -65,7 +65,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);
   // The body may have taken its time, and the first bytes after it may be secrets.
-  const { userId, orgId } = await authorise(store);
+  const caller = await authorise(store);
   resources.use(concurrency.enter());
 
   const location = options.gcsOutput && objectLocation(options.gcsOutput, 'gcs_output');
@@ -73,7 +73,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   await audited.begin(exportFacts(options, location), (isComplete) => progressFacts(progress, isComplete));
   const snapshot = resources.use(await openSnapshot(store, timeoutMs, signal));
   const instance = await describeInstance(snapshot);
-  const origin = { ...instance, exportedBy: { userId, orgId } };
+  const { userId, orgId } = caller;
+  const origin = userId === undefined ? instance : { ...instance, exportedBy: { userId, orgId } };
   const selection = { ...options, ignored: ignoredFields(body, exportFields) };
   const startExport = () => {
     progress.export = exportOrganisations(snapshot, selection, origin, signal);
@@ -89,7 +90,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
       return Response.json({ manifest: upload.manifest, object: written });
     }
   }
-  const facts = transferFacts(instance, userId);
+  const facts = transferFacts(instance, caller);
   const limit = limits.responseBytes;
   const large = { request, transfers, facts, limit, written, progress, signal };
   const held = resources.move();

@@ -4,9 +4,10 @@ import { requireOwner, watchAuthorisation } from '../../shared/auth/requireOwner
 import { parseDuration } from '../../shared/duration.ts';
 import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
-import type { BodyBudget } from '../../shared/http/bodyStorage.ts';
+import type { BodyBudget, ReceivedBody } from '../../shared/http/bodyStorage.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
+import type { LocalCall } from '../../shared/http/nodeResponse.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
@@ -32,13 +33,13 @@ export function routes(ports: Ports): readonly Route[] {
         const bodies = context.get('bodies');
         const audited = ports.audit.call('import', context.get('origin'));
         const authorise = (store: Store) =>
-          requireOwner(store, context.req.header('authorization'), 'import', ports.now(), audited.identify);
-        const shutdown = context.env?.shutdown;
+          requireOwner({ ...ports, store }, context.req.header('authorization'), 'import', audited.identify);
+        const { shutdown, local } = context.env ?? {};
         return respond(context, ports.limits.responseBytes, (client) =>
           audited.run(async () => {
             await authorise(ports.store);
             concurrency.check();
-            return runImport({ ...client, ports, authorise, concurrency, bodies, audited, shutdown }, request);
+            return runImport({ ...client, ports, authorise, concurrency, bodies, audited, shutdown, local }, request);
           }),
         );
       },
@@ -55,10 +56,11 @@ interface ImportCall extends ImportClient {
   readonly bodies: BodyBudget;
   readonly audited: AuditedCall;
   readonly shutdown: AbortSignal | undefined;
+  readonly local: LocalCall | undefined;
 }
 
 async function runImport(
-  { ports, authorise, concurrency, bodies, audited, shutdown, signal, events }: ImportCall,
+  { ports, authorise, concurrency, bodies, audited, shutdown, local, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportAnswer> {
   const { passwordHashing, limits, objectStorage } = ports;
@@ -72,12 +74,8 @@ async function runImport(
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
   const advice = adviceIfLarger(ports.transfers !== undefined);
-  const body = await receiveBody(request, {
-    maxBytes: limits.requestBytes,
-    adviceIfLarger: advice,
-    budget: bodies,
-    signal: call.signal,
-  });
+  const received = { maxBytes: limits.requestBytes, adviceIfLarger: advice, budget: bodies, signal: call.signal };
+  const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
@@ -87,7 +85,7 @@ async function runImport(
     const { request: requested, ignored } = envelope;
     limitTime(requested);
     requireOneSource(envelope);
-    const uploading = { ports, store: called, userId: caller.userId, audited, signal: call.signal };
+    const uploading = { ports, store: called, caller, audited, signal: call.signal };
     if (requested.upload !== undefined) {
       const origin = request.headers.get('origin') ?? undefined;
       return await openUpload(uploading, { ...requested.upload, origin });
@@ -112,4 +110,9 @@ async function runImport(
   } finally {
     await body.close();
   }
+}
+
+/** Returns the body of a call from this process, which has nothing to free. */
+function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
+  return { open, close: async () => {} };
 }

@@ -138,7 +138,7 @@ async function begin(
     describeInstance(store),
   ]);
   const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
-  const callerPath = caller === undefined ? undefined : documentPath(userKey(caller.userId));
+  const callerPath = caller?.userId === undefined ? undefined : documentPath(userKey(caller.userId));
   return {
     source,
     inspection,

@@ -1,6 +1,7 @@
 // Uploads of files that are larger than a request may be.
 
 import type { AuditedCall } from '../../shared/audit/audit.ts';
+import type { Caller } from '../../shared/auth/authorise.ts';
 import { uploadsUnsupported } from '../../shared/errors/errors.ts';
 import type { TransferObject, Transfers, UploadRequest } from '../../shared/objectStorage/transfers.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
@@ -12,7 +13,7 @@ import type { OpenedUpload } from './contract.ts';
 interface UploadCall {
   readonly ports: { readonly transfers?: Transfers | undefined };
   readonly store: Store;
-  readonly userId: string;
+  readonly caller: Caller;
   readonly audited: AuditedCall;
   readonly signal: AbortSignal;
 }
@@ -22,12 +23,12 @@ interface UploadCall {
  * @throws IdentityError FAILED_PRECONDITION if the instance has no bucket for transfers
  */
 export async function openUpload(
-  { ports: { transfers }, store, userId, audited, signal }: UploadCall,
+  { ports: { transfers }, store, caller, audited, signal }: UploadCall,
   { size, origin }: Omit<UploadRequest, 'facts'>,
 ): Promise<OpenedUpload> {
   audited.become('upload');
   if (transfers === undefined) throw uploadsUnsupported({ field: 'upload' });
-  const facts = transferFacts(await describeInstance(store), userId);
+  const facts = transferFacts(await describeInstance(store), caller);
   const id = newTransferId();
   await audited.begin({ target: `imports/${id}` });
   const { uri, expiresAt } = await transfers.openUpload(id, { facts, size, origin }, signal);
@@ -39,9 +40,9 @@ export async function openUpload(
  * @throws IdentityError NOT_FOUND, PERMISSION_DENIED; FAILED_PRECONDITION if the instance has no bucket for transfers
  */
 export async function findUpload(
-  { ports: { transfers }, store, userId, signal }: UploadCall,
+  { ports: { transfers }, store, caller, signal }: UploadCall,
   id: string,
 ): Promise<TransferObject> {
   if (transfers === undefined) throw uploadsUnsupported({ field: 'data_orgs_upload' });
-  return findOwn(transfers, 'imports', id, transferFacts(await describeInstance(store), userId), signal);
+  return findOwn(transfers, 'imports', id, transferFacts(await describeInstance(store), caller), signal);
 }

@@ -1,4 +1,4 @@
-import { authenticate, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
+import { authenticate as authenticateToken, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
@@ -15,7 +15,7 @@ const methods = {
   v2beta: async () => (await serviceV2Beta()).UserService.method,
 };
 
-type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit'>;
+type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
 
 /** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
 const RETRY_MS = 20_000;
@@ -26,9 +26,9 @@ interface Call {
   readonly caller: Caller;
 }
 
-/** Authenticates a call by its Authorization header. */
+/** Authenticates a call, by default by its Authorization header. */
 async function beginCall(
-  { store, now }: RoutePorts,
+  { store, now, authenticate = authenticateToken }: RoutePorts,
   authorization: string | undefined,
   onIdentified?: OnIdentified,
 ): Promise<Call> {

@@ -23,14 +23,13 @@ const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'crea
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
- * @param caller undefined for the operator of the database
  * @param audited puts the removal on record with its commit; where the trail is outside of the database, before it, and a
  * failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
   store: Store,
-  caller: Caller | undefined,
+  caller: Caller,
   userId: string,
   now: Date,
   audited: AuditedCall,
@@ -40,8 +39,7 @@ export function removeOtpEmail(
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], userFields);
-    if (caller !== undefined && caller.userId !== userId)
-      await authorise(transaction, caller, 'user.write', user?.orgId);
+    if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
     await audited.beginIn(transaction, { target: userId, ...organisationFacts([user.orgId ?? '']) });

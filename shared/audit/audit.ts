@@ -102,7 +102,7 @@ export class AuditedCall {
   private readonly audit: Audit;
   private events: CallEvents;
   private readonly origin: Origin;
-  private who: Partial<Identity> = {};
+  private who: Identity | undefined;
   private facts: AuditFacts = {};
   private late: LateFacts = () => ({});
   private beginning: Promise<void> | undefined;
@@ -116,8 +116,8 @@ export class AuditedCall {
   }
 
   /** Records the caller after authentication. */
-  readonly identify = ({ userId, tokenId }: Identity): void => {
-    this.who = { userId, tokenId };
+  readonly identify = (who: Identity): void => {
+    this.who = who;
   };
 
   /**
@@ -197,7 +197,7 @@ export class AuditedCall {
     const hasBegun = this.audit.open.delete(this);
     if (this.joined !== undefined && auditUnwritable.is(error)) log.auditFailed(error, this.joined);
     if (!hasBegun) {
-      const isOnRecord = denied !== undefined && this.who.tokenId !== undefined && isDenial(error);
+      const isOnRecord = denied !== undefined && this.who?.tokenId !== undefined && isDenial(error);
       if (isOnRecord) await this.audit.append(this.event(denied, outcome)).catch(() => {});
       return;
     }

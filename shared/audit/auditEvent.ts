@@ -56,11 +56,11 @@ export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 /** A stored event. Those of newer versions may have further fields. */
 export const auditEvent = event.loose().readonly();
 
-/** The origin of a call: of a request, or the account that runs a command. */
-export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace' | 'account'>;
+/** The origin of a request. */
+export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 
-/** An authenticated caller, even one that is denied afterwards. */
-export type Identity = Required<Pick<AuditFacts, 'userId' | 'tokenId'>>;
+/** An authenticated caller, even one that is denied afterwards; or the account that runs a command. */
+export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
 const MAX_RECORDED_ORGANISATIONS = 20;
 /** The most characters of a text that an event contains. */

@@ -19,14 +19,26 @@ import type { FieldName } from '../store/documentFields.ts';
 import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, type Operation, operations, tokenId, tokenKey } from './token.ts';
 
-/** An authenticated caller: a person or a service user with a valid token. */
-export interface Caller {
+/** An authenticated user: a person or a service user with a valid token. */
+interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
   /** The store's partition of the user: it differs for people and service users. */
   readonly partition: string;
+  readonly account?: undefined;
 }
+
+/** The operator of a database. A command calls the operations in its own process, without a token. */
+interface Operator {
+  /** The account of the operating system. */
+  readonly account: string;
+  readonly userId?: undefined;
+  readonly orgId?: undefined;
+}
+
+/** The caller of an operation. */
+export type Caller = TokenCaller | Operator;
 
 /** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
 const blockedStates: ReadonlySet<string> = new Set([
@@ -56,7 +68,24 @@ const readOrganisationFields: readonly FieldName[] = ['state'];
 const readMemberFields: readonly FieldName[] = ['body'];
 
 /** Called after authentication, before the permission is checked. */
-export type OnIdentified = (who: Pick<Caller, 'userId' | 'tokenId'>) => void;
+export type OnIdentified = (who: Pick<TokenCaller, 'userId' | 'tokenId'> | Operator) => void;
+
+/** Authenticates the caller of an operation. */
+export type Authenticate = (
+  store: Reader,
+  authorization: string | undefined,
+  operation: Operation,
+  now: Date,
+  onIdentified?: OnIdentified,
+) => Promise<Caller>;
+
+/** Returns the authentication for the operator of a database, who makes every call. */
+export function asOperator(account: string): Authenticate {
+  return async (_store, _authorization, _operation, _now, onIdentified) => {
+    onIdentified?.({ account });
+    return { account };
+  };
+}
 
 /**
  * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
@@ -69,7 +98,7 @@ export async function authenticate(
   operation: Operation,
   now: Date,
   onIdentified: OnIdentified = () => {},
-): Promise<Caller> {
+): Promise<TokenCaller> {
   if (authorization === undefined || authorization === '') throw authHeaderMissing();
   if (!authorization.startsWith('Bearer ')) throw authHeaderInvalid();
   const token = authorization.slice('Bearer '.length);
@@ -99,10 +128,11 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Checks that the caller holds a permission on the instance or on the organisation `orgId`.
+ * Checks that the caller holds a permission on the instance or on the organisation `orgId`. An operator holds all.
  * @throws IdentityError PERMISSION_DENIED
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission, orgId?: string): Promise<void> {
+  if (caller.account !== undefined) return;
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
   const memberships = await reader.getMany(keys, readMemberFields);

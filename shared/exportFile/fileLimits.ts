@@ -2,9 +2,10 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
+import { UNLIMITED } from '../limitDefinition.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
-/** The limits of a file. By default, only memory limits its organisations, and nothing its records. */
+/** The limits of a file. Without limits, only memory limits its organisations, and nothing its records. */
 export interface FileLimits {
   readonly organisations?: number;
   readonly records?: number;
@@ -25,7 +26,9 @@ export class FileBudget {
 
   constructor(limits: FileLimits = {}) {
     this.limits = limits;
-    this.organisations = limits.organisations ?? Math.floor(getHeapStatistics().heap_size_limit / ORGANISATION_BYTES);
+    const { organisations = UNLIMITED } = limits;
+    const fittingHeap = () => Math.floor(getHeapStatistics().heap_size_limit / ORGANISATION_BYTES);
+    this.organisations = organisations === UNLIMITED ? fittingHeap() : organisations;
   }
 
   /** @throws IdentityError 413 */
@@ -43,7 +46,7 @@ export class FileBudget {
    * @throws IdentityError 413
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
-    const { records = Number.POSITIVE_INFINITY, clearPasswords = Number.POSITIVE_INFINITY } = this.limits;
+    const { records = UNLIMITED, clearPasswords = UNLIMITED } = this.limits;
     if (++this.records > records) throw dryRunTooLarge({ limit: records, advice: SELECT });
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
       throw tooManyInRequest({

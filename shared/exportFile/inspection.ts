@@ -4,6 +4,7 @@ import { type Counts, increase } from '../collections/counts.ts';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
+import { UNLIMITED } from '../limitDefinition.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
@@ -162,7 +163,8 @@ function tallyOrganisation(record: OrganisationRecord | undefined, tally: Manife
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
-  if (source.isInRequest !== true || limits.organisations === undefined) return;
+  const { organisations = UNLIMITED } = limits;
+  if (source.isInRequest !== true || organisations === UNLIMITED) return;
   const budget = new FileBudget(limits);
   const reader = new ExportFileReader(() => false);
   try {

@@ -87,7 +87,9 @@ function getContentType(context: Context<HttpEnv>): string {
 }
 
 function renderError(context: Context<HttpEnv>, error: unknown): Response {
-  return errorResponse(error, context.get('requestId'), getContentType(context), context.get('origin').trace);
+  const { trace } = context.get('origin');
+  const onUnexpected = context.env?.local?.onUnexpected;
+  return errorResponse(error, context.get('requestId'), getContentType(context), trace, onUnexpected);
 }
 
 function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Response {

@@ -2,6 +2,7 @@
 
 import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
+import { UNLIMITED } from '../limitDefinition.ts';
 
 /** Node's timers fire after one millisecond when the delay is longer. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -20,7 +21,7 @@ export interface CallSignal extends Disposable {
  * disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, the error given to `end`.
  *
  * @param clientSignal the request's own signal, aborted when the client disconnects
- * @param timeoutMs milliseconds from now; undefined for no limit
+ * @param timeoutMs milliseconds from now; undefined or infinite for no limit
  * @param shutdown aborts when the server ends its calls
  */
 export function callSignal(
@@ -34,7 +35,7 @@ export function callSignal(
   const shutDown = () => controller.abort(shutdown?.reason);
   const started = performance.now();
   const startTimer = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), MAX_TIMER_MS));
-  let timer = timeoutMs === undefined ? undefined : startTimer(timeoutMs);
+  let timer = timeoutMs === undefined || timeoutMs === UNLIMITED ? undefined : startTimer(timeoutMs);
   clientSignal.addEventListener('abort', cancel, { once: true });
   if (clientSignal.aborted) cancel();
   shutdown?.addEventListener('abort', shutDown, { once: true });

@@ -4,7 +4,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { isIP } from 'node:net';
 import type { Origin } from '../audit/auditEvent.ts';
-import type { Code } from '../errors/identityError.ts';
+import type { Code, IdentityError } from '../errors/identityError.ts';
 import type { BodyBudget } from './bodyStorage.ts';
 
 /** Node's request, of either protocol. */
@@ -13,12 +13,20 @@ export type Incoming = IncomingMessage | Http2ServerRequest;
 /** Node's response, of either protocol. */
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
+/** A call from the process of the application itself. */
+export interface LocalCall {
+  /** Reads the body, which is always the same: it is not received and stored. The body of the request by default. */
+  readonly readBody?: () => AsyncIterable<Uint8Array>;
+  /** Receives an unexpected error, whose text the response hides, instead of the log. */
+  readonly onUnexpected: (error: IdentityError) => void;
+}
+
 /**
  * The contents of Hono's Context: Node's request and response, and the signal by which a server that shuts down ends its
- * calls, if there is a server; and the request's log fields.
+ * calls, if there is a server; a call from the same process; and the request's log fields.
  */
 export interface HttpEnv {
-  Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal };
+  Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 

@@ -20,7 +20,7 @@ export interface RequestObserver {
 
 /**
  * Gives each request an id and an origin, its response the headers common to all, and the log one line when the response
- * is sent or its client has left.
+ * is sent or its client has left, unless the client is this process.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -37,7 +37,7 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     // Hono's own method would copy the response for each header.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
-    reportWhenSent(context, start, sent, observer);
+    if (context.env?.local === undefined) reportWhenSent(context, start, sent, observer);
   };
 }
 

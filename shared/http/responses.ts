@@ -72,13 +72,24 @@ function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   );
 }
 
+/** Reports an unexpected error, whose text callers do not receive. */
+export type OnUnexpected = (error: IdentityError, requestId: string, trace: string | undefined) => void;
+
+const logUnexpected: OnUnexpected = (error, requestId, trace) =>
+  log.requestFailed(error.cause ?? error, requestId, trace);
+
 /**
  * Converts any thrown value to an error that callers may receive.
- * Logs an unexpected one here, once; the caller receives INTERNAL without its text.
+ * Reports an unexpected one here, once, by default in the log; the caller receives INTERNAL without its text.
  */
-export function toPublicError(error: unknown, requestId: string, trace?: string): IdentityError {
+export function toPublicError(
+  error: unknown,
+  requestId: string,
+  trace?: string,
+  onUnexpected = logUnexpected,
+): IdentityError {
   const publicError = IdentityError.from(error);
-  if (publicError.code === 'INTERNAL') log.requestFailed(publicError.cause ?? publicError, requestId, trace);
+  if (publicError.code === 'INTERNAL') onUnexpected(publicError, requestId, trace);
   return publicError;
 }
 
@@ -88,8 +99,14 @@ export function toPublicError(error: unknown, requestId: string, trace?: string)
  * @param contentType the request's content type; for one of gRPC's, the response has the status in its headers
  * @param trace the id of the trace that the request belongs to
  */
-export function errorResponse(error: unknown, requestId: string, contentType?: string, trace?: string): Response {
-  const publicError = toPublicError(error, requestId, trace);
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  contentType?: string,
+  trace?: string,
+  onUnexpected?: OnUnexpected,
+): Response {
+  const publicError = toPublicError(error, requestId, trace, onUnexpected);
   if (contentType !== undefined && isGrpc(contentType)) return grpcResponse(publicError, requestId, contentType);
   const body = Buffer.from(JSON.stringify(publicError.toJson()));
   const headers = new Headers({

@@ -84,7 +84,8 @@ function resultLine(response: ImportAnswer): LastLine {
 }
 
 function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {
-  const publicError = toPublicError(error, context.get('requestId'), context.get('origin').trace);
+  const { trace } = context.get('origin');
+  const publicError = toPublicError(error, context.get('requestId'), trace, context.env?.local?.onUnexpected);
   const event: ImportEvent = { event: 'error', error: publicError.toJson() };
   return () => JSON.stringify(event);
 }

@@ -29,7 +29,7 @@ async function place() {
   const prepare = async (now: Date, fillWith = fill) => {
     await prepareInstance(store, { name: 'local', fill: fillWith }, tokenFile, now);
     const token = await readFile(tokenFile, 'utf8');
-    await requireOwner(store, `Bearer ${token}`, 'export', now);
+    await requireOwner({ store, now: () => now }, `Bearer ${token}`, 'export');
     return token;
   };
   return { store, tokenFile, filled, prepare };

@@ -332,7 +332,7 @@ describe('the upload of a request body', () => {
       yield Buffer.from('abc');
     });
     const call = { method: 'POST', path, asksFirst: true, body: { [Symbol.asyncIterator]: body } } as const;
-    using response = await callServer(server.url, call, new AbortController().signal);
+    await using response = await callServer(server.url, call, new AbortController().signal);
     expect([response.status, body.mock.calls.length]).toEqual([status, read]);
   });
 
@@ -342,7 +342,7 @@ describe('the upload of a request body', () => {
     onTestFinished(() => void other.close());
     await listening;
     const call = { method: 'POST', path: '/', asksFirst: true, body: [Buffer.from('abc')] } as const;
-    using response = await callServer(serverUrl(other), call, new AbortController().signal);
+    await using response = await callServer(serverUrl(other), call, new AbortController().signal);
     expect(await text(response.body)).toBe('abc');
   });
 

@@ -4,17 +4,22 @@ import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { type Surroundings, usageError } from '../command.ts';
+import { undisposed } from '../exports/fileContent.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
-import type { InstanceSettings } from '../places/instanceCalls.ts';
+import { databaseName } from '../instanceLocation.ts';
+import { thisService } from '../places/databasePlace.ts';
+import { inProcess, type OpenDatabase, openApplication } from '../places/inProcess.ts';
+import { openServer } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
+import { type InstanceSettings, overNetwork, type Server } from '../places/server.ts';
 import { progressLines } from '../progress.ts';
 import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 
-/** Returns the people of an instance or a ZITADEL, by the interface that both implement. */
+/** Returns the people of an instance or a ZITADEL at an address. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
@@ -22,14 +27,33 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
     service === 'zitadel'
       ? (users, signal) => findInZitadel({ ...settings, signal }, users)
       : (users, signal) => findInExport(place, denied.includes('export'), users, call, signal);
+  return { find, ...factorsOf(overNetwork(settings)) };
+}
+
+/** Returns the people of a database, which the server in this process serves. */
+export async function openDatabasePeople(
+  database: OpenDatabase,
+  call: Surroundings,
+): Promise<People & AsyncDisposable> {
+  const opened = await openApplication(database);
+  const server = inProcess(databaseName(database.location), async () => ({ ...opened, ...undisposed }));
+  const place = openServer(server, thisService);
   return {
-    find,
+    find: (users, signal) => findInExport(place, false, users, call, signal),
+    ...factorsOf(server),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** Returns the calls on factors, by the interface that instances and ZITADELs implement. */
+function factorsOf(server: Server): Omit<People, 'find'> {
+  return {
     async hasOtpEmail(userId, signal) {
-      const { authMethodTypes } = await callUser(settings, 'GET', `${userPath(userId)}/authentication_methods`, signal);
+      const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
       return authMethodTypes.includes('AUTHENTICATION_METHOD_TYPE_OTP_EMAIL');
     },
     async removeOtpEmail(userId, signal) {
-      await callUser(settings, 'DELETE', `${userPath(userId)}/otp_email`, signal);
+      await callUser(server, 'DELETE', `${userPath(userId)}/otp_email`, signal);
     },
   };
 }
@@ -42,10 +66,9 @@ function userPath(userId: string): string {
 }
 
 /** @throws IdentityError for a status other than 200 */
-function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
-  const { origin, token } = settings;
-  return callBriefly(origin, { method, path, token }, signal, async (response) => {
-    if (response.status !== 200) throw await responseError(settings, response);
+function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
+  return callBriefly(server, { method, path }, signal, async (response) => {
+    if (response.status !== 200) throw await responseError(server, response);
     return factorsResponse.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
   });
 }

@@ -1,0 +1,137 @@
+// The server of a database in this process, which needs neither a port nor a token.
+
+import { allRoutes } from '../../functions/endpoints.ts';
+import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
+import { asOperator } from '../../shared/auth/authorise.ts';
+import type { Config } from '../../shared/config.ts';
+import { createApp } from '../../shared/http/app.ts';
+import type { LocalCall } from '../../shared/http/nodeResponse.ts';
+import { noLimits } from '../../shared/limits.ts';
+import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';
+import type { StoreLocation } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { makeRepeatable } from '../exports/fileContent.ts';
+import type { HttpResponse } from '../httpClient.ts';
+import type { Server, ServerCall } from './server.ts';
+
+/** An open database, and the hashing of clear passwords. */
+export interface OpenDatabase extends Partial<Pick<Config, 'passwordHashing'>> {
+  readonly store: Store;
+  readonly location: StoreLocation;
+}
+
+type Application = ReturnType<typeof createApp>;
+
+/**
+ * Opens the application on a database. The account of the operating system makes all calls, and the audit trail records it.
+ * No limits apply. The caller still closes the database.
+ */
+export async function openApplication({ store, location, passwordHashing }: OpenDatabase) {
+  const audit = openAudit(store, { storeLocation: location }, process.stderr);
+  const routes = await allRoutes({
+    store,
+    audit,
+    objectStorage: openObjectStorage(),
+    now: () => new Date(),
+    authenticate: asOperator(systemAccount()),
+    limits: noLimits,
+    passwordHashing,
+  });
+  const application: Application = createApp({ routes });
+  return { application, [Symbol.asyncDispose]: () => audit.close() };
+}
+
+/** The application for one call, or for several; disposed of at the end of each call. */
+interface Opened extends AsyncDisposable {
+  readonly application: Application;
+}
+
+/**
+ * Returns the server of a database.
+ * @param open opens the application for a call
+ */
+export function inProcess(name: string, open: () => Promise<Opened>): Server {
+  return {
+    name,
+    isRemote: false,
+    tokenOption: '',
+    broken: (_moment, error) => error,
+    async send(call, signal) {
+      await using resources = new AsyncDisposableStack();
+      const { application } = resources.use(await open());
+      const response = await request(application, call, signal, resources);
+      const held = resources.move();
+      return { ...response, [Symbol.asyncDispose]: () => held.disposeAsync() };
+    },
+  };
+}
+
+/** The host of requests that no network transports. */
+const ORIGIN = 'http://localhost';
+
+/**
+ * Lets the application handle a call. At the end of the resources, the call has ended.
+ * @throws the error of the call's file; an unexpected error of the application, with its cause
+ */
+async function request(
+  application: Application,
+  { method, path, accept = 'application/json', contentType = 'application/json', body, file }: ServerCall,
+  signal: AbortSignal,
+  resources: AsyncDisposableStack,
+): Promise<Omit<HttpResponse, keyof AsyncDisposable>> {
+  const ending = new AbortController();
+  const ends = AbortSignal.any([signal, ending.signal]);
+  let failure: unknown;
+  const requireNoFailure = () => {
+    signal.throwIfAborted();
+    if (failure !== undefined) throw failure;
+  };
+  const onUnexpected = (error: unknown) => {
+    failure ??= error;
+  };
+  const content = file && resources.use(await makeRepeatable(file, signal));
+  const readBody = content && (() => observed(content.open(ends), onUnexpected));
+  const local: LocalCall = { onUnexpected, ...(readBody === undefined ? {} : { readBody }) };
+  const sent = new Request(new URL(path, ORIGIN), {
+    method,
+    headers: { accept, 'content-type': contentType },
+    body: body === undefined ? null : Buffer.concat([...body]),
+    signal: ends,
+  });
+  const response = await application.fetch(sent, { local });
+  const reader = response.body?.getReader();
+  let isRead = reader === undefined;
+  const read = async () => {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    isRead = done;
+    return value;
+  };
+  resources.defer(async () => {
+    if (isRead) return;
+    ending.abort();
+    // The application ends the stream once the call is on record; an error of the stream means the same.
+    while (!isRead) await read().catch(() => (isRead = true));
+  });
+  requireNoFailure();
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let chunk = await read(); chunk !== undefined; chunk = await read()) {
+      requireNoFailure();
+      yield chunk;
+    }
+    requireNoFailure();
+  }
+  return { status: response.status, headers: Object.fromEntries(response.headers), body: chunks() };
+}
+
+/** Yields content, and reports its error, which a response would hide. */
+async function* observed(
+  content: AsyncIterable<Uint8Array>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
+}

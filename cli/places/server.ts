@@ -1,0 +1,54 @@
+// Servers of this service, and how calls reach them.
+
+import { placeLost } from '../../shared/errors/placeErrors.ts';
+import type { ExportFile } from '../exports/placeInterfaces.ts';
+import { callServer, type HttpCall, type HttpResponse } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
+
+/** A call of a server. Its body is either in memory or an export file. */
+export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
+  readonly body?: Iterable<Uint8Array>;
+  readonly file?: ExportFile;
+}
+
+/**
+ * Sends a call.
+ * @throws IdentityError when there is no response; the errors of the call's file; the signal's reason
+ */
+type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
+
+/** A server of this service: an instance at its address, or the application on a database in this process. */
+export interface Server {
+  /** The place's name in messages. */
+  readonly name: string;
+  readonly send: Send;
+  /** Whether the server has an address. Then proxies may limit the length of a query. */
+  readonly isRemote: boolean;
+  /** Returns the error of a response that breaks off. */
+  readonly broken: (moment: string, error: unknown) => unknown;
+  /** The option of the token's file. */
+  readonly tokenOption: string;
+  /** Undefined for a token that was entered at the terminal. */
+  readonly tokenFile?: string | undefined;
+}
+
+/** The address of an instance of this service or of a ZITADEL, with the token for it. */
+export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile'> {
+  readonly origin: string;
+  readonly token: string;
+}
+
+/** Returns the server at an address. */
+export function overNetwork({ origin, token, tokenOption, tokenFile }: InstanceSettings): Server {
+  return {
+    name: origin,
+    tokenOption,
+    tokenFile,
+    isRemote: true,
+    send: ({ file, ...call }, signal) => {
+      const content = file === undefined ? {} : { body: file.open(signal) };
+      return callServer(origin, { ...call, ...content, token }, signal);
+    },
+    broken: (moment, error) => placeLost({ place: origin, moment, reason: connectionReason(error) }),
+  };
+}
