@@ -95,3 +95,21 @@ export function shareRuns(work: () => Promise<void>): () => Promise<void> {
 export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
   yield value;
 }
+
+/**
+ * Reads the first bytes of some content.
+ * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
+ */
+export async function readStart(
+  content: AsyncIterable<Uint8Array>,
+  length: number,
+): Promise<{ readonly start: Buffer; readonly rest: AsyncGenerator<Uint8Array> }> {
+  const iterator = content[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < length) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    start = Buffer.concat([start, value]);
+  }
+  return { start, rest: prepend(start, iterator) };
+}

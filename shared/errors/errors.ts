@@ -131,12 +131,6 @@ export const bodyInvalid = defineError('INVALID_ARGUMENT', 'BODY_INVALID', {
   isViolation: true,
 });
 
-export const byteOrderMark = defineError('INVALID_ARGUMENT', 'BODY_BYTE_ORDER_MARK', {
-  text: "invalid character 'ï' looking for beginning of value",
-  isZitadels: true,
-  isViolation: true,
-});
-
 export const bodyNoObject = defineError('INVALID_ARGUMENT', 'BODY_NOT_AN_OBJECT', {
   text: 'the request body must be a JSON object',
   isViolation: true,

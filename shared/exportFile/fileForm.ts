@@ -2,11 +2,12 @@
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { prepend } from '../async.ts';
+import { readStart } from '../async.ts';
 import { QUOTE } from '../json/bytes.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { JsonSplitter, type SplitValue } from '../json/splitter.ts';
 import { stringContent } from '../json/stringContent.ts';
+import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
 /** Fields of an import request that hold an export file, by their snake_case and camelCase spellings. */
@@ -54,41 +55,6 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
     if (error instanceof Error && 'code' in error && /^Z_/.test(String(error.code)))
       throw new JsonError([], `the file's compression is damaged or incomplete (${error.message})`);
     throw error;
-  }
-}
-
-type Utf16 = 'utf-16le' | 'utf-16be';
-
-/** Removes the byte order mark, and converts UTF-16. */
-async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
-  const { start, rest } = await readStart(content, 4);
-  const encoding = utf16Encoding(start);
-  if (encoding !== undefined) return yield* fromUtf16(rest, encoding);
-  const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
-  let skipped = hasMark ? 3 : 0;
-  for await (const chunk of rest) {
-    const content = chunk.subarray(skipped);
-    skipped -= chunk.length - content.length;
-    if (content.length > 0) yield content;
-  }
-}
-
-/** Recognises UTF-16 by its mark, or by the zeros beside the first two characters, which are ASCII in JSON. */
-function utf16Encoding([first, second, third, fourth]: Uint8Array): Utf16 | undefined {
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  if (first === 0xfe && second === 0xff) return 'utf-16be';
-  const hasZeros = [first, second, third, fourth].map((byte) => byte === 0).join();
-  if (hasZeros === 'false,true,false,true') return 'utf-16le';
-  return hasZeros === 'true,false,true,false' ? 'utf-16be' : undefined;
-}
-
-async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  try {
-    for await (const chunk of content) yield Buffer.from(decoder.decode(chunk, { stream: true }));
-    yield Buffer.from(decoder.decode());
-  } catch (error) {
-    throw error instanceof TypeError ? new JsonError([], 'the file is not valid UTF-16') : error;
   }
 }
 
@@ -151,22 +117,4 @@ async function* withoutQuotes(text: Bytes): AsyncGenerator<Uint8Array> {
     last = chunk.length > first ? chunk.subarray(-1) : Buffer.alloc(0);
     first = 0;
   }
-}
-
-/**
- * Reads the first bytes of some content.
- * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
- */
-async function readStart(
-  content: Bytes,
-  length: number,
-): Promise<{ readonly start: Buffer; readonly rest: AsyncGenerator<Uint8Array> }> {
-  const iterator = content[Symbol.asyncIterator]();
-  let start: Buffer = Buffer.alloc(0);
-  while (start.length < length) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    start = Buffer.concat([start, value]);
-  }
-  return { start, rest: prepend(start, iterator) };
 }

@@ -8,6 +8,7 @@ import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
 export const START_BYTES = 4_096;
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
+const USE_FILE = 'use the file that was exported or imported';
 const CONVERT = 'convert it first, to an object whose field orgs lists organisations with their records';
 
 interface Kind {
@@ -30,6 +31,12 @@ const kinds: readonly Kind[] = [
     pattern: /^(?:PK|BZh|\(\u00b5\/\u00fd|\u00fd7zXZ|.\u008b)/,
   },
   { what: 'encoded twice, as a JSON text', remedy: 'decode it once, for example with jq -r .', pattern: /^"/ },
+  { what: 'a single value of JSON', remedy: REPEAT, pattern: /^(?:null|true|false|-?\d[\d.eE+-]*)\s*$/ },
+  {
+    what: 'the progress of an export or import',
+    remedy: USE_FILE,
+    pattern: /^\{\s*"event"/,
+  },
   { what: 'a list of JSON objects, one a line', remedy: CONVERT, pattern: /^\{.*\}\r?\n\s*\{/ },
   {
     what: 'an import request',
@@ -38,7 +45,7 @@ const kinds: readonly Kind[] = [
   },
   {
     what: 'the response of an export or import',
-    remedy: 'use the file that was exported or imported',
+    remedy: USE_FILE,
     pattern: /^\{\s*"(?:(?:success|errors|summary)"|manifest".*"object"\s*:\s*\{)/s,
   },
   {

@@ -2,12 +2,13 @@
 
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
+import { bodyInvalid, bodyNoObject, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
 import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError, shortenedText } from '../errors/identityError.ts';
-import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
+import { isSpace, WhiteSpaceRun } from '../json/bytes.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { JsonSplitter, uniqueValue } from '../json/splitter.ts';
+import { utf8Text } from '../json/utf8Text.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
@@ -25,10 +26,10 @@ export interface BodyLimits extends StorageOptions {
 }
 
 /**
- * Receives and decompresses a request's body; the caller closes it.
+ * Receives a request's body, decompressed and in UTF-8 without byte order mark; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one or too much white space, 429 without space for it, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one, invalid UTF-16 or too much white space, 429 without space for it, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -40,14 +41,14 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   try {
     const chunks = coding === undefined ? received : decompress(received, coding, limits);
     const spaces = new WhiteSpaceRun();
-    for await (const chunk of chunks) {
+    for await (const chunk of utf8Text(chunks)) {
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid({ problem: TOO_MUCH_WHITE_SPACE });
       await storage.append(chunk);
     }
     return await storage.finish();
   } catch (error) {
     await storage.close();
-    throw error;
+    throw error instanceof JsonError ? bodyInvalid({ problem: error.message }) : error;
   }
 }
 
@@ -176,7 +177,6 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
 }
 
 function parseRequestBody(content: Buffer): unknown {
-  if (hasByteOrderMark(content)) throw byteOrderMark();
   if (content.every(isSpace)) throw bodyNoObject();
   const limits = { valueBytes: content.length, fields: fixedLimits.fields };
   const splitter = new JsonSplitter((_path, kind) => {

@@ -10,11 +10,6 @@ export const CLOSE_BRACE = 0x7d;
 /** The limits of every JSON value. */
 export const jsonLimits = { nesting: 100 } as const;
 
-/** Whether the bytes at the start of a JSON text begin with a byte order mark, which RFC 8259 forbids. */
-export function hasByteOrderMark(start: Uint8Array): boolean {
-  return start[0] === 0xef;
-}
-
 /** Whether `byte` is JSON white space. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -187,7 +187,7 @@ export class JsonSplitter {
   private begin(byte: number, at: number): number {
     const container = this.open.at(-1);
     if (container?.isList) this.path[this.path.length - 1] = container.elements++;
-    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON)
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON || byte >= FIRST_NON_ASCII)
       throw this.unexpected(byte, 'a value');
     const kind = valueKind(byte);
     const treatment = this.treat(this.path, kind, this.offset + at);
@@ -261,10 +261,13 @@ export class JsonSplitter {
   }
 
   private unexpected(byte: number, expected: string): JsonError {
-    const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
+    const character = byte < FIRST_NON_ASCII ? JSON.stringify(String.fromCharCode(byte)) : NON_ASCII;
     return this.error(`unexpected ${character}, expected ${expected}`);
   }
 }
+
+const FIRST_NON_ASCII = 0x80;
+const NON_ASCII = 'character outside ASCII, such as a no-break space or a typographic quote';
 
 function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';

@@ -103,7 +103,7 @@ function chunked(bytes: Uint8Array, chunkBytes: number): ReadableStream<Uint8Arr
 }
 
 const text = Buffer.from(randomBytes(300_000).toString('base64'));
-const bytesOf = (size: number) => randomBytes(size);
+const bytesOf = (size: number) => Buffer.from(randomBytes(size).toString('base64').slice(0, size));
 
 describe('a request body arrives as it was sent, and leaves no named file even while it is open', () => {
   it.each<[name: string, bytes: Buffer, sent: (bytes: Buffer) => Body | Buffer, coding?: string]>([
@@ -124,6 +124,16 @@ describe('a request body arrives as it was sent, and leaves no named file even w
       coding,
     );
     expect(await response.json()).toEqual({ result: { size: bytes.length, hash: hash(bytes) }, files: [] });
+  });
+
+  it.each([
+    ['with a byte order mark', Buffer.from('\ufeff{"a":"ü"}')],
+    ['in UTF-16', Buffer.from('\ufeff{"a":"ü"}', 'utf16le')],
+    ['in UTF-16, big endian, without a mark', Buffer.from('{"a":"ü"}', 'utf16le').swap16()],
+    ['in UTF-16, compressed', gzipSync(Buffer.from('\ufeff{"a":"ü"}', 'utf16le')), 'gzip'],
+  ])('in UTF-8, and without a mark: %s', async (_name, body, coding = '') => {
+    const response = await post(body, coding);
+    expect(await response.json()).toEqual({ result: { size: 10, hash: hash(Buffer.from('{"a":"ü"}')) }, files: [] });
   });
 
   it('if it is absent', async () => {
@@ -404,6 +414,15 @@ describe('the body of an operation', () => {
     ['a byte larger', 'import', () => importOf(LIMIT + 1), 413, larger],
     ['much larger', 'import', () => importOf(1_000 * LIMIT), 413, larger],
     ['much larger, of undeclared length', 'import', () => new Blob([importOf(20 * LIMIT)]).stream(), 413, larger],
+    ['with a byte order mark', 'import', () => `\ufeff${importOf(201)}`, 200, ''],
+    ['with a byte order mark', 'export', () => '\ufeff{"response_output":true}', 200, ''],
+    [
+      'half a character of UTF-16',
+      'export',
+      () => new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d]),
+      400,
+      'the text is not valid UTF-16',
+    ],
     ['as large as the limit of exports', 'export', () => '{"response_output":true}'.padEnd(EXPORT_LIMIT), 200, ''],
     ['a byte larger', 'export', () => ' '.repeat(EXPORT_LIMIT + 1), 413, 'the request body exceeds 4000000 bytes'],
     ['much larger, with a wrong token', 'import', () => importOf(20 * LIMIT), 401, 'Errors.Token', 'notreal'],

@@ -5,14 +5,13 @@ import type { Source } from './sources.ts';
  * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
 const layers: readonly (readonly string[])[] = [
-  ['shared/shellWord'],
+  ['shared/shellWord', 'shared/async'],
   [
     'shared/errors',
     'shared/json',
     'shared/systemCode',
     'shared/turns',
     'shared/workerPool',
-    'shared/async',
     'shared/clock',
     'shared/collections',
     'shared/durableFiles',

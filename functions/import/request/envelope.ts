@@ -3,7 +3,6 @@
 import {
   bodyInvalid,
   bodyNoObject,
-  byteOrderMark,
   type FieldViolation,
   invalidRequest,
   requestTooLarge,
@@ -13,7 +12,6 @@ import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { EXPECTED_FILE, exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { exportFileLimits, type IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
-import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import { formatPath, JsonError } from '../../../shared/json/jsonError.ts';
 import { snakeCase } from '../../../shared/json/spelling.ts';
 import {
@@ -81,10 +79,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
     return treatField(String(name), path.length, kind);
   }, exportFileLimits);
   try {
-    let isStart = true;
     for await (const chunk of body.open()) {
-      if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
-      isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
       await yieldToEventLoop();
       for (const value of splitter.push(chunk)) addField(value, { fields, inline, ignored });

@@ -47,7 +47,7 @@ describe('an export file', () => {
   it.each([
     ['damaged compression', gzipSync(FILE).fill(7, 12), /^the file's compression is damaged or incomplete/],
     ['half of its compression', gzipSync(FILE).subarray(0, 30), /^the file's compression is damaged or incomplete/],
-    ['half a character of UTF-16', utf16(FILE).subarray(0, -1), /^the file is not valid UTF-16$/],
+    ['half a character of UTF-16', utf16(FILE).subarray(0, -1), /^the text is not valid UTF-16$/],
     [
       'an option of a request',
       bytes(`{"data_orgs":${FILE},"dry_run":true}`),

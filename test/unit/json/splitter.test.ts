@@ -135,6 +135,7 @@ describe('a value', () => {
 
 const SCALAR = 'expected a value: a number, true, false or null is invalid';
 const TEXT = 'invalid escape, or an unescaped control character, in a text';
+const NON_ASCII = 'unexpected character outside ASCII, such as a no-break space or a typographic quote';
 const NAME = 'expected a field name in double quotes';
 const END = 'unexpected end of JSON input';
 const MORE = 'unexpected data after the end of the document';
@@ -152,7 +153,7 @@ const invalid: readonly (readonly [json: string, path: string, message: string])
   ['{"a":1}]', '', MORE],
   ['{a:1}', '', `unexpected "a", ${NAME}`],
   ["{'a':1}", '', `unexpected "'", ${NAME}`],
-  ['{é:1}', '', `unexpected non-ASCII byte, ${NAME}`],
+  ['{é:1}', '', `${NON_ASCII}, ${NAME}`],
   ['{,"a":1}', '', `unexpected ",", ${NAME}`],
   ['{"x":{"a":1,}}', 'x.a', `unexpected "}", ${NAME}`],
   ['{"x":[{"a":1},{b:1}]}', 'x[1]', `unexpected "b", ${NAME}`],
@@ -167,8 +168,11 @@ const invalid: readonly (readonly [json: string, path: string, message: string])
   ['{"x":[1 2]}', 'x[0]', 'unexpected "2", expected "," or "]"'],
   ['{"x":[1,]}', 'x[1]', 'unexpected "]", expected a value'],
   ['{"x":[,1]}', 'x[0]', 'unexpected ",", expected a value'],
+  ...['é', '\ufeff1', '\u00a01', '\u201cx\u201d'].map(
+    (value) => [`{"x":[{"a":${value} }]}`, 'x[0].a', `${NON_ASCII}, expected a value`] as const,
+  ),
   ['{"x":[1,{"y":["1\t"]}]}', 'x[1].y[0]', TEXT],
-  ...['01', '1.', '.5', '+1', '-', '1e', 'tru', 'nulL', 'NaN', "'x'", 'é', '0x1', '1:2', '1"A"', '\ufeff1'].map(
+  ...['01', '1.', '.5', '+1', '-', '1e', 'tru', 'nulL', 'NaN', "'x'", '0x1', '1:2', '1"A"'].map(
     (scalar) => [`{"x":[{"a":${scalar} }]}`, 'x[0].a', SCALAR] as const,
   ),
   ...['\n', '\0', '\\x', '\\u12', '\\u12g4'].map((text) => [`{"x":[{"a":"${text}"}]}`, 'x[0].a', TEXT] as const),
