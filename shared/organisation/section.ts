@@ -298,9 +298,14 @@ export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
 
+/** Lists the states of a section whose definition has no field for them. Records that name none have the first. */
+export function statesOf({ additional }: Section): readonly string[] {
+  return additional?.kept.find((field) => field.type === 'state')?.states ?? [];
+}
+
 /** Returns the state of a record that names none, in a section whose definition has no field for it. */
-export function usualState({ additional }: Section): string | undefined {
-  return additional?.kept.find((field) => field.type === 'state')?.states[0];
+export function usualState(section: Section): string | undefined {
+  return statesOf(section)[0];
 }
 
 /** Whether the section's records may have the OTP e-mail factor. */

@@ -1,14 +1,10 @@
 // The export of one organisation of a ZITADEL.
 
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
-import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
-import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { AppState } from '@zitadel/proto/zitadel/app_pb.js';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import type { Member } from '@zitadel/proto/zitadel/member_pb.js';
-import { type GrantedProject, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb.js';
-import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.js';
 import { z } from 'zod';
 import {
   zitadelCallFailed,
@@ -17,18 +13,14 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
+import { recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { type SectionName, statesOf } from '../../../shared/organisation/section.ts';
+import { recordSection } from '../../../shared/organisation/sections.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../numberTexts.ts';
-import {
-  callMethod,
-  hasContext,
-  isGatewayTimeout,
-  requireContext,
-  rpcError,
-  rpcTransport,
-  type SearchPage,
-  searchAll,
-} from '../rpc.ts';
+import { closables } from '../import/closable.ts';
+import type { OrganisationSearches } from '../recordKinds.ts';
+import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcError, rpcTransport, searchAll } from '../rpc.ts';
 import {
   callError,
   excess,
@@ -86,8 +78,9 @@ export async function exportOne(
   const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, timeoutMs);
   if (organisation === undefined) return undefined;
   const searches = await searchesOf(connection, orgId);
-  await addObjectStates(searches, organisation);
-  await addGrantsBetween(searches, organisation, scope);
+  const callerId = await scope.caller();
+  await addStatesAndGrants(searches, organisation, callerId);
+  await addMembers(searches, organisation, callerId, scope);
   return organisation;
 }
 
@@ -160,18 +153,6 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
 
 const UNKNOWN = 'it exports this organisation, but other calls do not find it';
 
-/** A result of a search, with its organisation. */
-interface Owned {
-  readonly details?: { readonly resourceOwner: string } | undefined;
-}
-
-/** The searches of a ZITADEL in the context of an organisation. */
-interface OrganisationSearches {
-  readonly calls: Client<typeof ManagementService>;
-  /** Returns all results of a search, which must belong to the organisation. */
-  readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
-}
-
 async function searchesOf(connection: ZitadelConnection, orgId: string): Promise<OrganisationSearches> {
   if (!(await hasContext(connection, orgId)))
     throw zitadelContextMissing({ url: connection.origin, orgId, reason: UNKNOWN });
@@ -186,47 +167,36 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
-/** Adds the states of projects, applications and actions, which exports omit. */
-async function addObjectStates({ calls, find }: OrganisationSearches, organisation: JsonObject): Promise<void> {
-  const projects = recordsIn(organisation.projects);
-  if (projects.length > 0) {
-    const found = await find((query) => calls.listProjects({ query }));
-    const inactive = found.filter(({ state }) => state === ProjectState.INACTIVE);
-    putState(projects, 'projectId', inactive, 'PROJECT_STATE_INACTIVE');
-  }
-  const apps = [...recordsIn(organisation.oidcApps), ...recordsIn(organisation.apiApps)];
-  for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', '')))) {
-    const found = await find((query) => calls.listApps({ projectId, query }));
-    const inactive = found.filter(({ state }) => state === AppState.INACTIVE);
-    putState(apps, 'appId', inactive, 'APP_STATE_INACTIVE');
-  }
-  const actions = recordsIn(organisation.actions);
-  if (actions.length > 0) {
-    const found = await find((query) => calls.listActions({ query }));
-    const inactive = found.filter(({ state }) => state === ActionState.INACTIVE);
-    putState(actions, 'actionId', inactive, 'ACTION_STATE_INACTIVE');
+/** Adds the states of records, which exports omit, and the grants that the export of one organisation lacks. */
+async function addStatesAndGrants(
+  searches: OrganisationSearches,
+  organisation: JsonObject,
+  callerId: string,
+): Promise<void> {
+  for (const { sections, search } of closables) {
+    const records = sections.flatMap((section) => recordsIn(organisation[section]));
+    if (search === undefined || (records.length === 0 && search.findsOthers !== true)) continue;
+    const found = await search.find(searches, records);
+    const [section] = sections;
+    if (search.findsOthers === true) {
+      const others = found.map(({ json }) => json).filter(({ userId }) => userId !== callerId);
+      addMissing(organisation, section, others);
+    }
+    const keyOf = keyBy(section, organisation);
+    const inactive = new Set(found.filter(({ isInactive }) => isInactive).map(({ json }) => keyOf(json)));
+    const [, state] = statesOf(recordSection(section));
+    for (const record of sections.flatMap((name) => recordsIn(organisation[name])))
+      if (inactive.has(keyOf(record))) record.state = state;
   }
 }
 
-/** Gives the records of some results a state. */
-function putState(records: readonly JsonObject[], key: string, of: readonly { id: string }[], state: string): void {
-  const ids = new Set(of.map(({ id }) => id));
-  for (const record of records) if (ids.has(textAt(record, key, ''))) record.state = state;
-}
-
-/** Adds the grants and members that the export of one organisation lacks because they concern others. */
-async function addGrantsBetween(
+/** Adds the members that the export of one organisation lacks because they concern others. */
+async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
-  { caller, stayingUsers, onLeftOut }: ExportScope,
+  callerId: string,
+  { stayingUsers, onLeftOut }: ExportScope,
 ): Promise<void> {
-  const callerId = await caller();
-  const add = (section: SectionName, key: readonly string[], found: readonly JsonObject[]) =>
-    complete(organisation, section, key, found, callerId);
-  const grants = await find((query) => calls.listAllProjectGrants({ query }));
-  add('projectGrants', ['grantId'], grants.map(projectGrantRecord));
-  const userGrants = await find((query) => calls.listUserGrants({ query }));
-  add('userGrants', ['userId', 'projectId', 'projectGrantId'], userGrants.map(userGrantRecord));
   const members = await find((query) => calls.listOrgMembers({ query }));
   const projectMembers: FoundMember[] = [];
   for (const project of recordsIn(organisation.projects)) {
@@ -235,7 +205,9 @@ async function addGrantsBetween(
     projectMembers.push(...found.map((member) => ({ of: { projectId }, member })));
   }
   const grantMembers: FoundMember[] = [];
-  for (const { projectId, grantId } of grants) {
+  for (const grant of recordsIn(organisation.projectGrants)) {
+    const projectId = textAt(grant, 'projectGrant.projectId', '');
+    const grantId = textAt(grant, 'grantId', '');
     const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
     grantMembers.push(...found.map((member) => ({ of: { projectId, grantId }, member })));
   }
@@ -245,11 +217,13 @@ async function addGrantsBetween(
   const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
   others.delete(callerId);
   const staying = others.size === 0 ? others : await stayingUsers([...others]);
-  const moving = (found: readonly FoundMember[]) =>
-    found.filter(({ member: { userId } }) => !staying.has(userId)).map(memberRecord);
-  add('orgMembers', ['userId'], moving(orgMembers));
-  add('projectMembers', ['projectId', 'userId'], moving(projectMembers));
-  add('projectGrantMembers', ['grantId', 'userId'], moving(grantMembers));
+  const add = (section: SectionName, found: readonly FoundMember[]) => {
+    const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
+    addMissing(organisation, section, moving.map(memberRecord));
+  };
+  add('orgMembers', orgMembers);
+  add('projectMembers', projectMembers);
+  add('projectGrantMembers', grantMembers);
   const leftOut = all.filter(({ member: { userId } }) => staying.has(userId));
   if (leftOut.length > 0) onLeftOut(leftOutText(textAt(organisation, 'orgId', ''), leftOut));
 }
@@ -271,30 +245,19 @@ function userIdOf(record: JsonObject): string {
   return textAt(record, 'userId', '');
 }
 
-/**
- * Adds the records that a section of an export lacks, and the states that it omits.
- * @param key the fields that identify a record
- * @param callerId the user whose records are not added
- */
-function complete(
-  organisation: JsonObject,
-  section: SectionName,
-  key: readonly string[],
-  found: readonly JsonObject[],
-  callerId: string,
-): void {
+/** Returns the function that identifies an organisation's records of a section. */
+function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) => string {
+  const section = recordSection(name);
+  return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
+}
+
+/** Adds the records that a section of an export lacks. */
+function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
-  const keyOf = (record: JsonObject) => JSON.stringify(key.map((field) => textAt(record, field, '')));
-  const byKey = new Map(records.map((record) => [keyOf(record), record]));
-  for (const record of found) {
-    const existing = byKey.get(keyOf(record));
-    if (existing === undefined) {
-      if (record.userId === callerId) continue;
-      byKey.set(keyOf(record), record);
-      records.push(record);
-    } else if (record.state !== undefined) existing.state = record.state;
-  }
-  if (records.length > 0) organisation[section] = records;
+  const keyOf = keyBy(section, organisation);
+  const byKey = new Map([...found, ...records].map((record) => [keyOf(record), record]));
+  for (const record of records) byKey.delete(keyOf(record));
+  if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
 }
 
 /** Returns the records of a section of an exported organisation. */
@@ -304,17 +267,4 @@ export function recordsIn(section: unknown): JsonObject[] {
 
 function memberRecord({ of, member: { userId, roles } }: FoundMember): JsonObject {
   return { ...of, userId, roles };
-}
-
-function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys, state }: GrantedProject): JsonObject {
-  const roles = grantedRoleKeys.length === 0 ? {} : { roleKeys: grantedRoleKeys };
-  const inactive = state === ProjectGrantState.INACTIVE ? { state: 'PROJECT_GRANT_STATE_INACTIVE' } : {};
-  return { grantId, projectGrant: { projectId, grantedOrgId, ...roles }, ...inactive };
-}
-
-function userGrantRecord({ userId, projectId, projectGrantId, roleKeys, state }: UserGrant): JsonObject {
-  const grant = projectGrantId === '' ? {} : { projectGrantId };
-  const roles = roleKeys.length === 0 ? {} : { roleKeys };
-  const inactive = state === UserGrantState.INACTIVE ? { state: 'USER_GRANT_STATE_INACTIVE' } : {};
-  return { userId, projectId, ...grant, ...roles, ...inactive };
 }

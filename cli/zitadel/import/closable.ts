@@ -1,83 +1,35 @@
 // The records that a ZITADEL can close: deactivate, or lock.
 
-import type { Client } from '@connectrpc/connect';
-import type { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
+import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
-import { type CreationEvent, creationEventOf } from '../creationEvents.ts';
 import type { EventQuery, ZitadelEvent } from '../events.ts';
-
-/** The place of a record's events: an aggregate, and the record in it. */
-export interface EventPlace {
-  readonly aggregateId: string;
-  /** Empty if the aggregate is the record. */
-  readonly part: string;
-}
-
-type Management = Client<typeof ManagementService>;
+import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
 
 /** A kind of records that a ZITADEL can close. */
-export interface Closable {
+export interface Closable extends Closing {
   readonly sections: readonly [SectionName, ...SectionName[]];
-  /** The first words of its events' types. */
-  readonly prefix: string;
-  /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
-  readonly isAtOnce?: true;
-  readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
-  /** Closes a record whose state is to be `LOCKED`, or that cannot be deactivated. */
-  readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
-  /** The calls that open a record again: after `close`, and after `lock`. */
-  readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
 }
 
-/** All kinds, in the order of closing: an inactive organisation or project may reject later calls. */
+const steps: readonly string[] = zitadelSteps;
+
+/** The position in which a kind is closed. Inactive organisations and projects may reject later calls. */
+function position({ isAtOnce, sections: [section] }: Closable): number {
+  return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
+}
+
+/** All kinds in the order of closing: users, and then the records to which others belong last. */
 export const closables: readonly Closable[] = [
-  {
-    sections: ['humanUsers', 'machineUsers'],
-    prefix: 'user.',
-    isAtOnce: true,
-    close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
-    lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
-    reopen: [
-      (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
-      (management, { aggregateId }) => management.unlockUser({ id: aggregateId }),
-    ],
-  },
-  {
-    sections: ['userGrants'],
-    prefix: 'user.grant.',
-    close: (management, { aggregateId }, json) =>
-      management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
-  },
-  {
-    sections: ['projectGrants'],
-    prefix: 'project.grant.',
-    close: (management, { aggregateId, part }) =>
-      management.deactivateProjectGrant({ projectId: aggregateId, grantId: part }),
-  },
-  {
-    sections: ['apiApps', 'oidcApps'],
-    prefix: 'project.application.',
-    close: (management, { aggregateId, part }) => management.deactivateApp({ projectId: aggregateId, appId: part }),
-  },
-  {
-    sections: ['actions'],
-    prefix: 'action.',
-    close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
-  },
-  {
-    sections: ['projects'],
-    prefix: 'project.',
-    close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
-  },
-  {
-    sections: ['org'],
-    prefix: 'org.',
-    close: (management) => management.deactivateOrg({}),
-  },
-];
+  ...Map.groupBy(recordSections, ({ name }): Closing | undefined => recordKinds[name].closing),
+]
+  .flatMap(([closing, [first, ...others]]): Closable[] =>
+    closing === undefined || first === undefined
+      ? []
+      : [{ ...closing, sections: [first.name, ...others.map(({ name }) => name)] }],
+  )
+  .toSorted((one, other) => position(one) - position(other));
 
 /** Returns the kind of a section's records; undefined for records without states. */
 export function closableOf(section: string): Closable | undefined {
@@ -96,7 +48,9 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
 
 /** The event that creates the records of a kind. Those of all its sections are of the same aggregates. */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
-  return creationEventOf(section);
+  const event = creationEvent(section);
+  if (event === undefined) throw new Error(`no event creates ${section}`);
+  return event;
 }
 
 /** Whether only the event of a record's creation shows the place of its events. */

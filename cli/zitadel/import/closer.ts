@@ -9,12 +9,12 @@ import { stateWord } from '../../nouns.ts';
 import { hasErrorId } from '../errorIds.ts';
 import { type EventTime, newestEvent, readEvents } from '../events.ts';
 import { searchUserStates } from '../export/states.ts';
+import type { EventPlace } from '../recordKinds.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import {
   type Closable,
   closables,
-  type EventPlace,
   eventPlaceKey,
   hasGeneratedPlace,
   isClosing,

@@ -5,8 +5,8 @@ import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.t
 import type { FieldPath } from '../../../shared/organisation/relations.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { creationEvents } from '../creationEvents.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../events.ts';
+import { creationEvent, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 
@@ -40,7 +40,7 @@ export async function findCreations(
   { callerId, after, owner, isNewest = false, isExpected = () => false }: CreationSearch,
 ): Promise<ReadonlyMap<number, ZitadelEvent>> {
   const found = new Map<number, ZitadelEvent>();
-  const events = records.flatMap(({ section }) => creationEvents[section] ?? []);
+  const events = records.flatMap(({ section }) => creationEvent(section) ?? []);
   if (events.length === 0) return found;
   const query = {
     aggregateTypes: [...new Set(events.map(({ aggregateType }) => aggregateType))],
@@ -71,11 +71,11 @@ function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { or
 
 /** Whether an event's owner is the organisation of the record. */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
-  return owner === orgId || creationEvents[section]?.isShared === true;
+  return owner === orgId || creationEvent(section)?.isShared === true;
 }
 
 function recordKey({ section: name, orgId, json }: SentRecord): string | undefined {
-  const event = creationEvents[name];
+  const event = creationEvent(name);
   if (event === undefined) return undefined;
   const { values = {} } = recordSection(name);
   const read = (path: FieldPath) => {
@@ -88,7 +88,9 @@ function recordKey({ section: name, orgId, json }: SentRecord): string | undefin
 }
 
 function eventKeys({ type, aggregateId, payload }: ZitadelEvent): Set<string> {
-  const events = Object.values(creationEvents).filter((event) => event.type === type);
+  const events = Object.values(recordKinds).flatMap(({ created }) =>
+    created !== 'never' && created.type === type ? [created] : [],
+  );
   return new Set(
     events.map(({ fields = {}, ...event }) => {
       const values = Object.keys(fields).map((field) => canonical(field, String(payload[field] ?? '')));

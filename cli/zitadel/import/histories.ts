@@ -2,16 +2,9 @@
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import type { EventPlace } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import {
-  type Closable,
-  closableOf,
-  type EventPlace,
-  eventPlace,
-  eventPlaceKey,
-  ownEvents,
-  placeKey,
-} from './closable.ts';
+import { type Closable, closableOf, eventPlace, eventPlaceKey, ownEvents, placeKey } from './closable.ts';
 import { findCreations } from './creations.ts';
 import { judge, type Verdict } from './evidence.ts';
 import type { LedgerRecord } from './ledger.ts';

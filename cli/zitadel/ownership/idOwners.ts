@@ -9,13 +9,13 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { recordNoun } from '../../nouns.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import { readOrganisations } from '../organisationEvents.ts';
+import { type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { type EventStream, type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
 // Everything here follows from events: searches show them later, and show no deleted records.
@@ -47,7 +47,18 @@ interface SpaceId {
   readonly id: string;
 }
 
-const spaces: ReadonlyMap<string, IdSpace> = new Map(Object.entries(idSpaces));
+/** The id spaces, by the collection of the records. Keys of service users and of applications share one. */
+const spaces: ReadonlyMap<string, IdSpace> = new Map(
+  recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
+    const { ids } = recordKinds[name];
+    return ids === 'none' ? [] : [[collection, ids]];
+  }),
+);
+
+/** Whether the ids of a space are those of aggregates, so that their events can be read by id. */
+function isOfAggregates({ fields }: IdSpace): boolean {
+  return fields === undefined;
+}
 
 /** Returns the id of a record by its path; undefined for a record without an id of its own. */
 function idOf(path: string): SpaceId | undefined {
@@ -77,7 +88,7 @@ export class IdOwners implements RecordVisitor, Disposable {
 
   /** The time of the newest event of a user that was read; undefined if there is none. */
   get usersReadTo(): EventTime | undefined {
-    const [stream] = idSpaces.users?.streams ?? [];
+    const [stream] = spaces.get(humanUserSection.collection)?.streams ?? [];
     return stream && this.readTo.get(stream);
   }
 
@@ -119,7 +130,7 @@ export class IdOwners implements RecordVisitor, Disposable {
   /** Reads the events that were not read yet. */
   private async readEvents(connection: ZitadelConnection): Promise<void> {
     await this.readOrganisations(connection);
-    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space);
+    for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
   /** Reads the owners of some ids anew, which are those of aggregates. */

@@ -28,13 +28,12 @@ export const rolesInUse: RecordIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.P
 
 /** The section of project grants to organisations. */
 export const projectGrantSection: Section = {
-  name: 'projectGrants',
+  ...deactivatable('projectGrants'),
   inner: 'projectGrant',
   collection: 'projectGrants',
   phase: 3,
   zitadelStep: 'project grants',
   key: ['grantId'],
-  ...deactivatable('PROJECT_GRANT_STATE'),
   unique: [
     {
       type: 'projectGrant',
@@ -64,18 +63,17 @@ export const projectGrantSection: Section = {
   },
 };
 
-const deactivatableGrant = deactivatable('USER_GRANT_STATE');
+const deactivatableGrant = deactivatable('userGrants');
 
 /** The section of user grants. */
 export const userGrantSection: Section = {
-  name: 'userGrants',
+  ...deactivatableGrant,
   collection: 'userGrants',
   phase: 4,
   zitadelStep: 'user grants',
   key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
   exported: { ofProject: 'projectId' },
   completed: { field: 'projectGrantId', complete: completeProjectGrants },
-  additional: deactivatableGrant.additional,
   zitadel: {
     ...deactivatableGrant.zitadel,
     unexported: ['grants and memberships of the user of the token in organisations of others'],

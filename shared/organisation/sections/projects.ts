@@ -2,7 +2,7 @@ import { because } from '../../errors/recordIssues.ts';
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { Section, SectionName } from '../section.ts';
+import type { Section } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
 import { own, project, taken } from './references.ts';
@@ -51,7 +51,7 @@ const refusedLogoutUri: FieldFact = {
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
   {
-    name: 'projects',
+    ...deactivatable('projects'),
     inner: 'project',
     collection: 'projects',
     phase: 1,
@@ -61,7 +61,6 @@ export const projectSections: readonly Section[] = [
       if (json.projectId !== undefined) return;
       reorder(json, { projectId: deriveId(orgId, textAt(json, 'project.name', orgId)), ...json });
     },
-    ...deactivatable('PROJECT_STATE'),
     unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
     error: {
       type: 'project',
@@ -105,15 +104,15 @@ export const projectSections: readonly Section[] = [
 
 /** Creates the section of one kind of application. All kinds share one id space. */
 function application(
-  name: SectionName,
+  name: 'apiApps' | 'oidcApps',
   type: string,
   existsId: string,
   successField: string,
   facts: readonly FieldFact[] = [],
 ): Section {
-  const { additional, zitadel } = deactivatable('APP_STATE');
+  const { zitadel, ...stateful } = deactivatable(name);
   return {
-    name,
+    ...stateful,
     inner: 'app',
     collection: 'applications',
     phase: 2,
@@ -122,9 +121,8 @@ function application(
     unique: [
       { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },
     ],
-    additional,
     zitadel: {
-      fields: [...(zitadel.fields ?? []), ...facts],
+      fields: [...zitadel.fields, ...facts],
       records: [newClients],
       unexported: ['client ids and client secrets'],
       caseless: { kind: 'application', scope: 'app.projectId', name: 'app.name' },

@@ -1,16 +1,31 @@
 // The states of records, and what ZITADEL does to them.
 
-import type { Section } from '../section.ts';
+import type { Section, SectionName } from '../section.ts';
 import { isClosed } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
-/** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
-export function deactivatable(prefix: string): Required<Pick<Section, 'additional' | 'zitadel'>> {
+/** The first words of the states of records that may be deactivated, by section. */
+const stateTypes = {
+  projects: 'PROJECT_STATE',
+  apiApps: 'APP_STATE',
+  oidcApps: 'APP_STATE',
+  actions: 'ACTION_STATE',
+  projectGrants: 'PROJECT_GRANT_STATE',
+  userGrants: 'USER_GRANT_STATE',
+} as const satisfies Partial<Record<SectionName, string>>;
+
+/** The name of a section whose records may be deactivated. */
+export type DeactivatableSection = keyof typeof stateTypes;
+
+/** Creates the properties of a section whose records may be deactivated. */
+export function deactivatable(name: DeactivatableSection) {
+  const type = stateTypes[name];
   return {
-    additional: { kept: [{ path: 'state', type: 'state', states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] }] },
+    name,
+    additional: { kept: [{ path: 'state', type: 'state', states: [`${type}_ACTIVE`, `${type}_INACTIVE`] }] },
     zitadel: { fields: [activated] },
-  };
+  } satisfies Partial<Section>;
 }
 
 const activated: FieldFact = {

@@ -1,0 +1,382 @@
+// What the events and calls of ZITADEL do with each kind of records. Types, checks and lists follow from the table.
+
+import type { Client } from '@connectrpc/connect';
+import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
+import { AppState } from '@zitadel/proto/zitadel/app_pb.js';
+import type { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { type GrantedProject, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb.js';
+import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.js';
+import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { FieldPath } from '../../shared/organisation/relations.ts';
+import type { SectionName } from '../../shared/organisation/section.ts';
+import type { DeactivatableSection } from '../../shared/organisation/sections/states.ts';
+import type { SearchPage } from './rpc.ts';
+
+/** The event of the creation of a section's records. */
+export interface CreationEvent {
+  readonly aggregateType: string;
+  readonly type: string;
+  /** The path of the aggregate's id in the record; undefined if ZITADEL generates it. */
+  readonly aggregateId?: FieldPath;
+  /** The fields of the event that identify the record, with the paths of their values in the record. */
+  readonly fields?: Readonly<Record<string, FieldPath>>;
+  /** Whether the record's organisation may differ from the owner of the aggregate. */
+  readonly isShared?: true;
+}
+
+/** The events of one type of aggregate that create and remove the records of an id space. */
+export interface EventStream {
+  readonly aggregateType: string;
+  readonly created: readonly string[];
+  /** The events that remove the record with the id. */
+  readonly removed: readonly string[];
+  /** The events that remove all records with this aggregate. */
+  readonly removedAggregate?: string;
+  /** The events that remove all records with this parent, and the field with the parent's id. */
+  readonly removedParent?: string;
+}
+
+/** A set of ids of which each belongs to one record of the instance. */
+export interface IdSpace {
+  readonly streams: readonly EventStream[];
+  /** The fields of the event that contain the id; undefined if it is the aggregate's. */
+  readonly fields?: readonly string[];
+  /** The field with the id of the record that contains the record, if that is not the aggregate. */
+  readonly parentField?: string;
+  /** The field with the id of an organisation that may refer to the record as to its own. */
+  readonly openTo?: string;
+  /** The nouns for the records, by their first event; by default that of the collection. */
+  readonly nouns?: Readonly<Record<string, string>>;
+}
+
+/** The place of a record's events: an aggregate, and the record in it. */
+export interface EventPlace {
+  readonly aggregateId: string;
+  /** Empty if the aggregate is the record. */
+  readonly part: string;
+}
+
+type Management = Client<typeof ManagementService>;
+
+/** How ZITADEL closes records: deactivates, or locks them. */
+export interface Closing {
+  /** The first words of the types of the records' events. */
+  readonly prefix: string;
+  /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
+  readonly isAtOnce?: true;
+  readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
+  /** Closes a record whose state is to be `LOCKED`, or that cannot be deactivated. */
+  readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
+  /** The calls that open a record again: after `close`, and after `lock`. */
+  readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
+  readonly search?: StateSearch;
+}
+
+/** The searches of a ZITADEL in the context of an organisation. */
+export interface OrganisationSearches {
+  readonly calls: Management;
+  /** Returns all results of a search, which must belong to the organisation. */
+  readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
+}
+
+/** A result of a search, with its organisation. */
+interface Owned {
+  readonly details?: { readonly resourceOwner: string } | undefined;
+}
+
+/** A record that a search has found. */
+interface FoundRecord {
+  readonly json: JsonObject;
+  readonly isInactive: boolean;
+}
+
+/** The search of records whose states exports omit. */
+interface StateSearch {
+  /** Whether the search returns whole records: exports of one organisation lack those that concern others. */
+  readonly findsOthers?: true;
+  /** @param records those of the export */
+  readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
+}
+
+/** What the command knows of a kind of records in ZITADEL. */
+interface RecordKind {
+  /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop it. */
+  readonly created: CreationEvent | 'never';
+  /** The space of the records' ids; `none` for records without ids of their own. */
+  readonly ids: IdSpace | 'none';
+}
+
+/** The sections whose records have states: those of this service, and those of ZITADEL's definitions. */
+type Closable<Name extends SectionName> = Name extends DeactivatableSection
+  ? { readonly closing: Closing & { readonly search: StateSearch } }
+  : Name extends 'org' | 'humanUsers' | 'machineUsers'
+    ? { readonly closing: Closing }
+    : { readonly closing?: undefined };
+
+const ofOrganisation = { aggregateType: 'org', aggregateId: '$orgId' } as const;
+const ofUser = { aggregateType: 'user', aggregateId: 'userId' } as const;
+const ofProject = { aggregateType: 'project', aggregateId: 'projectId' } as const;
+
+/** Creates the kind of records that have no ids of their own. */
+function part(created: CreationEvent) {
+  return { created, ids: 'none' } as const;
+}
+
+function policy(name: string) {
+  return part({ ...ofOrganisation, type: `org.policy.${name}.added` });
+}
+
+function text(template: string) {
+  const fields = { template: `=${template}`, language: 'language' };
+  return part({ ...ofOrganisation, type: 'org.customtext.set', fields });
+}
+
+const kindsOfProviders = [
+  ...['apple', 'azure', 'github', 'github_enterprise', 'gitlab', 'gitlab_self_hosted', 'google', 'jwt'],
+  ...['ldap', 'ldap.v2', 'oauth', 'oidc', 'saml'],
+];
+
+/** @param configPrefix the prefix of providers of the older kind */
+function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
+  return {
+    aggregateType,
+    created: [`${configPrefix}.config.added`, ...kindsOfProviders.map((kind) => `${prefix}.${kind}.added`)],
+    removed: [`${configPrefix}.config.removed`, `${prefix}.removed`],
+  };
+}
+
+const provider: RecordKind = {
+  created: { ...ofOrganisation, type: 'org.idp.config.added', fields: { idpConfigId: 'idpId' } },
+  ids: {
+    fields: ['idpConfigId', 'id'],
+    streams: [providerStream('org', 'org.idp', 'org.idp'), providerStream('instance', 'instance.idp', 'iam.idp')],
+  },
+};
+
+const person = { ...ofUser, type: 'user.human.added' };
+const serviceUser = { ...ofUser, type: 'user.machine.added' };
+const people = [person.type, 'user.human.selfregistered', 'user.added', 'user.selfregistered'];
+
+const users = {
+  ids: {
+    streams: [{ aggregateType: 'user', created: [...people, serviceUser.type], removed: ['user.removed'] }],
+    nouns: { ...Object.fromEntries(people.map((type) => [type, 'person'])), [serviceUser.type]: 'service user' },
+  },
+  closing: {
+    prefix: 'user.',
+    isAtOnce: true,
+    close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
+    lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
+    reopen: [
+      (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
+      (management, { aggregateId }) => management.unlockUser({ id: aggregateId }),
+    ],
+  },
+} satisfies Pick<RecordKind, 'ids'> & { closing: Closing };
+
+const machineKey = { ...ofUser, type: 'user.machine.key.added', fields: { keyId: 'keyId' } };
+const applicationKey = { ...ofProject, type: 'project.application.oidc.key.added', fields: { keyId: 'id' } };
+
+const keys: IdSpace = {
+  fields: ['keyId'],
+  parentField: 'applicationId',
+  streams: [
+    {
+      aggregateType: 'user',
+      created: [machineKey.type],
+      removed: ['user.machine.key.removed'],
+      removedAggregate: 'user.removed',
+    },
+    {
+      aggregateType: 'project',
+      created: [applicationKey.type],
+      removed: ['project.application.oidc.key.removed'],
+      removedAggregate: 'project.removed',
+      removedParent: 'project.application.removed',
+    },
+  ],
+  nouns: { [machineKey.type]: 'machine key', [applicationKey.type]: 'app key' },
+};
+
+const applicationAdded = 'project.application.added';
+
+const application = {
+  created: { ...ofProject, aggregateId: 'app.projectId', type: applicationAdded, fields: { appId: 'appId' } },
+  ids: {
+    fields: ['appId'],
+    streams: [
+      {
+        aggregateType: 'project',
+        created: [applicationAdded],
+        removed: ['project.application.removed'],
+        removedAggregate: 'project.removed',
+      },
+    ],
+  },
+  closing: {
+    prefix: 'project.application.',
+    close: (management, { aggregateId, part: appId }) => management.deactivateApp({ projectId: aggregateId, appId }),
+    search: {
+      find: async ({ calls, find }, apps) => {
+        const found: FoundRecord[] = [];
+        for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
+          for (const { id, state } of await find((query) => calls.listApps({ projectId, query })))
+            found.push({ json: { appId: id }, isInactive: state === AppState.INACTIVE });
+        return found;
+      },
+    },
+  },
+} satisfies RecordKind & Closable<'apiApps' | 'oidcApps'>;
+
+/** The kinds of records, by section: a new section does not compile without its row. */
+export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
+  org: {
+    ...part({ ...ofOrganisation, type: 'org.added' }),
+    closing: { prefix: 'org.', close: (management) => management.deactivateOrg({}) },
+  },
+  domainPolicy: policy('domain'),
+  labelPolicy: policy('label'),
+  lockoutPolicy: policy('lockout'),
+  loginPolicy: policy('login'),
+  passwordComplexityPolicy: policy('password.complexity'),
+  privacyPolicy: policy('privacy'),
+  domains: part({ ...ofOrganisation, type: 'org.domain.added', fields: { domain: 'domainName' } }),
+  oidcIdps: provider,
+  jwtIdps: provider,
+  humanUsers: { created: person, ...users },
+  machineUsers: { created: serviceUser, ...users },
+  userMetadata: part({ ...ofUser, aggregateId: 'id', type: 'user.metadata.set', fields: { key: 'key' } }),
+  machineKeys: { created: machineKey, ids: keys },
+  userLinks: part({
+    ...ofUser,
+    type: 'user.human.externalidp.added',
+    fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
+  }),
+  projects: {
+    created: { ...ofProject, type: 'project.added' },
+    ids: { streams: [{ aggregateType: 'project', created: ['project.added'], removed: ['project.removed'] }] },
+    closing: {
+      prefix: 'project.',
+      close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
+      search: {
+        find: async ({ calls, find }) =>
+          (await find((query) => calls.listProjects({ query }))).map(({ id, state }) => ({
+            json: { projectId: id },
+            isInactive: state === ProjectState.INACTIVE,
+          })),
+      },
+    },
+  },
+  projectRoles: part({ ...ofProject, type: 'project.role.added', fields: { key: 'roleKey' } }),
+  apiApps: application,
+  oidcApps: application,
+  appKeys: { created: applicationKey, ids: keys },
+  actions: {
+    created: { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
+    ids: { streams: [{ aggregateType: 'action', created: ['action.added'], removed: ['action.removed'] }] },
+    closing: {
+      prefix: 'action.',
+      close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
+      search: {
+        find: async ({ calls, find }) =>
+          (await find((query) => calls.listActions({ query }))).map(({ id, state }) => ({
+            json: { actionId: id },
+            isInactive: state === ActionState.INACTIVE,
+          })),
+      },
+    },
+  },
+  triggerActions: part({
+    ...ofOrganisation,
+    type: 'org.flow.trigger_actions.set',
+    fields: { flowType: 'flowType', triggerType: 'triggerType' },
+  }),
+  projectGrants: {
+    created: {
+      ...ofProject,
+      aggregateId: 'projectGrant.projectId',
+      type: 'project.grant.added',
+      fields: { grantId: 'grantId' },
+    },
+    ids: {
+      fields: ['grantId'],
+      openTo: 'grantedOrgId',
+      streams: [
+        {
+          aggregateType: 'project',
+          created: ['project.grant.added'],
+          removed: ['project.grant.removed'],
+          removedAggregate: 'project.removed',
+        },
+      ],
+    },
+    closing: {
+      prefix: 'project.grant.',
+      close: (management, { aggregateId, part: grantId }) =>
+        management.deactivateProjectGrant({ projectId: aggregateId, grantId }),
+      search: {
+        findsOthers: true,
+        find: async ({ calls, find }) =>
+          (await find((query) => calls.listAllProjectGrants({ query }))).map((grant) => ({
+            json: projectGrantRecord(grant),
+            isInactive: grant.state === ProjectGrantState.INACTIVE,
+          })),
+      },
+    },
+  },
+  userGrants: {
+    ...part({
+      aggregateType: 'usergrant',
+      type: 'user.grant.added',
+      fields: { userId: 'userId', projectId: 'projectId' },
+    }),
+    closing: {
+      prefix: 'user.grant.',
+      close: (management, { aggregateId }, json) =>
+        management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
+      search: {
+        findsOthers: true,
+        find: async ({ calls, find }) =>
+          (await find((query) => calls.listUserGrants({ query }))).map((grant) => ({
+            json: userGrantRecord(grant),
+            isInactive: grant.state === UserGrantState.INACTIVE,
+          })),
+      },
+    },
+  },
+  orgMembers: part({ ...ofOrganisation, type: 'org.member.added', fields: { userId: 'userId' } }),
+  projectMembers: part({ ...ofProject, type: 'project.member.added', fields: { userId: 'userId' } }),
+  projectGrantMembers: part({
+    ...ofProject,
+    type: 'project.grant.member.added',
+    fields: { grantId: 'grantId', userId: 'userId' },
+    isShared: true,
+  }),
+  loginTexts: text('Login'),
+  initMessages: text('InitCode'),
+  passwordResetMessages: text('PasswordReset'),
+  verifyEmailMessages: text('VerifyEmail'),
+  verifyPhoneMessages: text('VerifyPhone'),
+  verifySmsOtpMessages: { created: 'never', ids: 'none' },
+  verifyEmailOtpMessages: { created: 'never', ids: 'none' },
+  domainClaimedMessages: text('DomainClaimed'),
+  passwordlessRegistrationMessages: text('PasswordlessRegistration'),
+  inviteUserMessages: text('InviteUser'),
+};
+
+function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys }: GrantedProject): JsonObject {
+  const roles = grantedRoleKeys.length === 0 ? {} : { roleKeys: grantedRoleKeys };
+  return { grantId, projectGrant: { projectId, grantedOrgId, ...roles } };
+}
+
+function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGrant): JsonObject {
+  const grant = projectGrantId === '' ? {} : { projectGrantId };
+  const roles = roleKeys.length === 0 ? {} : { roleKeys };
+  return { userId, projectId, ...grant, ...roles };
+}
+
+/** Returns the event that creates the records of a section; undefined if ZITADEL drops them. */
+export function creationEvent(section: SectionName): CreationEvent | undefined {
+  const { created } = recordKinds[section];
+  return created === 'never' ? undefined : created;
+}
