@@ -24,7 +24,7 @@ export class UndoneChanges implements PairVisitor {
       ...secretChange('password', password.path, first, second),
       ...secretChange('TOTP seed', totp.path, first, second),
       ...factorChange(first.otpEmail, second.otpEmail),
-      ...(first.state?.source === 'derived' ? [] : stateChangeTexts(states)),
+      ...(first.state?.source === 'unknown' ? [] : stateChangeTexts(states)),
     ];
     if (changes.length > 0) this.people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
   }

@@ -10,6 +10,7 @@ import type { OrganisationRecord } from '../organisation/record.ts';
 import type { OwnProviders } from '../organisation/section.ts';
 import { recordSection } from '../organisation/sections.ts';
 import { nothingStated } from '../organisation/statedContent.ts';
+import { stateSources } from '../organisation/states.ts';
 import {
   type ComparedRecord,
   comparedContent,
@@ -54,7 +55,7 @@ const content = z.object({
   body: z.string(),
   secrets: z.record(z.string(), z.string()),
   otpEmail: z.boolean().exactOptional(),
-  state: z.object({ value: z.string(), source: z.enum(['given', 'derived']) }).exactOptional(),
+  state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
   hashFormat: z.string().exactOptional(),
   isHashRefused: z.literal(true).exactOptional(),
   isSeedUnusable: z.literal(true).exactOptional(),

@@ -138,7 +138,7 @@ function unreadableRecord(
     credentials,
     clearPassword: undefined,
     givenPassword: undefined,
-    state: usual === undefined ? undefined : { value: usual, source: 'derived' },
+    state: usual === undefined ? undefined : { value: usual, source: 'unknown' },
     otpEmail: undefined,
     unknown: nothingUnknown,
     invalid,

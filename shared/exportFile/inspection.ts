@@ -257,7 +257,7 @@ async function countRecords(
     budget.take(record);
     const { state } = record;
     if (record.invalid !== undefined) invalid.add(record.section.name);
-    else if (state?.source === 'derived' && state.value === 'USER_STATE_INITIAL') initialPeople++;
+    else if (state?.source === 'unknown' && state.value === 'USER_STATE_INITIAL') initialPeople++;
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {

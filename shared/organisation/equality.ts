@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './section.ts';
-import type { RecordState } from './states.ts';
+import { type RecordState, stateFields } from './states.ts';
 
 /** The compared content of a record. */
 export interface ComparedContent {
@@ -24,7 +24,6 @@ export type FieldDifference =
   | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };
 
 const OTP_EMAIL = 'otpEmail';
-const STATES: readonly string[] = ['state', 'orgState'];
 
 /**
  * Lists the fields in which two records of a section differ. Records without differences are equal: for an import, for a
@@ -59,7 +58,7 @@ export function isOmission(difference: FieldDifference, first: ComparedContent, 
   if ('secret' in difference)
     return difference.secret === 'onlySecond' && first.lacks?.includes(difference.path) !== true;
   if (difference.path === OTP_EMAIL) return first.otpEmail === undefined;
-  return keepsStates && first.state?.source === 'derived' && STATES.includes(difference.path);
+  return keepsStates && first.state?.source === 'unknown' && stateFields.includes(difference.path);
 }
 
 function valueDifferences(first: unknown, second: unknown, path: string): FieldDifference[] {

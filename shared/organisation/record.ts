@@ -174,7 +174,7 @@ function assembleRecord(
     credentials,
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
-    state: typeof state === 'string' ? { value: state, source: isGiven ? 'given' : 'derived' } : undefined,
+    state: typeof state === 'string' ? { value: state, source: isGiven ? 'given' : 'unknown' } : undefined,
     otpEmail: beside.otpEmail,
     unknown: beside.unknown,
   };
@@ -215,19 +215,16 @@ export function nestedRecords(
 
 /** Builds the stored fields of a record, except its sequence and timestamps. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
+  const { section, state } = record;
+  // Most records have the usual state, which is stored only if the file has it.
+  const isOmitted = state?.source === 'unknown' && usualState(section) !== undefined;
   return {
-    partition: sectionPartition(record.orgId, record.section),
+    partition: sectionPartition(record.orgId, section),
     orgId: record.orgId,
     body: record.body,
     digest: record.digest,
     ...record.credentials,
-    ...storedState(record),
+    ...(state === undefined || isOmitted ? {} : { state: state.value }),
     ...(record.otpEmail ? { otpEmail: true } : {}),
   };
-}
-
-/** Returns the state to store. Most records have the usual state, which is stored only if the file has it. */
-function storedState({ section, state }: OrganisationRecord): Pick<DocumentFields, 'state'> {
-  if (state === undefined || (state.source === 'derived' && state.value === usualState(section))) return {};
-  return { state: state.value };
 }

@@ -37,8 +37,8 @@ export function statedState(
   state: RecordState | undefined,
   stated: StatedContent,
 ): RecordState | undefined {
-  const isStated = state?.source === 'derived' && stated.states && usualState(section) !== undefined;
-  return isStated ? { ...state, source: 'given' } : state;
+  const isStated = state?.source === 'unknown' && stated.states && usualState(section) !== undefined;
+  return isStated ? { ...state, source: 'derived' } : state;
 }
 
 /** Adds to a record what its file states by the values that the record lacks. */

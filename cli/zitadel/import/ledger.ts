@@ -14,6 +14,7 @@ import { planReferences, readableId, recordKey, reportedId } from '../../../shar
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
+import { stateSources } from '../../../shared/organisation/states.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { documentPath } from '../../../shared/store/store.ts';
@@ -65,7 +66,7 @@ const changesRow = z.object({ seeds: z.int(), closed: z.int() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
-  state: z.object({ value: z.string(), source: z.enum(['given', 'derived']) }).optional(),
+  state: z.object({ value: z.string(), source: z.enum(stateSources) }).optional(),
   otpEmail: z.boolean().optional(),
 });
 

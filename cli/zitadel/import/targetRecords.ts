@@ -5,10 +5,9 @@ import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
-import type { FieldDifference } from '../../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { isClosed as isClosedState } from '../../../shared/organisation/states.ts';
+import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
@@ -100,8 +99,8 @@ export class TargetRecords implements Disposable {
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(first.state?.value);
     // The import closes an open record, or reports it.
-    const isState = ({ path }: FieldDifference) => path === 'state' || path === 'orgState';
-    const others = mustBeClosed(record) && !isClosed ? fields.filter((field) => !isState(field)) : fields;
+    const others =
+      mustBeClosed(record) && !isClosed ? fields.filter(({ path }) => !stateFields.includes(path)) : fields;
     const difference = { outcome: 'different', section: section.name, orgId, id, fields: others } as const;
     const isEqual = others.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
     const paths = isEqual ? [] : others.map(({ path }) => path);

@@ -25,7 +25,7 @@ export const comparedFields: readonly FieldName[] = [
 /** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
 export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
   if (stored === undefined || stored.digest === record.digest) return false;
-  return hasFilledFields(record.section) || (onConflict === 'overwrite' && record.state?.source === 'derived');
+  return hasFilledFields(record.section) || (onConflict === 'overwrite' && record.state?.source === 'unknown');
 }
 
 /**

@@ -11,7 +11,7 @@ import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/s
 /** Returns the record with the stored state if the export file has none. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
-  if (record.state?.source !== 'derived' || state === undefined || state === record.state.value) return plan;
+  if (record.state?.source !== 'unknown' || state === undefined || state === record.state.value) return plan;
   const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
   return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }

@@ -1,7 +1,7 @@
 // The states of records, and what ZITADEL does to them.
 
 import type { Section, SectionName } from '../section.ts';
-import { isClosed } from '../states.ts';
+import { isClosed, stateFields } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
@@ -50,7 +50,7 @@ const activated: FieldFact = {
 export const stateless: FieldFact = {
   ...releasesWithoutStates,
   does: 'imports not',
-  fields: ['state', 'orgState'],
+  fields: stateFields,
   text: 'ZITADEL imports no states of organisations and users',
   steps: [
     {

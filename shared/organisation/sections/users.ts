@@ -154,23 +154,23 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
 
 function canonicalisePerson(json: JsonObject, orgId: string): void {
   if (json.userId !== undefined && json.state !== undefined) return;
-  const { userId, user, state: _, ...kept } = json;
+  const { userId, user, state, ...kept } = json;
   reorder(json, {
     userId: userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId)),
     user,
-    state: personState(json),
+    state: state ?? unstatedState(json),
     ...kept,
   });
 }
 
 /**
- * Returns a person's state, and derives it for files of older versions, which have none. A person is new unless the
+ * Returns the most likely state of a person without one, as in files of older versions. A person is new unless the
  * e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
  * password as new. This service does not, because exports may omit passwords.
  */
-function personState(json: JsonObject): unknown {
+function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
-  return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
+  return isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL';
 }
 
 function defaultDisplayName(person: JsonObject): string {

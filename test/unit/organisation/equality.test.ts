@@ -78,7 +78,7 @@ describe('the differing fields of two records', () => {
 
 describe('an import', () => {
   const stated = content({});
-  const omitted = content({}, { state: { value: 'USER_STATE_ACTIVE', source: 'derived' } });
+  const omitted = content({}, { state: { value: 'USER_STATE_ACTIVE', source: 'unknown' } });
 
   it('leaves credentials and factors that its record omits', () => {
     const secret = (kind: 'different' | 'onlyFirst' | 'onlySecond') => ({ path: 'p', secret: kind });

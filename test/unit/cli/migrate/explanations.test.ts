@@ -51,7 +51,7 @@ describe('a difference after a migration', () => {
 
   it('is unchanged if an overwrite keeps a state that the export omits', () => {
     const fields = [{ path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }];
-    const omitting = { ...source, state: { value: 'USER_STATE_ACTIVE', source: 'derived' } as const };
+    const omitting = { ...source, state: { value: 'USER_STATE_ACTIVE', source: 'unknown' } as const };
     expect(reason({ ...changed, fields }, 'overwrite', {}, omitting)).toMatch(/^unchanged: /);
     expect(reason({ ...changed, fields }, 'report', {}, omitting)).toBeUndefined();
     expect(reason({ ...changed, fields }, 'overwrite')).toBeUndefined();
