@@ -61,8 +61,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
       throw usageError('--token-file applies only to https://HOST, not to a database');
     const users = await givenUsers(call);
     const { openDatabasePeople } = await import('../people/openPeople.ts');
-    await using people = await openDatabasePeople(call, call);
-    return await removeFactors(people, users, call);
+    return removeFactors(openDatabasePeople(call), users, call);
   },
 });
 

@@ -3,14 +3,14 @@ import { defaultExportOptions } from '../../functions/export/contract.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
-import { type Surroundings, usageError } from '../command.ts';
+import { type OpenInstance, type Surroundings, usageError } from '../command.ts';
 import { undisposed } from '../exports/fileContent.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import { databaseName } from '../instanceLocation.ts';
 import { thisService } from '../places/databasePlace.ts';
-import { inProcess, type OpenDatabase, openApplication } from '../places/inProcess.ts';
+import { inProcess } from '../places/inProcess.ts';
 import { openServer } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
@@ -31,18 +31,11 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
 }
 
 /** Returns the people of a database, which the server in this process serves. */
-export async function openDatabasePeople(
-  database: OpenDatabase,
-  call: Surroundings,
-): Promise<People & AsyncDisposable> {
-  const opened = await openApplication(database);
-  const server = inProcess(databaseName(database.location), async () => ({ ...opened, ...undisposed }));
+export function openDatabasePeople(call: Surroundings & OpenInstance): People {
+  const { store, location } = call;
+  const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   const place = openServer(server, thisService);
-  return {
-    find: (users, signal) => findInExport(place, false, users, call, signal),
-    ...factorsOf(server),
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  };
+  return { find: (users, signal) => findInExport(place, false, users, call, signal), ...factorsOf(server) };
 }
 
 /** Returns the calls on factors, by the interface that instances and ZITADELs implement. */

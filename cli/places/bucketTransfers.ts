@@ -8,6 +8,7 @@ import {
   placeUnreachable,
   sourceInvalid,
 } from '../../shared/errors/placeErrors.ts';
+import { readContinued } from '../../shared/objectStorage/continuedRead.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
 import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../httpClient.ts';
@@ -51,25 +52,16 @@ export async function* downloadObject(
   onReceived: (bytes: number) => void,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const backoff = new Backoff(retries, signal);
-  const checksum = new CRC32C();
-  let position = 0;
-  do {
-    const start = position;
-    try {
-      for await (const chunk of receive(address, start, signal)) {
-        position += chunk.byteLength;
-        checksum.update(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-        onReceived(position);
-        yield chunk;
-      }
-      if (position < size) throw broken(address, 'download', `it ended after ${position} of ${size} bytes`);
-    } catch (error) {
-      if (position > start) backoff.progressed();
-      if (!(await backoff.failed(error))) throw error;
+  async function* open(start: number): AsyncGenerator<Uint8Array> {
+    let position = start;
+    for await (const chunk of receive(address, start, signal)) {
+      position += chunk.byteLength;
+      onReceived(position);
+      yield chunk;
     }
-  } while (position < size);
-  if (position === size && checksum.toString() === crc32c) return;
+  }
+  const premature = (position: number) => broken(address, 'download', `it ended after ${position} of ${size} bytes`);
+  if (yield* readContinued({ size, crc32c, open, premature, retries }, signal)) return;
   const advice = 'repeat the command';
   throw sourceInvalid({
     place: address.origin,

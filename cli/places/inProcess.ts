@@ -15,42 +15,17 @@ import type { HttpResponse } from '../httpClient.ts';
 import type { Server, ServerCall } from './server.ts';
 
 /** An open database, and the hashing of clear passwords. */
-export interface OpenDatabase extends Partial<Pick<Config, 'passwordHashing'>> {
+interface OpenDatabase extends Partial<Pick<Config, 'passwordHashing'>> {
   readonly store: Store;
   readonly location: StoreLocation;
 }
 
-type Application = ReturnType<typeof createApp>;
-
 /**
- * Opens the application on a database. The account of the operating system makes all calls, and the audit trail records it.
- * No limits apply. The caller still closes the database.
+ * Returns the server of a database. The account of the operating system makes all calls, and the audit trail records it. No
+ * limits apply.
+ * @param open opens the database for a call
  */
-export async function openApplication({ store, location, passwordHashing }: OpenDatabase) {
-  const audit = openAudit(store, { storeLocation: location }, process.stderr);
-  const routes = await allRoutes({
-    store,
-    audit,
-    objectStorage: openObjectStorage(),
-    now: () => new Date(),
-    authenticate: asOperator(systemAccount()),
-    limits: noLimits,
-    passwordHashing,
-  });
-  const application: Application = createApp({ routes });
-  return { application, [Symbol.asyncDispose]: () => audit.close() };
-}
-
-/** The application for one call, or for several; disposed of at the end of each call. */
-interface Opened extends AsyncDisposable {
-  readonly application: Application;
-}
-
-/**
- * Returns the server of a database.
- * @param open opens the application for a call
- */
-export function inProcess(name: string, open: () => Promise<Opened>): Server {
+export function inProcess(name: string, open: () => Promise<OpenDatabase & AsyncDisposable>): Server {
   return {
     name,
     isRemote: false,
@@ -58,8 +33,19 @@ export function inProcess(name: string, open: () => Promise<Opened>): Server {
     broken: (_moment, error) => error,
     async send(call, signal) {
       await using resources = new AsyncDisposableStack();
-      const { application } = resources.use(await open());
-      const response = await request(application, call, signal, resources);
+      const { store, location, passwordHashing } = resources.use(await open());
+      const audit = openAudit(store, { storeLocation: location }, process.stderr);
+      resources.defer(() => audit.close());
+      const routes = await allRoutes({
+        store,
+        audit,
+        objectStorage: openObjectStorage(),
+        now: () => new Date(),
+        authenticate: asOperator(systemAccount()),
+        limits: noLimits,
+        passwordHashing,
+      });
+      const response = await request(createApp({ routes }), call, signal, resources);
       const held = resources.move();
       return { ...response, [Symbol.asyncDispose]: () => held.disposeAsync() };
     },
@@ -74,7 +60,7 @@ const ORIGIN = 'http://localhost';
  * @throws the error of the call's file; an unexpected error of the application, with its cause
  */
 async function request(
-  application: Application,
+  application: ReturnType<typeof createApp>,
   { method, path, accept = 'application/json', contentType = 'application/json', body, file }: ServerCall,
   signal: AbortSignal,
   resources: AsyncDisposableStack,

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { CRC32C, type Storage } from '@google-cloud/storage';
+import type { Storage } from '@google-cloud/storage';
 import { z } from 'zod';
 import { objectCorrupted, objectEncoded, objectReplaced, objectUri } from '../errors/storageErrors.ts';
-import { Backoff } from '../retry.ts';
+import { readContinued } from './continuedRead.ts';
 import type { PinnedObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
 
@@ -43,31 +43,22 @@ export async function pinObject(
 
 // The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.
 async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  const backoff = new Backoff(storagePolicy, signal);
-  const crc32c = new CRC32C();
-  let position = 0;
-  do {
-    const start = position;
-    try {
-      for await (const chunk of open(pinned, position, signal)) {
-        position += chunk.length;
-        crc32c.update(chunk);
-        yield chunk;
-      }
-      if (position < pinned.size) throw prematureEnd;
-    } catch (reason) {
-      if (position > start) backoff.progressed();
-      if (!(await backoff.failed(reason))) throw storageError(reason, pinned.target);
-    }
-  } while (position < pinned.size);
-  if (position !== pinned.size || crc32c.toString() !== pinned.crc32c)
-    throw objectCorrupted({ at: objectUri(pinned.target) });
+  const open = (start: number) => openAt(pinned, start, signal);
+  const object = { ...pinned, open, premature: () => prematureEnd, retries: storagePolicy };
+  let isIntact: boolean;
+  try {
+    isIntact = yield* readContinued(object, signal);
+  } catch (reason) {
+    signal.throwIfAborted();
+    throw storageError(reason, pinned.target);
+  }
+  if (!isIntact) throw objectCorrupted({ at: objectUri(pinned.target) });
 }
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
 /** Reads the bytes from `start` on in one request, and aborts it when the reader stops early. */
-async function* open(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
+async function* openAt(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();
   try {

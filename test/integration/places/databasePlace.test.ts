@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { undisposed } from '../../../cli/exports/fileContent.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../../cli/exports/placeInterfaces.ts';
 import { openDatabase, thisService } from '../../../cli/places/databasePlace.ts';
-import { inProcess, openApplication } from '../../../cli/places/inProcess.ts';
+import { inProcess } from '../../../cli/places/inProcess.ts';
 import { openServer } from '../../../cli/places/instancePlace.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { importRequest } from '../../../functions/import/contract.ts';
@@ -116,11 +116,8 @@ describe('a database as a place', () => {
     }));
     const cause = new TypeError('a fault');
     const store = { ...opened.store, snapshot: () => Promise.reject(cause) };
-    await using application = await openApplication({ store, location });
-    const place = openServer(
-      inProcess('north', async () => ({ ...application, ...undisposed })),
-      thisService,
-    );
+    const server = inProcess('north', async () => ({ store, location, ...undisposed }));
+    const place = openServer(server, thisService);
     const log = vi.spyOn(process.stderr, 'write');
     const importing = place.import(fileOf([organisation('acme')]), { ...options, dryRun: true }, meter, signal);
     await expect(importing).rejects.toMatchObject({ cause });

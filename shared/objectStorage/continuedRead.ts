@@ -1,0 +1,42 @@
+import { CRC32C } from '@google-cloud/storage';
+import { Backoff, type RetryPolicy } from '../retry.ts';
+
+/** An object that several requests can read, each from a position on. */
+interface ContinuedObject {
+  readonly size: number;
+  readonly crc32c: string;
+  /** Reads the bytes from a position on, in one request. */
+  readonly open: (start: number) => AsyncIterable<Uint8Array>;
+  /** Creates the error of a response that ends before the object does. */
+  readonly premature: (position: number) => unknown;
+  readonly retries: RetryPolicy;
+}
+
+/**
+ * Yields the bytes of an object. Continues after an error that may be transient, from the position that was reached.
+ * @returns whether the bytes have the size and the checksum of the object
+ * @throws the last error of `open`; the signal's reason
+ */
+export async function* readContinued(
+  { size, crc32c, open, premature, retries }: ContinuedObject,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, boolean, void> {
+  const backoff = new Backoff(retries, signal);
+  const checksum = new CRC32C();
+  let position = 0;
+  do {
+    const start = position;
+    try {
+      for await (const chunk of open(start)) {
+        position += chunk.byteLength;
+        checksum.update(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        yield chunk;
+      }
+      if (position < size) throw premature(position);
+    } catch (error) {
+      if (position > start) backoff.progressed();
+      if (!(await backoff.failed(error))) throw error;
+    }
+  } while (position < size);
+  return position === size && checksum.toString() === crc32c;
+}
