@@ -20,10 +20,11 @@ export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uin
 /**
  * Returns the content of a stored file, which can be read repeatedly and reports the fraction that was read.
  * @param size the size of the stored file
+ * @param isPlain whether the file is stored as its content
  * @param open reads the decompressed content, and counts the stored bytes
  */
 export function storedContent(
-  size: number,
+  { size, isPlain = false }: { readonly size: number; readonly isPlain?: boolean },
   open: (count: CountBytes, signal: AbortSignal) => AsyncIterable<Uint8Array>,
 ): ExportFile {
   let position = 0;
@@ -35,6 +36,7 @@ export function storedContent(
   }
   return {
     isRepeatable: true,
+    size: isPlain ? size : undefined,
     open(signal) {
       position = 0;
       return open(count, signal);
@@ -58,7 +60,7 @@ export async function makeRepeatable(
   try {
     for await (const chunk of content.open(signal)) await storage.append(chunk).catch(throwSpoolError);
     const copy = await storage.finish().catch(throwSpoolError);
-    return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
+    return { isRepeatable: true, size: copy.size, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
   } catch (error) {
     await storage.close();
     throw error;

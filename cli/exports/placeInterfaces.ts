@@ -2,6 +2,7 @@
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions } from '../../functions/import/contract.ts';
+import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
@@ -52,15 +53,20 @@ export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions
 export interface ExportFile extends AsyncDisposable {
   /** Whether `open` may be called repeatedly and always returns the same bytes. */
   readonly isRepeatable: boolean;
+  /** The number of bytes that `open` yields, if it is known in advance. */
+  readonly size?: number | undefined;
   /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
   /** Sentences about omitted or unknown content so far, such as a sentence per organisation. */
   readonly notices?: readonly string[];
+  /** Whether `open` validates the file, and passes its items on. */
+  readonly isValidated?: true;
   /**
    * Reads the file's bytes, decompressed.
+   * @param onItems takes the items of a validated file
    * @throws IdentityError if the place breaks off
    */
-  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
   /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
@@ -127,7 +133,7 @@ export interface ImportMeter {
    * @param compared returns the progress of the phase; by default that of reading the content
    */
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
-  /** Called when the target begins to receive the file, if that is a phase after the first one. */
+  /** Called when the target begins to receive the file, if that is a phase by itself. */
   readonly onUploading: (sent: SentBytes) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;

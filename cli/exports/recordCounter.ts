@@ -9,7 +9,7 @@ import { findSection, organisationSection } from '../../shared/organisation/sect
 import { usageError } from '../command.ts';
 import { printable } from '../terminal.ts';
 import { sourceError } from './fileContent.ts';
-import type { PlaceExportOptions } from './placeInterfaces.ts';
+import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
 /** The schema of the request in a manifest. Older manifests omit fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
@@ -56,27 +56,32 @@ export class RecordCounter {
   }
 
   /**
-   * Passes a file's bytes on.
+   * Reads a file, and yields its bytes. Counts what a validated file passes on; another one is read for it.
    * @param isValidated whether the receiver validates the records, which then are only found here; by default their JSON
    * is checked
    * @throws IdentityError at the end of an incomplete or invalid file; also at the end of one without organisations or
    * without a selected one, before the target uses the file
    */
-  async *count(content: AsyncIterable<Uint8Array>, isValidated = false): AsyncGenerator<Uint8Array> {
-    const reader = new ExportFileReader(() => true, { findsOnly: isValidated });
-    for await (const chunk of content) {
-      this.check(() => this.add(reader, chunk));
+  async *count(
+    content: Pick<ExportFile, 'open' | 'isValidated'>,
+    signal: AbortSignal,
+    isValidated = false,
+  ): AsyncGenerator<Uint8Array> {
+    const reader =
+      content.isValidated === true ? undefined : new ExportFileReader(() => true, { findsOnly: isValidated });
+    for await (const chunk of content.open(signal, this.addItems)) {
+      this.bytes += chunk.byteLength;
+      if (reader !== undefined) this.check(() => this.addItems(reader.push(chunk)));
       yield chunk;
     }
-    this.check(() => reader.end());
+    this.check(() => reader?.end());
     if (this.isFile && !this.hasOrganisations)
       throw usageError(`${this.name} has no organisations: specify an export file with organisations`);
     requireFound(`${this.name} does not have`, this.missing);
   }
 
-  private add(reader: ExportFileReader, chunk: Uint8Array): void {
-    this.bytes += chunk.byteLength;
-    for (const item of reader.push(chunk)) {
+  private readonly addItems = (items: readonly ExportFileItem[]): void => {
+    for (const item of items) {
       const { name, organisation } = item;
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
@@ -88,7 +93,7 @@ export class RecordCounter {
         if (name === organisationSection.name) this.organisations++;
       }
     }
-  }
+  };
 
   private addManifest(item: ExportFileItem): void {
     const manifest = uniqueValue(item);

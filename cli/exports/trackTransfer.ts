@@ -30,7 +30,7 @@ interface ReadContent {
 /** The phase in which a target settles records. */
 const IMPORTING = 'importing';
 
-/** Imports content into a place, and shows its phases: sending, for some places uploading, and settling. */
+/** Imports content into a place, and shows its phases: sending, or reading if necessary and uploading, and settling. */
 export async function trackImport(
   target: DatabasePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -53,13 +53,14 @@ export async function trackImport(
     // The target knows only paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   });
-  const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
+  const ended = Promise.race([started.promise, importing.then(() => undefined)]);
+  const next = Promise.race([uploading.promise, ended]);
+  const [first, compared] = await Promise.race([begun.promise, next.then(() => [])]);
   const given =
     compared === undefined
       ? meterOf(content, counter)
       : { records: () => compared().records, fraction: () => shareOf(compared()) };
-  const ended = Promise.race([started.promise, importing.then(() => undefined)]);
-  const sent = await trackPhase(output, first, given, () => Promise.race([uploading.promise, ended]));
+  const sent = await (first === undefined ? next : trackPhase(output, first, given, () => next));
   if (sent !== undefined) {
     const { bytes, total } = sent;
     await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
@@ -86,7 +87,7 @@ export function trackStore(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   return trackPhase(output, phase, meterOf(content, counter), () =>
-    target.store(counter.count(content.open(signal)), signal).catch(async (error: unknown) => {
+    target.store(counter.count(content, signal), signal).catch(async (error: unknown) => {
       throw signal.aborted ? error : ((await content.deleteAfter?.(error)) ?? error);
     }),
   );
@@ -102,9 +103,9 @@ export function countedContent(content: ExportFile, counter: RecordCounter): Exp
   let isFirst = true;
   return {
     isRepeatable: content.isRepeatable,
+    size: content.size,
     open(signal) {
-      const bytes = content.open(signal);
-      const result = isFirst ? counter.count(bytes, true) : bytes;
+      const result = isFirst ? counter.count(content, signal, true) : content.open(signal);
       isFirst = false;
       return result;
     },

@@ -1,12 +1,13 @@
 // Files and standard streams as places.
 
 import { createReadStream } from 'node:fs';
-import { access, type FileHandle, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceInvalid, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import { isPlainJson, REQUEST_START_BYTES } from '../../shared/exportFile/fileForm.ts';
 import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
@@ -31,7 +32,16 @@ async function openStoredFile(path: string): Promise<ExportFile> {
     const advice = 'name a file, or sqlite:DIR for the database of a self-hosted instance';
     throw sourceInvalid({ place: path, problem: 'is a directory, not an export file', advice });
   }
-  return storedContent(entry.size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
+  const isPlain = entry.isFile() && (await isPlainJson(await readStartOf(path)));
+  return storedContent({ size: entry.size, isPlain }, (count, signal) =>
+    readExportJson(path, count(createReadStream(path, { signal }))),
+  );
+}
+
+async function readStartOf(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(REQUEST_START_BYTES) });
+  return buffer.subarray(0, bytesRead);
 }
 
 /** @throws IdentityError ALREADY_EXISTS; Error of the file system for a path that cannot be looked up */

@@ -46,6 +46,7 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
   };
 }
 
+type OnItems = Parameters<ExportFile['open']>[1];
 type CallLimits = NonNullable<Recognised['callLimits']>;
 
 async function exportFromInstance(
@@ -61,17 +62,18 @@ async function exportFromInstance(
   const onReceived = (share: number) => {
     fraction = share;
   };
-  async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* open(signal: AbortSignal, onItems: OnItems): AsyncGenerator<Uint8Array> {
     const call = callOperation(server, jsonCall('export', request), [200, SEE_OTHER], signal);
     await using response = await call.catch((error: unknown) => {
       throw responseTooLarge.is(error) ? exportTooLarge(server, callLimits, error) : error;
     });
     if (response.status === SEE_OTHER)
-      notices.push(...(yield* exportedObject({ server, response, held, onReceived }, signal)));
-    else yield* proved(server, response, () => received(server, response, signal), signal);
+      notices.push(...(yield* exportedObject({ server, response, held, onReceived, onItems }, signal)));
+    else yield* proved(server, response, () => received(server, response, signal), signal, onItems);
   }
   return {
     isRepeatable: false,
+    isValidated: true,
     open,
     notices,
     fraction: () => fraction,
@@ -90,6 +92,7 @@ interface ExportedObject {
   readonly held: HeldFile;
   /** Called with the share of the object that was received. */
   readonly onReceived: (share: number) => void;
+  readonly onItems: OnItems;
 }
 
 /**
@@ -98,7 +101,7 @@ interface ExportedObject {
  * @returns sentences about an object that could not be deleted
  */
 async function* exportedObject(
-  { server, response, held, onReceived }: ExportedObject,
+  { server, response, held, onReceived, onItems }: ExportedObject,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, readonly string[]> {
   const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
@@ -110,7 +113,7 @@ async function* exportedObject(
     const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
     const address = parseAddress(server.name, response.headers.location);
     const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
-    yield* proved(server, response, open, signal);
+    yield* proved(server, response, open, signal, onItems);
   } catch (error) {
     throw signal.aborted ? error : await held.deleteAfter(error);
   }
@@ -130,9 +133,10 @@ async function* proved(
   response: HttpResponse,
   open: () => AsyncIterable<Uint8Array>,
   signal: AbortSignal,
+  onItems?: OnItems,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
-    yield* proveExport({ open }, signal);
+    yield* proveExport({ open }, signal, onItems);
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(server, response, error.message) : error;
   }
@@ -180,18 +184,21 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { server, callLimits, content, options, meter } = importing;
   const { requestBytes, transfers } = callLimits;
   requireNoneForZitadel(options);
-  // Only its size decides whether a file is uploaded. A database reads it without a transfer.
-  meter.onBegun(transfers === true || !server.isRemote ? 'reading' : 'sending');
+  const { size = 0 } = content;
+  const isUploaded = transfers === true && requestBytes !== undefined && size > requestBytes;
+  // A database reads the file without a transfer. An instance receives a file at once if its size is known.
+  const isRead = !server.isRemote || (transfers === true && content.size === undefined);
+  if (!isUploaded) meter.onBegun(isRead ? 'reading' : 'sending');
   if (requestBytes === undefined) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  const bytes = await countBytes(file, signal);
+  const bytes = file.size ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
   const { importUploaded } = await import('./uploadedImport.ts');
   return await importUploaded(server, { content: file, bytes }, options, meter, signal);
 }
 
-/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
+/** Reads content to its end, and returns its size. */
 async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   for await (const chunk of content.open(signal)) bytes += chunk.byteLength;

@@ -16,7 +16,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     async readExport(_, signal) {
       // All readings get the generation that is current now.
       const object = await storage.pin(location, signal);
-      return storedContent(object.size, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
+      return storedContent(object, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);

@@ -2,7 +2,7 @@
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { readStart } from '../async.ts';
+import { once, readStart } from '../async.ts';
 import { QUOTE } from '../json/bytes.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { JsonSplitter, type SplitValue } from '../json/splitter.ts';
@@ -34,6 +34,19 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
   yield* REQUEST_START.test(start.toString('latin1')) ? fileInRequest(rest) : rest;
 }
 
+/**
+ * Whether a file is stored as its JSON in UTF-8, whose size is then that of the file.
+ * @param start the first bytes of the file, at least 1,000 of a larger one
+ */
+export async function isPlainJson(start: Uint8Array): Promise<boolean> {
+  try {
+    return Buffer.concat(await Array.fromAsync(exportFileJson(once(start)))).equals(start);
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
+  }
+}
+
 type CheckSize = (bytes: number) => void;
 
 const CHUNK_BYTES = 64 * 1024;
@@ -60,7 +73,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
 
 /** The beginning of an import request: no field with an object or a list precedes its file. */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
-const REQUEST_START_BYTES = 1_000;
+export const REQUEST_START_BYTES = 1_000;
 
 /** Yields the export file inside an import request. */
 async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {

@@ -41,6 +41,8 @@ type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: Organisation
 /** The listeners of one pass over a file. */
 export interface PassOptions {
   readonly onRecord: OnRecord;
+  /** Takes the items of each chunk before they are validated. */
+  readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
   /** Takes the number of organisations so far. */
   readonly onOrganisations?: (count: number) => void;
   /** Takes each entry of `orgs` after its end, so that memory does not grow with their number. By default they are kept. */
@@ -68,7 +70,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 export async function* passFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  { onRecord, onOrganisations = () => {}, onEntry, knownDrafts }: PassOptions,
+  { onRecord, onItems, onOrganisations = () => {}, onEntry, knownDrafts }: PassOptions,
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const pass = createPass();
   const reader = new ExportFileReader(() => true, { onUnknown: pass.unknown.addField });
@@ -82,6 +84,7 @@ export async function* passFile(
       // A body has been checked as it was received, but not an object in a bucket, or escapes in a string.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
+      onItems?.(items);
       onOrganisations(reader.organisations);
       for (const item of items) {
         if (isTurnOver()) await yieldToEventLoop();

@@ -10,7 +10,7 @@ import { organisationSection, sections } from '../organisation/sections.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
-import { passFile, readFile, Violations } from './filePass.ts';
+import { type PassOptions, passFile, readFile, Violations } from './filePass.ts';
 import { type Manifest, type ManifestTally, statedContent } from './manifest.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
@@ -134,11 +134,13 @@ function sumUnknownStates(organisations: readonly OrganisationHeader[]): Unknown
 /**
  * Yields the bytes of an export of this service, and requires at their end that its manifest proves it complete and
  * unchanged. The export is read once, and memory does not grow with it.
+ * @param onItems takes the items of each chunk before they are validated
  * @throws IdentityError INVALID_ARGUMENT naming what is missing, invalid or different
  */
 export async function* proveExport(
   source: ExportFileSource,
   signal: AbortSignal,
+  onItems?: PassOptions['onItems'],
 ): AsyncGenerator<Uint8Array, void, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
@@ -146,7 +148,7 @@ export async function* proveExport(
     // counts as an organisation, as in an import: no instance writes it.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
   };
-  const { manifest, tally } = yield* passFile(source, signal, { onRecord: () => {}, onEntry });
+  const { manifest, tally } = yield* passFile(source, signal, { onRecord: () => {}, onItems, onEntry });
   if (manifest === undefined)
     throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
   checkManifest(manifest, tally);

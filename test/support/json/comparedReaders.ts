@@ -39,11 +39,13 @@ const readRecords = (pieces: readonly Buffer[]) => {
   return items.map(({ path, value }): [JsonPath, unknown] => [path, value]);
 };
 
+const { signal } = new AbortController();
+
 const readers: readonly Reader[] = [
   { read: async (file, cut) => readRecords(cut(file)) },
   {
     read: async (file, cut) => {
-      for await (const _ of new RecordCounter('file').count(stream(cut(file))));
+      for await (const _ of new RecordCounter('file').count({ open: () => stream(cut(file)) }, signal));
       return undefined;
     },
   },

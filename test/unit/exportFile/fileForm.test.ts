@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { exportFileJson } from '../../../shared/exportFile/fileForm.ts';
+import { exportFileJson, isPlainJson, REQUEST_START_BYTES } from '../../../shared/exportFile/fileForm.ts';
 import { JsonError, locatedMessage } from '../../../shared/json/jsonError.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 
@@ -37,6 +37,16 @@ const forms: readonly (readonly [string, Buffer])[] = [
 describe('an export file', () => {
   it.each(forms)('%s has the same JSON as the plain file, however it arrives', async (_name, file) => {
     for (const size of [1, 2, 3, 7, file.length]) expect((await read(file, size)).trim()).toBe(FILE);
+  });
+
+  it('is plain JSON in no other form than its own, as its beginning shows', async () => {
+    const plain = ['plain', 'with white space before it'];
+    const isPlain = (file: Uint8Array) => isPlainJson(file.subarray(0, REQUEST_START_BYTES));
+    for (const [name, file] of forms) expect([name, await isPlain(file)]).toEqual([name, plain.includes(name)]);
+    const large = `{"orgs":[{"orgId":"a","org":{"name":${JSON.stringify('é'.repeat(2_000))}}}]}`;
+    expect(await isPlain(bytes(large))).toBe(true);
+    expect(await isPlain(bytes(`{"data_orgs":${large}}`))).toBe(false);
+    expect(await isPlain(gzipSync(large))).toBe(false);
   });
 
   it('is read in pieces when it is large, and unknown fields precede its organisations', async () => {

@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest';
 import { RecordCounter } from '../../../../cli/exports/recordCounter.ts';
+import { ExportFileReader } from '../../../../shared/exportFile/reader.ts';
 import { inPieces } from '../../../support/fixtures/bytes.ts';
+
+const { signal } = new AbortController();
 
 async function counts(orgs: readonly object[], isValidated = false) {
   const counter = new RecordCounter('north.json');
-  for await (const _ of counter.count(inPieces(Buffer.from(JSON.stringify({ orgs }))), isValidated));
+  for await (const _ of counter.count(
+    { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) },
+    signal,
+    isValidated,
+  ));
   const { organisations, records, bytes } = counter;
   return { organisations, records, bytes };
 }
@@ -36,7 +43,7 @@ it('records that the receiver validates are counted as those that are read', asy
 it('the JSON of a record is checked unless the receiver validates it', async () => {
   const bytes = Buffer.from('{"orgs":[{"orgId":"o","org":{"name":nothing}}]}');
   const read = async (isValidated: boolean) => {
-    for await (const _ of new RecordCounter('north.json').count(inPieces(bytes), isValidated));
+    for await (const _ of new RecordCounter('north.json').count({ open: () => inPieces(bytes) }, signal, isValidated));
   };
   await expect(read(false)).rejects.toThrow('orgs[0].org.name');
   await expect(read(true)).resolves.toBeUndefined();
@@ -48,4 +55,17 @@ it.each([
   ['two spellings of a field', [{ orgId: 'o', org_id: 'o' }], 'orgs[0].org_id: duplicate field "orgId"'],
 ])('a file with %s is rejected with the error of an import before it is sent', async (_, orgs, problem) => {
   await expect(counts(orgs)).rejects.toThrow(problem);
+});
+
+it('a file that its place validates is counted by the items that the place has read', async () => {
+  const counter = new RecordCounter('north');
+  const orgs = [{ orgId: 'o', org: { name: 'O' }, userGrants: [grant] }];
+  const items = new ExportFileReader(() => true).push(Buffer.from(JSON.stringify({ orgs })));
+  async function* open(_signal: AbortSignal, onItems: (read: typeof items) => void = () => {}) {
+    onItems(items);
+    yield Buffer.from('not read again');
+  }
+  for await (const _ of counter.count({ isValidated: true, open }, signal));
+  const { organisations, records, bytes } = counter;
+  expect({ organisations, records, bytes }).toEqual({ organisations: 1, records: 2, bytes: 14 });
 });
