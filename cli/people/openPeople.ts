@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { defaultExportOptions } from '../../functions/export/contract.ts';
+import { listUsers } from '../../shared/accounts/listing.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { type OpenInstance, type Surroundings, usageError } from '../command.ts';
 import { undisposed } from '../exports/fileContent.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import { databaseName } from '../instanceLocation.ts';
-import { thisService } from '../places/databasePlace.ts';
 import { inProcess } from '../places/inProcess.ts';
-import { openServer } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
 import { type InstanceSettings, overNetwork, type Server } from '../places/server.ts';
@@ -34,8 +34,7 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
-  const place = openServer(server, thisService);
-  return { find: (users, signal) => findInExport(place, false, users, call, signal), ...factorsOf(server) };
+  return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
 /** Returns the calls on factors, by the interface that instances and ZITADELs implement. */
@@ -64,6 +63,20 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
     if (response.status !== 200) throw await responseError(server, response);
     return factorsResponse.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
   });
+}
+
+/** Finds people among the users of a database, without an export, which the audit trail would record. */
+async function findInStore(
+  store: Store,
+  users: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Match[]>> {
+  const search = new PersonSearch(users);
+  for await (const { kind, email = '', ...user } of listUsers(store, undefined)) {
+    signal.throwIfAborted();
+    if (kind === 'person') search.add({ ...user, email });
+  }
+  return search.found;
 }
 
 /** Finds people in an export, because instances have no search. Without permission to export, each text is an id. */
