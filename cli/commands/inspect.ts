@@ -34,7 +34,7 @@ export const inspectCommand = defineCommand({
     const options = { ...exportOptionsOf(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
-    const { stateWarnings } = await import('../../functions/import/results/fileWarnings.ts');
+    const { stateWarnings } = await import('../../shared/exportFile/fileWarnings.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
     const warnings = stateWarnings(inspection);
     return inspectOutput(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));

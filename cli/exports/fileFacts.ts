@@ -1,7 +1,6 @@
 // Facts about the content of an export file, collected while it is read.
 
 import type { ImportError } from '../../functions/import/contract.ts';
-import { MAX_LISTED_ISSUES, toImportError } from '../../functions/import/results/report.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -9,6 +8,7 @@ import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts
 import { noSecrets, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
+import { MAX_LISTED_ISSUES, toRecordError } from '../../shared/organisation/recordErrors.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import type { ExportedRequest } from './recordCounter.ts';
@@ -89,7 +89,7 @@ export class FileFacts implements RecordVisitor {
     if (passwordHash !== undefined) increase(this.hashFormats, hashVerification(passwordHash).format);
     this.secrets.add(record);
     if (record.invalid !== undefined) {
-      this.invalid.add(toImportError(record, record.invalid));
+      this.invalid.add(toRecordError(record, record.invalid));
       return;
     }
     const document = { id: recordKey(record).id, ...storedFields(record) };

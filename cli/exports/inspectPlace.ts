@@ -1,8 +1,8 @@
 // Reading and validating the export of a place.
 
-import { organisationFilter } from '../../functions/import/selection.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import { interruptible, isUsageError, NOTHING_CHANGED } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { rejection } from '../serverErrors.ts';

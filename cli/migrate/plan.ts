@@ -1,9 +1,9 @@
 // The plan of a migration.
 
-import { stateWarnings } from '../../functions/import/results/fileWarnings.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
+import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';

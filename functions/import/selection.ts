@@ -8,13 +8,6 @@ import type { ImportSettings } from './context.ts';
 import type { ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
 
-/** Returns whether a request selects an organisation, by its id. */
-export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: ImportSettings): (orgId: string) => boolean {
-  const selected = new Set(orgIds);
-  const excluded = new Set(excludedOrgIds);
-  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
-}
-
 /** Lists the warnings about selected organisations that the file does not have, because their ids may be mistyped. */
 export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));

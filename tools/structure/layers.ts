@@ -31,6 +31,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/rpc'],
   ['functions/ports'],
   ['functions/transfers'],
+  ['functions/*/contract'],
   ['functions/*'],
   ['functions/endpoints'],
   ['functions/program'],
@@ -43,6 +44,11 @@ const layers: readonly (readonly string[])[] = [
   ['tools'],
 ];
 
+/** Parts that the files of a folder must not import, although they are below: other parts contain what they need. */
+const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
+  { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },
+];
+
 /** An import that the layers forbid. */
 interface Violation {
   readonly path: string;
@@ -50,14 +56,16 @@ interface Violation {
   readonly reason: string;
 }
 
-/** Finds the imports of parts above or beside the importing one, and those of files outside the table. */
-export function layerViolations(sources: readonly Source[], rows = layers): readonly Violation[] {
+/** Finds the imports of parts above, beside or barred from the importing one, and those of files outside the table. */
+export function layerViolations(sources: readonly Source[], rows = layers, bars = barred): readonly Violation[] {
   return sources.flatMap(({ path, imports }) => {
     const part = findPart(path, rows);
     return imports.flatMap((target) => {
       const imported = findPart(target, rows);
       if (part === undefined || imported?.name === part.name) return [];
       if (imported === undefined) return { path, target, reason: 'it has no layer' };
+      const bar = bars.find(({ folder, parts }) => path.startsWith(folder) && imported.pattern === parts);
+      if (bar !== undefined) return { path, target, reason: `import ${bar.instead}` };
       if (imported.row < part.row) return [];
       return {
         path,
@@ -73,13 +81,20 @@ export function unplacedFiles(sources: readonly Source[], rows = layers): readon
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
 
+interface Part {
+  readonly name: string;
+  /** The name in the table. */
+  readonly pattern: string;
+  readonly row: number;
+}
+
 /** Returns the part that a file belongs to: the one with the longest name. */
-function findPart(path: string, rows: typeof layers): { name: string; row: number } | undefined {
+function findPart(path: string, rows: typeof layers): Part | undefined {
   const parts = rows.flatMap((names, row) =>
     names.flatMap((name) => {
       const end = name.endsWith('*') ? '(?=/)' : '(?=/|\\.ts$)';
       const [match] = new RegExp(`^${name.replaceAll('*', '[^/]+')}${end}`).exec(path) ?? [];
-      return match === undefined ? [] : [{ name: match, row }];
+      return match === undefined ? [] : [{ name: match, pattern: name, row }];
     }),
   );
   return parts.sort((a, b) => b.name.length - a.name.length)[0];

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportWarning } from '../../../functions/import/contract.ts';
-import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
-import { organisationFilter } from '../../../functions/import/selection.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
+import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
+import { organisationFilter } from '../../../shared/exportFile/organisationFilter.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';

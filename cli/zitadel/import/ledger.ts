@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
-import { MAX_LISTED_ISSUES } from '../../../functions/import/results/report.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { meaningOfMessage } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
+import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import { planReferences, readableId, recordKey, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';

@@ -2,12 +2,11 @@
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
-import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { readableId, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
+import { MAX_LISTED_ISSUES, toRecordError, withShortTexts } from '../../../shared/organisation/recordErrors.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
@@ -20,12 +19,6 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
-/** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
-export const MAX_LISTED_ISSUES = 10_000;
-
-/** Ids and messages repeat texts of the file. Only texts above their limit are longer than this. */
-const MAX_ISSUE_CHARACTERS = 4_000;
-
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
@@ -72,8 +65,8 @@ export class ImportReport {
   add(record: OrganisationRecord, outcome: RecordOutcome): void {
     this.count(outcome.kind, record.section.name);
     const fieldError = record.adjustment?.error;
-    if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
-    else if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
+    if (outcome.kind === 'failed') this.addError(toRecordError(record, outcome.issue));
+    else if (fieldError !== undefined) this.addError(toRecordError(record, fieldError.issue, fieldError.type));
     for (const warning of collectWarnings(record, outcome)) this.addWarning(warning);
     if (!isWritten(outcome)) return;
     this.addWriteWarnings(outcome.writeWarnings);
@@ -156,21 +149,6 @@ export class ImportReport {
   }
 }
 
-function withShortTexts<Notice extends ImportError | ImportWarning>(notice: Notice): Notice {
-  const { id, message, params = {} } = notice;
-  const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);
-  if (length <= MAX_ISSUE_CHARACTERS) return notice;
-  const short = (text: string) => shortenedText(text, MAX_ISSUE_CHARACTERS);
-  return {
-    ...notice,
-    ...(id === undefined ? {} : { id: short(id) }),
-    message: short(message),
-    ...(notice.params && {
-      params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, short(value)])),
-    }),
-  };
-}
-
 function hasAny(counts: Counts): boolean {
   return Object.keys(counts).length > 0;
 }
@@ -181,16 +159,6 @@ function successEntry(
 ) {
   if (Array.isArray(entry)) return entry.map((path: string) => textAt(given ?? json, path, orgId)).join('_');
   return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(given ?? json, path)]));
-}
-
-/** Creates the error of a record, with the beginning of long texts. */
-export function toImportError(
-  record: OrganisationRecord,
-  issue: RecordIssue,
-  type: string = record.section.error.type,
-): ImportError {
-  const id = readableId(record);
-  return withShortTexts({ type, ...(id === undefined ? {} : { id }), ...reportedIssue(issue) });
 }
 
 const NO_WARNINGS: readonly ImportWarning[] = [];

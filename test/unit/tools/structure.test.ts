@@ -43,6 +43,15 @@ describe('layers', () => {
     expect(reasons('high.ts', './test/support/x.ts')).toEqual(['it has no layer']);
   });
 
+  it('forbid a folder to import a part whose contract it should import', () => {
+    const withContracts = [['middle/*/contract'], ['middle/*'], ['high']];
+    const bars = [{ folder: 'high/', parts: 'middle/*', instead: 'its contract' }];
+    const imports = (...specifiers: string[]) =>
+      layerViolations([file('high/x.ts', ...specifiers)], withContracts, bars).map(({ reason }) => reason);
+    expect(imports('../middle/a/contract.ts')).toEqual([]);
+    expect(imports('../middle/a/operation.ts')).toEqual(['import its contract']);
+  });
+
   it('list the files that belong to none of them', () => {
     const sources = [file('low/three.ts', '../high/x.ts'), file('middle/x.ts'), file('high/low/x.ts')];
     expect(unplacedFiles(sources, rows)).toEqual(['low/three.ts', 'middle/x.ts']);

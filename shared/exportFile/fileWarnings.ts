@@ -1,18 +1,20 @@
 // Warnings about the request and the file of an import as a whole.
 
-import { warn } from '../../../shared/errors/warnings.ts';
-import type { Inspection } from '../../../shared/exportFile/inspection.ts';
-import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
-import type { ImportWarning } from '../contract.ts';
+import { type RecordWarning, warn } from '../errors/warnings.ts';
+import type { Inspection } from './inspection.ts';
+import type { IgnoredField } from './manifest.ts';
+
+/** A warning of an import's response about the request or the file. */
+type FileWarning = RecordWarning & { readonly type: string; readonly id?: string };
 
 /** The warning of a file without a manifest. */
-const unproved: ImportWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
+const unproved: FileWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
 /** Returns the warnings about the states that a file lacks. */
 export function stateWarnings({
   unknownStates,
   initialPeople,
-}: Pick<Inspection, 'unknownStates' | 'initialPeople'>): ImportWarning[] {
+}: Pick<Inspection, 'unknownStates' | 'initialPeople'>): FileWarning[] {
   return [
     ...(unknownStates === undefined ? [] : [{ type: 'state', ...warn('states_unknown', { ...unknownStates }) }]),
     ...(initialPeople === 0 ? [] : [{ type: 'state', ...warn('people_initial', { people: initialPeople }) }]),
@@ -22,7 +24,7 @@ export function stateWarnings({
 /** Returns the warnings about a whole file. */
 export function fileWarnings(
   inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
-): ImportWarning[] {
+): FileWarning[] {
   return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
 }
 
@@ -34,7 +36,7 @@ export function fileWarnings(
 export function loginNameWarnings(
   { manifest, organisations }: Pick<Inspection, 'manifest' | 'organisations'>,
   byDefault: boolean,
-): ImportWarning[] {
+): FileWarning[] {
   if (manifest?.userLoginMustBeDomain !== true || byDefault) return [];
   const { length } = organisations.filter(
     ({ hasLoginNames, validatesDomains }) => hasLoginNames && validatesDomains === undefined,
@@ -43,6 +45,6 @@ export function loginNameWarnings(
 }
 
 /** Creates the warning of a field of the request that the service does not know. */
-export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {
+export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }

@@ -1,0 +1,13 @@
+/** The organisations that a request selects. */
+interface Selection {
+  /** Without ids, all organisations are selected. */
+  readonly orgIds?: readonly string[];
+  readonly excludedOrgIds?: readonly string[];
+}
+
+/** Returns whether a request selects an organisation, by its id. */
+export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
+  const selected = new Set(orgIds);
+  const excluded = new Set(excludedOrgIds);
+  return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
+}

@@ -1,0 +1,46 @@
+// Errors of records in the response of an import, and their limits.
+
+import { shortenedText } from '../errors/identityError.ts';
+import type { OrganisationRecord } from './record.ts';
+import { readableId } from './recordPlan.ts';
+import { type RecordIssue, reportedIssue } from './relations.ts';
+
+/** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
+export const MAX_LISTED_ISSUES = 10_000;
+
+/** Ids and messages repeat texts of the file. Only texts above their limit are longer than this. */
+const MAX_ISSUE_CHARACTERS = 4_000;
+
+/** An error or a warning about a record. */
+interface RecordNotice {
+  readonly type: string;
+  readonly id?: string | undefined;
+  readonly message: string;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** Returns a notice with the beginning of long texts. */
+export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Notice {
+  const { id, message, params = {} } = notice;
+  const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);
+  if (length <= MAX_ISSUE_CHARACTERS) return notice;
+  const short = (text: string) => shortenedText(text, MAX_ISSUE_CHARACTERS);
+  return {
+    ...notice,
+    ...(id === undefined ? {} : { id: short(id) }),
+    message: short(message),
+    ...(notice.params && {
+      params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, short(value)])),
+    }),
+  };
+}
+
+/** Creates the error of a record, with the beginning of long texts. */
+export function toRecordError(
+  record: OrganisationRecord,
+  issue: RecordIssue,
+  type: string = record.section.error.type,
+) {
+  const id = readableId(record);
+  return withShortTexts({ type, ...(id === undefined ? {} : { id }), ...reportedIssue(issue) });
+}
