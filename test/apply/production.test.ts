@@ -127,9 +127,12 @@ describe('the production example, applied with the real provider', () => {
 
   it.each(variables)('applies another $name, and keeps data', (change) => applyChange(withVariable(change)));
 
-  it.each(attributes)('applies another $name of an instance, and keeps data', (change) =>
-    applyChange(withAttribute(change)),
-  );
+  it.each(attributes)('applies another $name of an instance, and keeps data', async (change) => {
+    const plan = await applied.planned(withAttribute(change));
+    expect(plan).toMatch(/module\.(instance\["north"\]|edge)/);
+    expect(plan).not.toContain('module.instance["south"]');
+    await applyChange(withAttribute(change));
+  });
 
   it.each(rejectedVariables)('rejects another $name in the plan', (change) =>
     expectRejection(withVariable(change), change.sentence),

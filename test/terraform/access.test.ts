@@ -47,16 +47,3 @@ describe('the access that Terraform grants', () => {
     expect(keys).toHaveLength(1);
   });
 });
-
-describe('the load balancer', () => {
-  it('has no setting that Google rejects for serverless endpoints', () => {
-    const edge = files.filter(({ path }) => path.includes('edge')).map(({ text }) => text);
-    expect(edge.join('\n')).not.toMatch(/^\s*(timeout_sec|health_checks|balancing_mode|max_utilization)\s*=/m);
-  });
-
-  it('has one forwarding rule, and so one port', () => {
-    expect(distinct(/resource "google_compute_(\w*forwarding_rule)"/g)).toEqual(['global_forwarding_rule']);
-    expect(all.match(/google_compute_global_forwarding_rule" "/g)).toHaveLength(1);
-    expect(all).not.toContain('google_compute_target_http_proxy');
-  });
-});

@@ -19,7 +19,8 @@ async function readAll(directory: string, prefix: string): Promise<string> {
 async function withTables(directory: string, readme: string): Promise<string> {
   const variables = await readAll(directory, 'variables');
   const inputs = withTable(readme, 'Inputs', inputsTable(variables));
-  const both = withTable(inputs, 'Outputs', outputsTable(await readAll(directory, 'outputs')));
+  const outputs = await readAll(directory, 'outputs');
+  const both = outputs === '' ? inputs : withTable(inputs, 'Outputs', outputsTable(outputs));
   const heading = 'Settings of an instance';
   return directory === '.' ? withTable(both, heading, attributesTable(variables, 'instances')) : both;
 }

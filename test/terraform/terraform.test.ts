@@ -9,9 +9,10 @@ const directories = [
   'terraform/modules/instance',
   'terraform/modules/monitoring',
 ];
-const lines = directories.flatMap((directory) =>
-  ['init', 'validate', 'test'].map((step) => `ok    ${step.padEnd(9)} ${directory}`),
-);
+const lines = directories.flatMap((directory) => {
+  const steps = directory.endsWith('monitoring') ? ['init', 'validate'] : ['init', 'validate', 'test'];
+  return steps.map((step) => `ok    ${step.padEnd(9)} ${directory}`);
+});
 
 it('the Terraform configuration passes fmt, init, validate and its own tests', async (test) => {
   const skip = (reason: string) => {
