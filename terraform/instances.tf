@@ -1,11 +1,12 @@
 # Ids, domains and databases are remembered with the plan that added them. Under another id, all resources of an instance would be
-# replaced, and its domain would lead to an empty database: the output base_urls rejects that.
+# replaced, and its domains would lead to an empty database. A domain that the same plan adds has no certificate yet. The output
+# base_urls rejects both.
 locals {
   # The id of the instance by each domain and each database. A domain has a dot, and a database has none.
-  claims = merge([for id, instance in var.instances : {
-    (instance.domain)                 = id
-    (coalesce(instance.database, id)) = id
-  }]...)
+  claims = merge([for id, instance in var.instances : merge(
+    { for domain in instance.domains : domain => id },
+    { (coalesce(instance.database, id)) = id },
+  )]...)
   plan      = jsonencode([plantimestamp(), local.claims])
   added_ids = [for id, record in terraform_data.id : id if record.input == local.plan]
   # During an import, a new instance has no records.
@@ -13,6 +14,11 @@ locals {
     for claim, id in local.claims : claim => id
     if contains(local.added_ids, id) && try(terraform_data.claim[claim].input, local.plan) != local.plan
   }
+  # Existing instances whose first domain is new.
+  hasty = [
+    for id, instance in var.instances : id
+    if !contains(local.added_ids, id) && try(terraform_data.claim[instance.domains[0]].input, "") == local.plan
+  ]
 }
 
 resource "terraform_data" "id" {
@@ -49,7 +55,7 @@ module "instance" {
   id           = each.key
   project_id   = var.project_id
   region       = var.region
-  domain       = each.value.domain
+  domain       = each.value.domains[0]
   database     = coalesce(each.value.database, each.key)
   location     = coalesce(each.value.location, var.region)
   exporters    = each.value.exporters
@@ -91,7 +97,7 @@ module "edge" {
   region                    = var.region
   requests_per_minute       = var.requests_per_minute
   instances = { for id, instance in var.instances : id => {
-    domain   = instance.domain
+    domains  = instance.domains
     services = local.services[id]
   } }
 
@@ -105,7 +111,6 @@ module "monitoring" {
   notification_channels = local.notification_channels
   project_id            = var.project_id
   instances = { for id, instance in var.instances : id => {
-    domain          = instance.domain
     services        = module.instance[id].services
     uptime_check_id = module.instance[id].uptime_check_id
   } }

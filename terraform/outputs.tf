@@ -1,19 +1,24 @@
 output "base_urls" {
   description = "Each instance's base URL. It works once the DNS records exist and the certificate is issued."
-  value       = { for id, host in module.edge.hosts : id => "https://${host}" }
+  value = {
+    for id, instance in var.instances : id => "https://${instance.domains[0]}" if contains(keys(local.domain_records), instance.domains[0])
+  }
 
   precondition {
     condition     = length(local.taken) == 0
     error_message = "An existing instance has ${join(" and ", keys(local.taken))}, and the new instance ${join(" and ", distinct(values(local.taken)))} would have none of its data. The id of an instance cannot change: set it back. To pass a domain to a new instance, see docs/operations-google-cloud.md, \"Ids, domains and databases\"."
   }
+  precondition {
+    condition     = length(local.hasty) == 0
+    error_message = "The first domain of ${join(" and ", local.hasty)} is new, so it has no certificate: append it to domains instead, apply, and create its DNS records. It can become the first later: docs/operations-google-cloud.md, \"Change a domain\"."
+  }
 }
 
 output "dns_records" {
-  description = "The DNS records to create for each instance: the first authorises its certificate, the others point its domain at the load balancer."
-  value = { for id, host in module.edge.hosts : id => concat(
-    [module.edge.certificate_records[id]],
-    [for type, address in module.edge.addresses : { name = "${host}.", type = type, data = address }],
-  ) }
+  description = "The DNS records to create for each domain of each instance: the first authorises its certificate, the others point it at the load balancer."
+  value = { for id, instance in var.instances : id => {
+    for domain in instance.domains : domain => local.domain_records[domain] if contains(keys(local.domain_records), domain)
+  } }
 }
 
 output "invoker_commands" {
@@ -41,6 +46,12 @@ output "transfer_buckets" {
 }
 
 locals {
+  # An import evaluates outputs before the resources of an added domain exist.
+  domain_records = { for domain, record in module.edge.certificate_records : domain => concat(
+    [record],
+    [for type, address in module.edge.addresses : { name = "${domain}.", type = type, data = address }],
+  ) }
+
   # PROJECT/DATABASE, the form that the identity command accepts.
   databases = { for id, instance in module.instance : id => "${var.project_id}/${instance.database}" }
 }

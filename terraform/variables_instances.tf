@@ -2,7 +2,7 @@ variable "instances" {
   description = <<-EOT
     The instances by id. A new entry creates an instance.
     The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
-      domain              the instance's own domain
+      domains             the instance's own domains: the first one is its base URL, further ones serve the same, such as the next or the former domain
       database            the database's name where it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
       database_kms_key    the key that encrypts the database, in its location, by default Google's own; it cannot change later
       location            the database's location, by default the region; it cannot change later
@@ -14,7 +14,7 @@ variable "instances" {
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
   type = map(object({
-    domain             = string
+    domains            = list(string)
     database           = optional(string)
     database_kms_key   = optional(string)
     location           = optional(string)
@@ -55,16 +55,21 @@ variable "instances" {
   }
 
   validation {
-    condition = alltrue([
-      for instance in values(var.instances) :
-      length(instance.domain) <= 253 && can(regex("^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$", instance.domain))
-    ])
-    error_message = "An instance's domain must be a full domain name in lower case without scheme, port, path or wildcard, such as \"id.example.com\"."
+    condition     = alltrue([for instance in values(var.instances) : length(instance.domains) > 0])
+    error_message = "An instance must have at least one domain."
   }
 
   validation {
-    condition     = length(distinct(values(var.instances)[*].domain)) == length(var.instances)
-    error_message = "Every instance must have a domain of its own."
+    condition = alltrue([
+      for domain in flatten(values(var.instances)[*].domains) :
+      length(domain) <= 253 && can(regex("^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$", domain))
+    ])
+    error_message = "An instance's domains must be full domain names in lower case without scheme, port, path or wildcard, such as \"id.example.com\"."
+  }
+
+  validation {
+    condition     = length(distinct(flatten(values(var.instances)[*].domains))) == length(flatten(values(var.instances)[*].domains))
+    error_message = "Every instance must have domains of its own."
   }
 
   validation {

@@ -12,8 +12,8 @@ variables {
   dist_directory = "tests/archives"
   alert_email    = "operations@example.com"
   instances = {
-    north = { domain = "north.example.com" }
-    south = { domain = "south.example.com", location = "eur3" }
+    north = { domains = ["north.example.com"] }
+    south = { domains = ["south.example.com"], location = "eur3" }
   }
 }
 
@@ -27,7 +27,7 @@ run "outputs_the_next_steps" {
     error_message = "The next command must create the first token in the instance's own database."
   }
   assert {
-    condition = tolist(output.dns_records.south) == tolist([
+    condition = tolist(output.dns_records.south["south.example.com"]) == tolist([
       { name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." },
       { name = "south.example.com.", type = "A", data = "203.0.113.7" },
       { name = "south.example.com.", type = "AAAA", data = "203.0.113.7" },
@@ -48,7 +48,7 @@ run "rejects_another_region" {
   command = plan
   variables {
     region    = "europe-west4"
-    instances = { south = { domain = "south.example.com", location = "eur3" } }
+    instances = { south = { domains = ["south.example.com"], location = "eur3" } }
   }
   expect_failures = [terraform_data.place]
 }
@@ -65,8 +65,8 @@ run "rejects_another_id_of_an_instance" {
   command = plan
   variables {
     instances = {
-      nord  = { domain = "north.example.com" }
-      south = { domain = "south.example.com", location = "eur3" }
+      nord  = { domains = ["north.example.com"] }
+      south = { domains = ["south.example.com"], location = "eur3" }
     }
   }
   expect_failures = [output.base_urls]
@@ -76,8 +76,8 @@ run "rejects_another_id_and_another_domain_of_an_instance" {
   command = plan
   variables {
     instances = {
-      nord  = { domain = "nord.example.com", database = "north" }
-      south = { domain = "south.example.com", location = "eur3" }
+      nord  = { domains = ["nord.example.com"], database = "north" }
+      south = { domains = ["south.example.com"], location = "eur3" }
     }
   }
   expect_failures = [output.base_urls]
@@ -87,20 +87,60 @@ run "rejects_a_new_instance_that_takes_the_domain_of_another_instance" {
   command = plan
   variables {
     instances = {
-      north  = { domain = "old.example.com" }
-      north2 = { domain = "north.example.com" }
-      south  = { domain = "south.example.com", location = "eur3" }
+      north  = { domains = ["old.example.com"] }
+      north2 = { domains = ["north.example.com"] }
+      south  = { domains = ["south.example.com"], location = "eur3" }
     }
   }
   expect_failures = [output.base_urls]
+}
+
+run "rejects_a_new_first_domain_of_an_existing_instance" {
+  command = plan
+  variables {
+    instances = {
+      north = { domains = ["new.example.com", "north.example.com"] }
+      south = { domains = ["south.example.com"], location = "eur3" }
+    }
+  }
+  expect_failures = [output.base_urls]
+}
+
+run "outputs_the_records_of_a_further_domain" {
+  variables {
+    instances = {
+      north = { domains = ["north.example.com", "new.example.com"] }
+      south = { domains = ["south.example.com"], location = "eur3" }
+    }
+  }
+
+  assert {
+    condition     = keys(output.dns_records.north) == ["new.example.com", "north.example.com"] && output.base_urls.north == "https://north.example.com"
+    error_message = "A further domain must have its records, and leave the base URL as it is."
+  }
+}
+
+run "lets_a_known_domain_become_the_first" {
+  command = plan
+  variables {
+    instances = {
+      north = { domains = ["new.example.com", "north.example.com"] }
+      south = { domains = ["south.example.com"], location = "eur3" }
+    }
+  }
+
+  assert {
+    condition     = output.base_urls.north == "https://new.example.com"
+    error_message = "The first domain must be the base URL."
+  }
 }
 
 run "lets_two_instances_swap_their_domains" {
   command = plan
   variables {
     instances = {
-      north = { domain = "south.example.com" }
-      south = { domain = "north.example.com", location = "eur3" }
+      north = { domains = ["south.example.com"] }
+      south = { domains = ["north.example.com"], location = "eur3" }
     }
   }
 
@@ -113,7 +153,7 @@ run "lets_two_instances_swap_their_domains" {
 run "lets_an_instance_take_the_domain_of_a_removed_instance" {
   command = plan
   variables {
-    instances = { south = { domain = "north.example.com", location = "eur3" } }
+    instances = { south = { domains = ["north.example.com"], location = "eur3" } }
   }
 
   assert {
@@ -161,7 +201,7 @@ run "accepts_a_domain_of_another_script" {
   command   = plan
   state_key = "script"
   variables {
-    instances = { north = { domain = "id.xn--e1afmkfd.xn--p1ai" } }
+    instances = { north = { domains = ["id.xn--e1afmkfd.xn--p1ai"] } }
   }
 
   assert {
@@ -173,7 +213,7 @@ run "accepts_a_domain_of_another_script" {
 run "holds_25_instances" {
   command = plan
   variables {
-    instances = { for number in range(25) : format("instance-%02d", number) => { domain = "id-${number}.example.com" } }
+    instances = { for number in range(25) : format("instance-%02d", number) => { domains = ["id-${number}.example.com"] } }
   }
 
   assert {

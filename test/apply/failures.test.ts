@@ -19,7 +19,7 @@ const before: Variables = {
   labels: { team: 'identity' },
   instances: {
     north: {
-      domain: 'id.example.com',
+      domains: ['id.example.com'],
       exporters: ['serviceAccount:exporter@acme-identity.iam.gserviceaccount.com'],
     },
   },
@@ -36,7 +36,11 @@ const after: Variables = {
   labels: { team: 'platform' },
   kms_key: 'projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity',
   instances: {
-    north: { domain: 'id.example.org', cors_origins: ['https://console.example.com'], master_key_version: '2' },
+    north: {
+      domains: ['id.example.com', 'id.example.org'],
+      cors_origins: ['https://console.example.com'],
+      master_key_version: '2',
+    },
   },
 };
 

@@ -9,8 +9,8 @@ const minimal = {
   alert_email: 'operations@example.com',
   dist_directory: 'tests/archives',
 };
-const north = { domain: 'id.example.com' };
-const south = { domain: 'south.example.com' };
+const north = { domains: ['id.example.com'] };
+const south = { domains: ['south.example.com'] };
 
 const withInstances = (instances: Variables): Variables => ({ ...minimal, instances });
 
@@ -88,6 +88,29 @@ describe('the configuration, applied with the real provider', () => {
     await settle(withInstances({ north, south }));
   });
 
+  it('moves an instance to another domain, and serves both domains in between', async () => {
+    const [former, next] = [...north.domains, 'next.example.com'];
+    const served = () => {
+      const map = JSON.stringify(applied.project.held('compute/projects/acme-identity/global/urlMaps/identity'));
+      const hosts = names('/certificateMapEntries/').map((key) => applied.project.held(key).hostname);
+      return [former, next].filter((domain) => hosts.includes(domain) && map.includes(`"${domain}"`));
+    };
+    const withDomains = (...domains: readonly unknown[]) => withInstances({ north: { domains }, south });
+    const certificates = names('/certificates/');
+    await expectRejection({ north: { domains: [next] }, south }, 'The first domain of north is new');
+    await settle(withDomains(former, next));
+    expect(served()).toEqual([former, next]);
+    expect(names('/certificates/')).toEqual(expect.arrayContaining(certificates));
+    const { stdout } = await applied.terraform('output', '-json', 'dns_records');
+    expect(stdout).toContain(`"name":"${next}."`);
+    await settle(withDomains(next, former));
+    expect(served()).toEqual([former, next]);
+    await settle(withDomains(next));
+    expect(served()).toEqual([next]);
+    await settle(withDomains(next, former));
+    await settle(withInstances({ north, south }));
+  });
+
   /** Expects that the plan fails, with a sentence in its message. */
   async function expectRejection(instances: Variables, sentence: string): Promise<void> {
     const output = await applied.planned(withInstances(instances)).catch(String);
@@ -96,15 +119,15 @@ describe('the configuration, applied with the real provider', () => {
 
   it.each([
     ['another id', { nord: north, south }],
-    ['another id and another domain', { nord: { domain: 'nord.example.com', database: 'north' }, south }],
-    ['a new instance on the domain of another', { nord: north, north: { domain: 'old.example.com' }, south }],
+    ['another id and another domain', { nord: { domains: ['nord.example.com'], database: 'north' }, south }],
+    ['a new instance on the domain of another', { nord: north, north: { domains: ['old.example.com'] }, south }],
   ])('rejects %s in the plan', async (_, instances) => {
     applied.project.addSecret('nord-master-key');
     await expectRejection(instances, 'and the new instance nord would have none of its data');
   });
 
   it('rejects a missing version of a master key in the plan', async () => {
-    const east = { domain: 'east.example.com' };
+    const east = { domains: ['east.example.com'] };
     const secret = 'east-master-key';
     await expectRejection({ north, south, east }, `secrets/${secret}/versions/1' was not found`);
     applied.project.addSecret(secret, []);
@@ -123,6 +146,7 @@ describe('the configuration, applied with the real provider', () => {
   });
 
   it('restores a removed instance after an import of its database and schedule', async () => {
+    await settle(withInstances({ north: { domains: [...south.domains, ...north.domains] } }));
     await settle(withInstances({ north }));
     const database = 'projects/acme-identity/databases/south';
     const [schedule = ''] = names(`${database}/backupSchedules/`);

@@ -33,7 +33,7 @@ ${assignments}
 
 run "applies" {
   assert {
-    condition     = output.base_urls == { for id, instance in var.instances : id => "https://\${instance.domain}" }
+    condition     = output.base_urls == { for id, instance in var.instances : id => "https://\${instance.domains[0]}" }
     error_message = "Each instance must be served at its domain."
   }
 }

@@ -5,10 +5,10 @@ import { whyNoTerraform } from './whyNoTerraform.ts';
 /** A value that a variable rejects: what it is, the variable, and the value in Terraform's language. */
 type Refusal = readonly [what: string, variable: string, value: string];
 
-const NORTH = 'domain = "north.example.com"';
+const NORTH = 'domains = ["north.example.com"]';
 
-/** An instance `north` whose settings end with others, or begin with another domain. */
-const north = (settings: string) => `{ north = { ${settings.startsWith('domain') ? '' : `${NORTH}, `}${settings} } }`;
+/** An instance `north` whose settings end with others, or begin with other domains. */
+const north = (settings: string) => `{ north = { ${settings.startsWith('domains') ? '' : `${NORTH}, `}${settings} } }`;
 
 /** An instance with another id. */
 const named = (id: string) => `{ ${id} = { ${NORTH} } }`;
@@ -17,7 +17,7 @@ const instances: readonly (readonly [what: string, value: string])[] = [
   ['an empty map of instances', '{}'],
   [
     'a 26th instance',
-    '{ for n in range(26) : format("instance-%02d", n) => { domain = format("id-%d.example.com", n) } }',
+    '{ for n in range(26) : format("instance-%02d", n) => { domains = [format("id-%d.example.com", n)] } }',
   ],
   ['an id that is too short', named('abc')],
   ['an id that is too long for a service account', named('abcdefghijklmnopqrstu')],
@@ -25,13 +25,15 @@ const instances: readonly (readonly [what: string, value: string])[] = [
   ['an id that begins with a digit', named('"1north"')],
   ['an id that ends in a hyphen', named('north-')],
   ['an id that no bucket can have', named('google-north')],
-  ['a domain with a scheme', north('domain = "https://north.example.com"')],
-  ['a domain with a path', north('domain = "north.example.com/id"')],
-  ['a domain with a wildcard', north('domain = "*.example.com"')],
-  ['a domain of one label', north('domain = "localhost"')],
-  ['an address instead of a domain', north('domain = "203.0.113.7"')],
-  ['a domain that ends in a dot', north('domain = "north.example.com."')],
-  ['a domain with capitals', north('domain = "North.example.com"')],
+  ['an instance without a domain', north('domains = []')],
+  ['a domain with a scheme', north('domains = ["https://north.example.com"]')],
+  ['a domain with a path', north('domains = ["north.example.com/id"]')],
+  ['a domain with a wildcard', north('domains = ["*.example.com"]')],
+  ['a domain of one label', north('domains = ["localhost"]')],
+  ['an address instead of a domain', north('domains = ["203.0.113.7"]')],
+  ['a domain that ends in a dot', north('domains = ["north.example.com."]')],
+  ['a domain with capitals', north('domains = ["north.example.com", "North.example.com"]')],
+  ['a domain that an instance lists twice', north('domains = ["id.example.com", "id.example.com"]')],
   ['two instances on one domain', `{ north = { ${NORTH} }, south = { ${NORTH} } }`],
   ['an unknown location', north('location = "europe"')],
   ['a user as an exporter', north('exporters = ["user:jane@example.com"]')],
@@ -49,7 +51,7 @@ const instances: readonly (readonly [what: string, value: string])[] = [
   ['the default database', north('database = "(default)"')],
   [
     'two instances on one database',
-    `{ north = { ${NORTH} }, south = { domain = "south.example.com", database = "north" } }`,
+    `{ north = { ${NORTH} }, south = { domains = ["south.example.com"], database = "north" } }`,
   ],
 ];
 

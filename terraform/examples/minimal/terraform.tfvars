@@ -4,6 +4,6 @@ alert_email = "operations@example.com"
 
 instances = {
   north = {
-    domain = "id.example.com"
+    domains = ["id.example.com"]
   }
 }

@@ -16,7 +16,7 @@ audit_retention_days      = 730
 
 instances = {
   north = {
-    domain           = "north.example.com"
+    domains          = ["north.example.com"]
     location         = "eur3"
     database_kms_key = "projects/acme-keys/locations/europe/keyRings/identity/cryptoKeys/north"
     cors_origins     = ["https://console.example.com"]
@@ -25,7 +25,7 @@ instances = {
     min_instances    = 1
   }
   south = {
-    domain             = "south.example.com"
+    domains            = ["south.example.com"]
     database_kms_key   = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/south"
     master_key_version = "2"
   }

@@ -1,7 +1,7 @@
 # DNS authorisation issues the certificate before the domain points at the load balancer. Everything here belongs to a domain,
 # not to an instance: a domain that passes to another instance keeps its certificate.
 locals {
-  certificate_names = { for instance in values(var.instances) : instance.domain => "identity-${substr(sha256(instance.domain), 0, 8)}" }
+  certificate_names = { for domain in flatten(values(var.instances)[*].domains) : domain => "identity-${substr(sha256(domain), 0, 8)}" }
 }
 
 # PER_PROJECT_RECORD, so that another project, such as the next cell, can authorise the same domain at the same time.

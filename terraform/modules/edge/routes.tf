@@ -9,11 +9,13 @@ locals {
   # Google checks these expectations, at most 100, before it accepts a new map.
   expectations = flatten([
     for id, instance in var.instances : [
-      for route in local.routes : {
-        host    = instance.domain
-        path    = replace(route.path, "*", "1")
-        backend = "${id}/${route.function}"
-      }
+      for domain in instance.domains : [
+        for route in local.routes : {
+          host    = domain
+          path    = replace(route.path, "*", "1")
+          backend = "${id}/${route.function}"
+        }
+      ]
     ]
   ])
 }
@@ -25,7 +27,7 @@ resource "google_compute_url_map" "this" {
   dynamic "host_rule" {
     for_each = var.instances
     content {
-      hosts        = [host_rule.value.domain]
+      hosts        = host_rule.value.domains
       path_matcher = host_rule.key
     }
   }

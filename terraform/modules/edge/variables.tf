@@ -5,8 +5,8 @@ variable "admin_requests_per_minute" {
 }
 
 variable "instances" {
-  description = "Each instance's domain, and its Cloud Run services by the functions' names in the code."
-  type        = map(object({ domain = string, services = map(string) }))
+  description = "Each instance's domains, and its Cloud Run services by the functions' names in the code."
+  type        = map(object({ domains = list(string), services = map(string) }))
   nullable    = false
 }
 

@@ -1,6 +1,6 @@
 variable "instances" {
-  description = "Each instance's domain, its uptime check, and its Cloud Run services by the functions' names in the code."
-  type        = map(object({ domain = string, services = map(string), uptime_check_id = string }))
+  description = "Each instance's uptime check, and its Cloud Run services by the functions' names in the code."
+  type        = map(object({ services = map(string), uptime_check_id = string }))
   nullable    = false
 }
 

@@ -11,7 +11,7 @@ variables {
 run "stays_within_the_hundred_tests_of_a_map" {
   variables {
     instances = { for number in range(30) : "instance-${number}" => {
-      domain   = "id-${number}.example.com"
+      domains  = ["id-${number}.example.com"]
       services = { removeOtpEmail = "i${number}-remove-otp-email", export = "i${number}-export", import = "i${number}-import" }
     } }
   }
