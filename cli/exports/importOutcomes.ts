@@ -2,6 +2,7 @@
 
 import type { ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { warn } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { ImportSettled } from './placeInterfaces.ts';
 
@@ -36,17 +37,14 @@ export function countSettled({ notCarried: _, ...settled }: Partial<OutcomeCount
 }
 
 /** The warning if the import took several requests. */
-const severalRequests = {
-  type: 'import',
-  message: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
-};
+const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /** Returns the warnings of a repeated import, whose last request counts records of earlier requests as unchanged. */
 export function repetitionWarnings({
   unchanged,
   warnings,
 }: ImportResponse['summary']): ImportResponse['summary']['warnings'] {
-  const isKnown = warnings.some(({ message }) => message === severalRequests.message);
+  const isKnown = warnings.some(({ reason }) => reason === severalRequests.reason);
   return total(unchanged) === 0 || isKnown ? [] : [severalRequests];
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
 import type { IssueRow } from '../../shared/errors/issueText.ts';
-import { recordIssues } from '../../shared/errors/recordIssues.ts';
+import { instanceIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
@@ -109,10 +109,7 @@ const counts = count.describe('Numbers of records by section, without zeros.');
 function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
   const description = `The reason of the ${kind}, which never changes, unlike the message. Further reasons may follow.`;
   return {
-    reason: z
-      .string()
-      .exactOptional()
-      .meta({ description, 'x-extensible-enum': Object.keys(rows) }),
+    reason: z.string().meta({ description, 'x-extensible-enum': Object.keys(rows) }),
     params: z.record(z.string(), z.string()).exactOptional().describe('The parameters of the reason.'),
   };
 }
@@ -121,10 +118,11 @@ const importError = z.strictObject({
   type: z.string().describe('The record’s type, such as `human_user`.'),
   id: z.string().optional(),
   message: z.string().describe('ZITADEL’s error, as `ID=<id> Message=<key>`.'),
-  ...issueFields(recordIssues, 'error'),
+  ...issueFields(instanceIssues, 'error'),
 });
 
 const omitted = z.int().positive().optional();
+const warningFields = issueFields(warnings, 'warning');
 /** The schema of a warning. */
 export const importWarning = z.strictObject({
   type: z
@@ -133,7 +131,8 @@ export const importWarning = z.strictObject({
       'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
-  ...issueFields(warnings, 'warning'),
+  ...warningFields,
+  reason: warningFields.reason.exactOptional(),
   message: z.string(),
 });
 

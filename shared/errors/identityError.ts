@@ -104,6 +104,7 @@ export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
   readonly reason: string | undefined;
+  readonly params: IssueParams;
   /** The message without its id and remedy. */
   readonly text: string;
   readonly httpStatus: number;
@@ -121,6 +122,7 @@ export class IdentityError extends Error {
     this.parts = parts;
     this.code = code;
     this.reason = reason;
+    this.params = params;
     this.text = text;
     this.httpStatus = parts.httpStatus ?? codes[code].httpStatus;
     this.retryAfterSeconds = parts.retryAfterSeconds;
@@ -138,7 +140,7 @@ export class IdentityError extends Error {
 
   /** The message for the user of the command, whose options differ from the fields of requests. */
   get commandMessage(): string {
-    return messageOf(this.parts, this.parts.params ?? {}, 'command');
+    return messageOf(this.parts, this.params, 'command');
   }
 
   /** Converts any thrown value to an error that callers may receive: other errors become INTERNAL, without their text. */
@@ -153,7 +155,7 @@ export class IdentityError extends Error {
 
   /** Returns this error with further parameters. */
   withParams(params: IssueParams): IdentityError {
-    return new IdentityError({ ...this.parts, params: { ...this.parts.params, ...params } });
+    return new IdentityError({ ...this.parts, params: { ...this.params, ...params } });
   }
 
   /** Returns this error with a sentence after its remedy. */

@@ -3,15 +3,15 @@
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
 /**
- * The reasons of a record's errors. The response has them beside ZITADEL's messages; the command prints the texts.
- * `{record}` is the noun of the record, such as `project`.
+ * The reasons of a record's errors in an import into an instance of this service. The response has them beside ZITADEL's
+ * messages; the command prints the texts. `{record}` is the noun of the record, such as `project`.
  */
-export const recordIssues = {
+export const instanceIssues = {
   record_exists: {
     text: 'exists with other content, in another organisation, or earlier in the file',
     remedy: {
       http: 'set `on_conflict` to overwrite to replace the content of a record of the same organisation',
-      command: '--on-conflict overwrite replaces the content of a record of the same organisation',
+      command: '--on-conflict overwrite replaces the content of a record of the same organisation, except in ZITADEL',
     },
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
@@ -48,7 +48,8 @@ export const recordIssues = {
     text: 'the organisation has another domain policy',
     remedy: {
       http: 'set `on_conflict` to overwrite to replace it, unless that changes the scope of user names',
-      command: '--on-conflict overwrite replaces it, unless that changes the scope of user names',
+      command:
+        '--on-conflict overwrite replaces it, unless that changes the scope of user names, or the target is a ZITADEL',
     },
   },
   reference_missing: {
@@ -108,18 +109,6 @@ export const recordIssues = {
     text: '`minLength` is 0 or greater than the longest password that can be hashed',
     remedy: 'choose a number from 1 to 72',
   },
-  hash_cost_refused: {
-    text: 'ZITADEL refuses the password hash for its cost',
-    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
-  },
-  hash_unverifiable: {
-    text: 'ZITADEL has no verifier for the password hash',
-    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
-  },
-  logout_host_refused: {
-    text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',
-    remedy: 'change HTTPClient.DenyList there, or import the application without this field',
-  },
   key_expired: { text: 'the key has expired', remedy: 'leave it out, and create a new one' },
   key_invalid: { text: 'the key is not a public key in PEM', remedy: 'correct `publicKey`' },
   key_unused: {
@@ -133,6 +122,111 @@ export const recordIssues = {
     remedy: 'remove it',
   },
 } as const satisfies Record<string, IssueRow>;
+
+const USE_ANOTHER_ID = 'use another id, or another instance';
+const REGISTER_ANEW = 'the person must register an authenticator app';
+const CLOSE_IT = 'close it in the target';
+
+/** The reasons of a record's errors that only an import into ZITADEL has: most are conclusions of the command. */
+export const zitadelIssues = {
+  hash_cost_refused: {
+    text: 'ZITADEL refuses the password hash for its cost',
+    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
+  },
+  hash_unverifiable: {
+    text: 'ZITADEL has no verifier for the password hash',
+    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
+  },
+  logout_host_refused: {
+    text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',
+    remedy: 'change HTTPClient.DenyList there, or import the application without this field',
+  },
+  zitadel_refuses: { text: 'ZITADEL refuses it: {error}', remedy: 'correct the record, then repeat the command' },
+  content_kept: {
+    text: 'exists with other content, which ZITADEL keeps: {fields}',
+    remedy: 'change the record on one side, or accept the difference with --on-conflict skip',
+  },
+  dependency_not_imported: {
+    text: 'depends on {target}, which is not imported',
+    remedy: "correct that record's own error first",
+  },
+  organisation_deleted: {
+    text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never takes its id again',
+    remedy: USE_ANOTHER_ID,
+  },
+  organisation_left: {
+    text: "organisation {organisation} was deleted in the target, and the token's user was its member, and cannot become a member again",
+    remedy: 'import with the token of another user, who becomes its owner',
+  },
+  id_repeated: {
+    text: 'the file has the id twice, first for {holder} of {owner}',
+    remedy: 'correct the file',
+  },
+  id_taken: { text: '{owner} has {holder} with this id', remedy: USE_ANOTHER_ID },
+  id_of_other_kind: {
+    text: 'the id belongs to {holder} of {owner}',
+    remedy: USE_ANOTHER_ID,
+  },
+  id_deleted_elsewhere: {
+    text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record there',
+    remedy: USE_ANOTHER_ID,
+  },
+  id_deleted: {
+    text: '{holder} had this id and was deleted with {owner}, and ZITADEL refuses it',
+    remedy: USE_ANOTHER_ID,
+  },
+  written_elsewhere: {
+    text: 'organisation {organisation} has taken the id during the import, and ZITADEL may have written the record there',
+    remedy: 'compare the events of the id before you delete anything',
+  },
+  creation_unconfirmed: {
+    text: 'was sent without an error, and the target does not show it',
+    remedy: 'repeat the command',
+  },
+  creation_not_exported: {
+    text: "was created, and the target's export does not show it",
+    remedy: 'compare both sides',
+  },
+  creation_differs: {
+    text: "was created, and the target's export shows other content: {fields}",
+    remedy: 'compare both sides',
+  },
+  seed_of_foreign_person: {
+    text: "the TOTP seed is missing in the target, and is not sent, because no import by the token's user created the person",
+    remedy: REGISTER_ANEW,
+  },
+  seed_of_changed_person: {
+    text: 'the TOTP seed is missing in the target, and is not sent, because of the event {event} by {user} at {time}',
+    remedy: REGISTER_ANEW,
+  },
+  seed_of_different_person: {
+    text: 'the TOTP seed is missing in the target, and is not sent, because the person has other content',
+    remedy: REGISTER_ANEW,
+  },
+  open_foreign: {
+    text: "open in the target, {state} in the source, and is not closed, because no import by the token's user created it",
+    remedy: CLOSE_IT,
+  },
+  open_after_event: {
+    text: 'open in the target, {state} in the source, and is not closed, because of the event {event} by {user} at {time}',
+    remedy: CLOSE_IT,
+  },
+  open_refused: {
+    text: 'open in the target, {state} in the source, and could not be closed: {error}',
+    remedy: CLOSE_IT,
+  },
+  open_unconfirmed: {
+    text: 'open in the target, {state} in the source, and no event shows that it is closed',
+    remedy: CLOSE_IT,
+  },
+  open_in_search: {
+    text: "open in the target's search, {state} in the source, although events show that it is closed",
+    remedy: 'reopen it in the target, and close it again',
+  },
+} as const satisfies Record<string, IssueRow>;
+
+/** The reasons of a record's errors. */
+export const recordIssues = { ...instanceIssues, ...zitadelIssues };
 
 /** The reason of a record's error. */
 export type RecordReason = keyof typeof recordIssues;
@@ -229,16 +323,23 @@ export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** Returns the meaning of an error in an import's response: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
-export function meaningOfMessage(message: string): Meaning | undefined {
+/** A record's error as reports have it. */
+export interface ReportedIssue extends Meaning {
+  readonly message: string;
+}
+
+/** Returns an error in ZITADEL's response to an import: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
+export function zitadelIssue(message: string): ReportedIssue {
   const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
-  return meanings.get(key) ?? meanings.get(id);
+  const meaning = meanings.get(key) ?? meanings.get(id) ?? because('zitadel_refuses', { error: message });
+  return { message, ...meaning };
 }
 
 /** Returns the reason of a record's error with its parameters. */
 export function because<Reason extends RecordReason>(
   reason: Reason,
   params: ParametersOf<(typeof recordIssues)[Reason]>,
-): Required<Meaning> {
-  return { reason, params: issueParams(params) };
+): Meaning {
+  const all = issueParams(params);
+  return Object.keys(all).length === 0 ? { reason } : { reason, params: all };
 }

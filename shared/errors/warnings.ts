@@ -58,6 +58,10 @@ export const warnings = {
   providers_not_exported: {
     text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
   },
+  // Of the command.
+  requests_repeated: {
+    text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
+  },
   // Of the command, for an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },

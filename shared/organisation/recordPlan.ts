@@ -137,6 +137,11 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
+/** Returns the field of a record that has the id of a reference's target. */
+export function referenceField({ key }: Reference): string {
+  return String(key.at(-1)).replace('[]', '');
+}
+
 /** Whether a record refers to its own organisation in a way for which an import does not carry it. */
 export function isGrantToItself({ section: { references = [] }, json, orgId }: OrganisationRecord): boolean {
   return references.some(

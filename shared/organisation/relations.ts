@@ -1,7 +1,13 @@
 // The relations between records: unique names, reserved names and references.
 
 import type { IssueParams } from '../errors/issueText.ts';
-import { type Meaning, type RecordReason, type ZitadelKey, zitadelErrors } from '../errors/recordIssues.ts';
+import {
+  type Meaning,
+  type RecordReason,
+  type ReportedIssue,
+  type ZitadelKey,
+  zitadelErrors,
+} from '../errors/recordIssues.ts';
 import type { RecordWarning } from '../errors/warnings.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
@@ -38,7 +44,7 @@ export function formatIssue({ id, key }: RecordIssue): string {
 }
 
 /** Returns an issue as the import response has it: ZITADEL's message, and the reason with its parameters, if it has some. */
-export function reportedIssue(issue: RecordIssue): Meaning & { readonly message: string } {
+export function reportedIssue(issue: RecordIssue): ReportedIssue {
   const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : issue;
   const all = { ...params, ...issue.params };
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };

@@ -5,7 +5,7 @@ import { type Code, codes, type ErrorRow, internalError, isErrorFactory } from '
 import { type IssueRow, templateText } from '../../shared/errors/issueText.ts';
 import { manualSteps } from '../../shared/errors/manualSteps.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
-import { recordIssues } from '../../shared/errors/recordIssues.ts';
+import { instanceIssues, zitadelIssues } from '../../shared/errors/recordIssues.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
@@ -21,6 +21,8 @@ See also [the form of an error](specification.md#23-error-body), [the codes](spe
 
 const RECORDS =
   'An import lists the records with errors in `errors`, each with ZITADEL’s message, a reason and its parameters. Parts in brackets are absent without their parameters.';
+const ZITADEL_RECORDS =
+  'Imports into ZITADEL, which the command makes, have these reasons too. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
 const WARNINGS =
   'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. In imports into ZITADEL, the command adds the last ones.';
 
@@ -41,7 +43,9 @@ export function errorsDocument(): string {
     nameTable({ ...commandErrors, ...placeErrors }),
     '## Records',
     RECORDS,
-    issueTable(recordIssues),
+    issueTable(instanceIssues),
+    ZITADEL_RECORDS,
+    issueTable(zitadelIssues),
     '## Warnings',
     WARNINGS,
     issueTable(warnings),

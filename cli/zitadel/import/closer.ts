@@ -3,9 +3,9 @@
 import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { stateWord } from '../../nouns.ts';
 import { hasErrorId } from '../errorIds.ts';
 import { type EventTime, newestEvent, readEvents } from '../events.ts';
 import { searchUserStates } from '../export/states.ts';
@@ -23,7 +23,7 @@ import {
   stateEvents,
 } from './closable.ts';
 import { grouped, readCreations } from './histories.ts';
-import type { ImportLedger, LedgerRecord } from './ledger.ts';
+import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 
 /** A record to close, and where its events are. */
 interface OpenRecord {
@@ -100,7 +100,7 @@ export class Closer {
       const problem = problems.get(entry.position);
       this.ledger.settleClosing(entry);
       const hasClosed = closedNow.has(entry.position) || (problem !== undefined && hasErrorId(problem, 'closed'));
-      if (!hasClosed) this.ledger.addProblem(entry, failure(entry, problem));
+      if (!hasClosed) this.ledger.addProblem(entry, openIssue(entry, 'open_unconfirmed', problem));
       else if (kind.isAtOnce === true) this.closedUsers.push(record);
     }
   }
@@ -114,7 +114,7 @@ export class Closer {
     const problems = new Map<number, string | undefined>();
     for (const record of passedOver) problems.set(record.entry.position, await this.closeAgain(record));
     for (const { entry } of await this.openUsers(passedOver))
-      this.ledger.addProblem(entry, failure(entry, problems.get(entry.position) ?? OPEN_IN_SEARCH));
+      this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
   /** Returns the users whom the search does not show as closed, after some time. */
@@ -208,19 +208,27 @@ export class Closer {
   }
 }
 
-/** Makes a call; returns the reason if the ZITADEL refuses it. */
+/** Makes a call; returns ZITADEL's message if it refuses the call. */
 async function attempt(call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
     return undefined;
   } catch (error) {
-    if (zitadelCallFailed.is(error) || tokenForbidden.is(error)) return error.message;
-    throw error;
+    if (!zitadelCallFailed.is(error) && !tokenForbidden.is(error)) throw error;
+    const { message, reason = error.text } = error.params;
+    return message ?? reason;
   }
 }
 
-const OPEN_IN_SEARCH = 'its search shows the user as open';
-
-function failure({ record: { state } }: LedgerRecord, problem = 'no event of it shows that it is closed'): string {
-  return `open in the target, ${stateWord(state?.value ?? '')} in the source, and could not be closed: ${problem}`;
+/**
+ * Returns the error of a record that stays open.
+ * @param error ZITADEL's message, if it refuses to close the record
+ */
+function openIssue(
+  { record }: LedgerRecord,
+  otherwise: 'open_unconfirmed' | 'open_in_search',
+  error: string | undefined,
+): LedgerIssue {
+  const state = record.state?.value ?? '';
+  return error === undefined ? because(otherwise, { state }) : because('open_refused', { state, error });
 }

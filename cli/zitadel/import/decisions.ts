@@ -1,27 +1,27 @@
 // Decisions which records of a file are sent to a ZITADEL.
 
+import { because } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
-import { formatIssue } from '../../../shared/organisation/relations.ts';
+import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/references.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
-import { stateWord } from '../../nouns.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factors.ts';
 import { CaselessNames, FileLosses, lossOf } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { closables } from './closable.ts';
-import { describeVerdict } from './evidence.ts';
+import { eventParams, type Verdict } from './evidence.ts';
 import { judgeRecords, type Subject } from './histories.ts';
-import type { ImportLedger, LedgerEntry, LedgerRecord } from './ledger.ts';
+import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
 /** The facts about a whole file on which the decisions about its records depend. */
@@ -160,11 +160,17 @@ async function decideSeeds(
   for (const person of missing) {
     const verdict = verdicts.get(person.position) ?? { is: 'foreign' };
     if (verdict.is === 'ours' && person.isEqual) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
-    else {
-      const reason = verdict.is === 'ours' ? 'the person has other content' : describeVerdict(verdict);
-      ledger.addProblem(person, `the TOTP seed is missing in the target, and is not sent: ${reason}`, SEED_TYPE);
-    }
+    else ledger.addProblem(person, { type: SEED_TYPE, ...seedIssue(verdict) });
   }
+}
+
+/** Returns the reason for which a TOTP seed is not sent. */
+function seedIssue(verdict: Verdict): LedgerIssue {
+  if (verdict.is === 'ours') return because('seed_of_different_person', {});
+  const { event } = verdict;
+  return event === undefined
+    ? because('seed_of_foreign_person', {})
+    : because('seed_of_changed_person', eventParams(event));
 }
 
 const closableSections = closables.flatMap(({ sections }) => sections);
@@ -181,10 +187,15 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
     const verdict = verdicts.get(record.position) ?? { is: 'foreign' };
     if (verdict.is === 'ours' || verdict.is === 'factors') ledger.noteChange(record);
     else {
+      const { event } = verdict;
       const state = record.record.state?.value ?? '';
-      const reason = describeVerdict(verdict);
       ledger.settleClosing(record);
-      ledger.addProblem(record, `open in the target, ${stateWord(state)} in the source, and is not closed: ${reason}`);
+      ledger.addProblem(
+        record,
+        event === undefined
+          ? because('open_foreign', { state })
+          : because('open_after_event', { state, ...eventParams(event) }),
+      );
     }
   }
 }
@@ -201,34 +212,29 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   const known = { key, found };
   // Only one person can log in by an external identity.
   if (isRepeated && isLink(record) && holder !== id)
-    return { ...known, outcome: 'failed', message: `${IDENTITY_TAKEN} (${holder})` };
+    return { ...known, outcome: 'failed', issue: because('identity_taken', { holder }) };
   if (found !== 'missing') {
     if (isRepeated) return { ...known, outcome: 'notCarried' };
     if (found === 'equal') return { ...known, outcome: 'unchanged' };
     if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
-    return {
-      ...known,
-      outcome: 'failed',
-      message: `exists with other content, and is not changed: ${paths.join(', ')}`,
-    };
+    return { ...known, outcome: 'failed', issue: because('content_kept', { fields: paths }) };
   }
-  if (withheld !== null) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', message: withheld };
+  if (withheld !== undefined) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', issue: withheld };
   if (file.refusedOrgIds.has(record.orgId)) {
-    const message = record.section === organisationSection ? ORGANISATION_NAME_TAKEN : undefined;
-    return { ...known, foreseen: 'failed', outcome: undefined, message };
+    const issue = record.section === organisationSection ? ORGANISATION_NAME_TAKEN : undefined;
+    return { ...known, foreseen: 'failed', outcome: undefined, issue };
   }
   const lacksProvider = providersNotTaken(survey, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
-  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, message: LOGIN_NAME_TAKEN };
+  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issue: LOGIN_NAME_TAKEN };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
 // The errors of a ZITADEL, which a dry run foretells.
-const ORGANISATION_NAME_TAKEN = formatIssue(taken('Errors.Org.AlreadyExists'));
-const IDENTITY_TAKEN = 'an earlier link of the file has this external identity for another person, who keeps it';
-const LOGIN_NAME_TAKEN = formatIssue(taken('Errors.User.AlreadyExists'));
+const ORGANISATION_NAME_TAKEN = reportedIssue(taken('Errors.Org.AlreadyExists'));
+const LOGIN_NAME_TAKEN = reportedIssue(taken('Errors.User.AlreadyExists'));
 
 /** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */
 function isLoginNameFree(

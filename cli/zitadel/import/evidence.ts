@@ -49,17 +49,7 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   return factor === undefined ? { is: 'ours' } : { is: 'factors', event: factor };
 }
 
-/** Describes why a record is not as an import of the caller has left it. */
-export function describeVerdict(verdict: Exclude<Verdict, { readonly is: 'ours' }>): string {
-  const { event } = verdict;
-  if (event === undefined) return "no import by the token's user created it";
-  const at = new Date(Number(event.createdAt / 1_000n)).toISOString();
-  return `${event.editorId} ${deeds[verdict.is]} (${event.type}, ${at})`;
+/** The event because of which a record is not as an import of the caller has left it, as errors have it. */
+export function eventParams({ type, editorId, createdAt }: JudgedEvent) {
+  return { event: type, user: editorId, time: new Date(Number(createdAt / 1_000n)).toISOString() };
 }
-
-const deeds = {
-  foreign: 'created it',
-  opened: 'opened it again',
-  changed: 'changed it',
-  factors: 'changed its factors',
-} as const satisfies Record<Exclude<Verdict['is'], 'ours'>, string>;

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
@@ -18,15 +19,21 @@ import { counted } from '../../numberTexts.ts';
 import { asRefusal } from '../../serverErrors.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
-import { type OwnedFile, withholdDeleted, withholdForeign, withholdIfForeign } from '../ownership/withholding.ts';
+import {
+  type OwnedFile,
+  organisationText,
+  withholdDeleted,
+  withholdForeign,
+  withholdIfForeign,
+} from '../ownership/withholding.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
 import { findCreations } from './creations.ts';
 import { decideAll, decideClosings, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
-import { ImportLedger, type LedgerEntry, type LedgerRecord } from './ledger.ts';
-import { elsewhereText, sendLedger } from './sendLedger.ts';
+import { ImportLedger, type LedgerEntry, type LedgerIssue, type LedgerRecord } from './ledger.ts';
+import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
 
 /**
@@ -128,9 +135,6 @@ async function importFile(
   });
 }
 
-const TAKEN = 'ZITADEL has the id with other content, or earlier in the file';
-const UNCONFIRMED = 'was sent without an error, and the target does not show it: repeat the command';
-
 /** A file whose records were sent. */
 interface SentFile {
   readonly connection: ZitadelConnection;
@@ -204,16 +208,20 @@ function settledEntry(
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
   const isDifferent = found === 'different' && foreseen !== 'notCarried';
-  const different = `exists with other content, and is not changed: ${paths.join(', ')}`;
   return {
     found: found === 'missing' ? 'taken' : found,
     outcome: isReported ? 'failed' : 'skipped',
-    message: isReported && !isHeld ? (isDifferent ? different : TAKEN) : undefined,
+    issue:
+      isReported && !isHeld
+        ? isDifferent
+          ? because('content_kept', { fields: paths })
+          : because('record_exists', {})
+        : undefined,
   };
 }
 
 function unconfirmedEntry({ isHeld }: LedgerRecord): LedgerEntry {
-  return { found: 'missing', outcome: 'unconfirmed', message: isHeld ? undefined : UNCONFIRMED };
+  return { found: 'missing', outcome: 'unconfirmed', issue: isHeld ? undefined : because('creation_unconfirmed', {}) };
 }
 
 /** Looks once more who owns the ids of the created records, because others may have taken some during the import. */
@@ -223,7 +231,7 @@ async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void>
   await owned.owners.refresh(connection);
   for (const document of created) {
     const owner = withholdIfForeign(owned, document);
-    if (owner !== undefined) ledger.addElsewhere(document.position, elsewhereText(owner.orgId, owned.owners));
+    if (owner !== undefined) ledger.addElsewhere(document.position, organisationText(owned.owners, owner.orgId));
   }
 }
 
@@ -245,7 +253,7 @@ async function proveCreated({ connection, ledger, survey, options, callerId }: S
     if (differing.length === 0) return;
     orgIds = await placesOf(differing, survey);
     if (await backoff.failed(undefined)) continue;
-    for (const one of differing) ledger.addProblem(one, differenceText(target.find(one.record)));
+    for (const one of differing) ledger.addProblem(one, differenceIssue(target.find(one.record)));
     return;
   }
 }
@@ -271,10 +279,8 @@ async function placesOf(
   return [...orgIds];
 }
 
-function differenceText({ found, paths }: TargetRecord): string {
-  return found === 'missing'
-    ? "was created, and the target's export does not show it: compare both sides"
-    : `was created, and the target's export shows other content: ${paths.join(', ')}`;
+function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
+  return found === 'missing' ? because('creation_not_exported', {}) : because('creation_differs', { fields: paths });
 }
 
 /** Returns the warnings about changes of existing records, and about their secrets. */

@@ -5,13 +5,20 @@ import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
-import { meaningOfMessage } from '../../../shared/errors/recordIssues.ts';
+import { because, type Meaning, type RecordReason, recordIssues } from '../../../shared/errors/recordIssues.ts';
+import { recordName } from '../../../shared/exportFile/comparedRecord.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
-import { planReferences, readableId, recordKey, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
+import {
+  planReferences,
+  readableId,
+  recordKey,
+  referenceField,
+  reportedId,
+} from '../../../shared/organisation/recordPlan.ts';
+import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { stateSources } from '../../../shared/organisation/states.ts';
@@ -20,7 +27,9 @@ import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
+import { noticeMessage } from '../../notices.ts';
 import { recordNoun } from '../../nouns.ts';
+import { named } from '../../numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
@@ -45,6 +54,23 @@ const settledOutcome = outcome.exclude(['existing', 'sent']);
 
 type LedgerOutcome = z.infer<typeof outcome>;
 
+const reason = z.custom<RecordReason>((name) => typeof name === 'string' && Object.hasOwn(recordIssues, name));
+const ledgerIssue = z.object({
+  reason,
+  params: z.record(z.string(), z.string()).exactOptional(),
+  message: z.string().exactOptional(),
+  type: z.string().exactOptional(),
+});
+const issueList = z.array(ledgerIssue);
+
+/** An error of a record. */
+export interface LedgerIssue extends Meaning {
+  /** ZITADEL's message; by default the text of the reason. */
+  readonly message?: string;
+  /** The type of an error about a part of the record. */
+  readonly type?: string;
+}
+
 const ledgerRow = z.object({
   position: z.int(),
   parent: z.int().nullable(),
@@ -54,12 +80,16 @@ const ledgerRow = z.object({
   found,
   foreseen: outcome,
   outcome: outcome.nullable(),
-  withheld: z.string().nullable(),
+  withheld: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? undefined : ledgerIssue.parse(JSON.parse(text)))),
   record: z.string(),
 });
 const documentRow = z.object({ position: z.int(), orgId: z.string(), section: z.string(), path: z.string() });
 const countRow = z.object({ outcome: settledOutcome, section: z.string(), records: z.int() });
-const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
+const targetRow = documentRow.extend({ field: z.string() });
+const errorRow = z.object({ section: z.string(), id: z.string(), issues: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
@@ -87,14 +117,14 @@ export interface LedgerEntry {
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The message of an error. */
-  readonly message?: string | undefined;
-  /** The type of an error about a part of the record. */
-  readonly type?: string | undefined;
+  readonly issue?: LedgerIssue | undefined;
 }
 
-/** The path of a record, or of one to which it refers. */
+/** The path of a record. */
 export type LedgerDocument = z.infer<typeof documentRow>;
+
+/** A field of a record with the path of the record to which it refers. */
+type LedgerTarget = z.infer<typeof targetRow>;
 
 const steps: ReadonlyMap<string, number> = new Map(
   recordSections.flatMap(({ name, zitadelStep }) =>
@@ -109,10 +139,10 @@ function stepOf(section: string): number | undefined {
 
 const TABLE = `
   CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
-    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, type TEXT, message TEXT, withheld TEXT, cause TEXT, record TEXT)
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, cause TEXT, record TEXT)
     STRICT;
   CREATE TABLE documents (position INTEGER PRIMARY KEY, path TEXT) STRICT;
-  CREATE TABLE targets (position INTEGER, path TEXT, isOwn INTEGER) STRICT;
+  CREATE TABLE targets (position INTEGER, path TEXT, field TEXT, isOwn INTEGER) STRICT;
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
   CREATE INDEX parents ON records (parent);
@@ -122,10 +152,11 @@ const TABLE = `
   CREATE INDEX targetPaths ON targets (path);
   CREATE TABLE loginNames (digest BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 const WITHHOLD_DEPENDENTS = `
-  UPDATE records SET foreseen = 'failed', outcome = 'failed', cause = lost.cause,
-    withheld = 'is not imported, because ' || lost.cause, message = 'is not imported, because ' || lost.cause
+  UPDATE records SET foreseen = 'failed', outcome = 'failed', cause = lost.cause, withheld = lost.issue,
+    issues = json_array(json(lost.issue))
   FROM (
-    SELECT targets.position AS position, min(holder.cause) AS cause
+    SELECT targets.position AS position, min(holder.cause) AS cause,
+      json_object('reason', ?, 'params', json_object('target', min(holder.cause))) AS issue
     FROM records AS holder INDEXED BY withheld
     JOIN documents ON documents.position = holder.position
     JOIN targets ON targets.path = documents.path
@@ -135,6 +166,7 @@ const WITHHOLD_DEPENDENTS = `
       WHERE other.path = documents.path AND kept.withheld IS NULL))
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
+const DEPENDENT = 'dependency_not_imported' satisfies RecordReason;
 const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
@@ -176,10 +208,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** Adds an invalid record, which is not sent, and because of which records that refer to it are withheld. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
-    const [message, cause] = [formatIssue(invalid), `${recordNoun(record.section.name)} ${id} is invalid`];
+    const issue = JSON.stringify(reportedIssue(invalid));
     this.leaveOut(position, null, record, 'failed');
-    const sql = 'UPDATE records SET id = ?, message = ?, withheld = ?, cause = ? WHERE position = ?';
-    this.database.run(sql, id, message, message, cause, position);
+    const sql = 'UPDATE records SET id = ?, issues = json_array(json(?)), withheld = ?, cause = ? WHERE position = ?';
+    this.database.run(sql, id, issue, issue, `${recordNoun(record.section.name)} ${id}`, position);
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
   }
 
@@ -197,9 +229,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
       this.database.run(
-        'INSERT INTO targets VALUES (?, ?, ?)',
+        'INSERT INTO targets VALUES (?, ?, ?, ?)',
         position,
         documentPath(key),
+        referenceField(reference),
         Number(isOwnReference(reference)),
       );
   }
@@ -212,7 +245,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   documents(only?: 'created'): Generator<LedgerDocument, void, void> {
     const tables = 'documents JOIN records USING (position)';
     const selected = `WHERE ${only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`}`;
-    return this.paths(`SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
+    return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
   /** Returns the path of a record; undefined for a nested one. */
@@ -222,24 +255,26 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return columns === undefined ? undefined : documentRow.parse(columns);
   }
 
-  /** Adds a record that was written into another organisation. */
-  addElsewhere(position: number, message: string): void {
+  /** Adds a record that was written into another organisation, of which the id and the name are given. */
+  addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;
     this.misplaced.add(position);
     const { id, record } = this.at(position);
-    this.database.run("UPDATE records SET outcome = 'failed', message = ? WHERE position = ?", message, position);
-    this.elsewhere.add({ type: record.section.error.type, id, message });
+    const issue = because('written_elsewhere', { organisation });
+    const sql = "UPDATE records SET outcome = 'failed', issues = ? WHERE position = ?";
+    this.database.run(sql, JSON.stringify([issue]), position);
+    this.elsewhere.add(toError(record.section.name, id, issue));
   }
 
-  /** Yields the paths of records that the file does not have, and to which records refer as to those of their organisation. */
-  foreignTargets(): Generator<LedgerDocument, void, void> {
+  /** Yields the references to records that the file does not have, as to those of the organisation. */
+  foreignTargets(): Generator<LedgerTarget, void, void> {
     const isForeign = 'isOwn = 1 AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
     const tables = 'targets JOIN records USING (position)';
-    return this.paths(`SELECT position, orgId, section, path FROM ${tables} WHERE ${isForeign}`);
+    return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
   }
 
-  private *paths(sql: string): Generator<LedgerDocument, void, void> {
-    for (const columns of this.database.statement(sql).iterate()) yield documentRow.parse(columns);
+  private *rows<Row>(schema: z.ZodType<Row>, sql: string): Generator<Row, void, void> {
+    for (const columns of this.database.statement(sql).iterate()) yield schema.parse(columns);
   }
 
   /** Returns a record by its position. */
@@ -247,20 +282,18 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
   }
 
-  /**
-   * Withholds a record with an error.
-   * @param cause the reason for which records that refer to it are withheld too
-   */
-  withhold(position: number, message: string, cause: string): void {
-    const settled = "found = 'taken', foreseen = 'failed', outcome = 'failed', withheld = ?, message = ?, cause = ?";
-    this.database.run(
-      `UPDATE records SET ${settled} WHERE position = ? AND withheld IS NULL`,
-      message,
-      message,
-      cause,
-      position,
-    );
+  /** Withholds a record with an error. Returns the record. */
+  withhold(position: number, issue: LedgerIssue): LedgerRecord {
+    const withheld = this.at(position);
+    const { id, record } = withheld;
+    const name = `${recordNoun(record.section.name)} ${named(id, recordName(record))}`;
+    const settled =
+      "found = 'taken', foreseen = 'failed', outcome = 'failed', withheld = ?, issues = json_array(json(?)), cause = ?";
+    const text = JSON.stringify(issue);
+    const sql = `UPDATE records SET ${settled} WHERE position = ? AND withheld IS NULL`;
+    this.database.run(sql, text, text, name, position);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE parent = ? AND outcome IS NULL", position);
+    return withheld;
   }
 
   /**
@@ -268,7 +301,8 @@ export class ImportLedger implements RecordVisitor, Disposable {
    * file has no other record with the id.
    */
   withholdDependents(): void {
-    for (let count = -1; count !== 0; count = Number(this.database.statement(WITHHOLD_DEPENDENTS).run().changes));
+    const statement = this.database.statement(WITHHOLD_DEPENDENTS);
+    for (let count = -1; count !== 0; count = Number(statement.run(DEPENDENT).changes));
   }
 
   /** Yields the records in the order of the file, those of the organisations themselves last. */
@@ -322,14 +356,11 @@ export class ImportLedger implements RecordVisitor, Disposable {
     );
   }
 
-  /**
-   * Adds an error about a part of a record. The others of its errors stay.
-   * @param type the type of the error, if it is not that of the record
-   */
-  addProblem({ position }: Pick<LedgerRecord, 'position'>, message: string, type: string | null = null): void {
-    const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'), type = iif(message IS NULL, ?, type),
-      message = iif(message IS NULL, ?, message || '; ' || ?) WHERE position = ?`;
-    this.database.run(sql, type, message, message, position);
+  /** Adds an error about a part of a record. The others of its errors stay. */
+  addProblem({ position }: Pick<LedgerRecord, 'position'>, issue: LedgerIssue): void {
+    const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'),
+      issues = json_insert(coalesce(issues, '[]'), '$[#]', json(?)) WHERE position = ?`;
+    this.database.run(sql, JSON.stringify(issue), position);
   }
 
   /** Claims a login name in its scope. Returns whether no earlier user of the file has it. */
@@ -346,17 +377,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
 
   /** Updates a record. Nested records get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
-    const {
-      key = null,
-      found: is = null,
-      foreseen = null,
-      outcome: settled = null,
-      type = null,
-      message = null,
-    } = entry;
+    const { key = null, found: is = null, foreseen = null, outcome: settled = null, issue } = entry;
     const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
-    const sql = `UPDATE records SET ${known}, outcome = ?, type = ?, message = ? WHERE position = ?`;
-    this.database.run(sql, key, is, foreseen, settled, type, message, position);
+    const sql = `UPDATE records SET ${known}, outcome = ?, issues = ? WHERE position = ?`;
+    this.database.run(sql, key, is, foreseen, settled, issue === undefined ? null : JSON.stringify([issue]), position);
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
@@ -372,10 +396,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   /** Adds an error that is about no record of the file. */
-  addError({ type, id = '', message }: ImportError): void {
-    const section = recordSections.find(({ error }) => error.type === type)?.name ?? type;
-    const sql = "INSERT INTO records (section, id, outcome, type, message) VALUES (?, ?, 'failed', ?, ?)";
-    this.database.run(sql, section, id, type, message);
+  addError(id: string, issue: LedgerIssue & { readonly type: string }): void {
+    const section = recordSections.find(({ error }) => error.type === issue.type)?.name ?? issue.type;
+    const sql = "INSERT INTO records (section, id, outcome, issues) VALUES (?, ?, 'failed', ?)";
+    this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
   /** The numbers of records that are carried, and of those among them whose outcome is known. */
@@ -405,17 +429,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
 
   /** The errors, in the order of the file. */
   get errors(): BoundedList<ImportError> {
-    const sql = 'SELECT section, id, type, message FROM records WHERE message IS NOT NULL ORDER BY position';
+    const sql = 'SELECT section, id, issues FROM records WHERE issues IS NOT NULL ORDER BY position';
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-    for (const columns of this.database.statement(sql).iterate()) {
-      const { section, id, type, message } = errorRow.parse(columns);
-      errors.add({
-        type: type ?? recordSection(section).error.type,
-        ...(id === '' ? {} : { id }),
-        message,
-        ...meaningOfMessage(message),
-      });
-    }
+    for (const { section, id, issues } of this.rows(errorRow, sql))
+      for (const issue of issueList.parse(JSON.parse(issues))) errors.add(toError(section, id, issue));
     return errors;
   }
 
@@ -433,6 +450,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
       record: { ...toRecord(recordSection(section), json, orgId), state, otpEmail },
     };
   }
+}
+
+/** Returns an error as the report has it. */
+function toError(section: string, id: string, { type, message, ...meaning }: LedgerIssue): ImportError {
+  const reported = { type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }) };
+  return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
 }
 
 /** Returns the condition of records with some outcomes. */

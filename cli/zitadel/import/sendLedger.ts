@@ -4,19 +4,17 @@ import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { z } from 'zod';
-import type { ImportError } from '../../../functions/import/contract.ts';
 import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
+import { because, zitadelIssue } from '../../../shared/errors/recordIssues.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
-import { named } from '../../numberTexts.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import { type EventTime, newestEvent, type ZitadelEvent } from '../events.ts';
-import type { IdOwners } from '../ownership/idOwners.ts';
-import { type OwnedFile, withholdIfForeign } from '../ownership/withholding.ts';
+import { type OwnedFile, organisationText, withholdIfForeign } from '../ownership/withholding.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import {
   callError,
@@ -29,7 +27,7 @@ import {
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { findCreations, isInPlace } from './creations.ts';
-import type { LedgerEntry } from './ledger.ts';
+import type { LedgerEntry, LedgerIssue } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
@@ -69,8 +67,14 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 /** The types of errors about records with login names. */
 const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
 
+/** An error of an import: ZITADEL's message, with the type and the id of the record. */
+interface ZitadelError {
+  readonly id: string;
+  readonly issue: LedgerIssue & Required<Pick<LedgerIssue, 'type' | 'message'>>;
+}
+
 /** The meaning of an import's error for a record. */
-interface ReadError extends ImportError {
+interface ReadError extends ZitadelError {
   /** `created` for a consequence of how ZITADEL imports: nothing is missing. */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
   /** Whether another import may have created the record at the same time. */
@@ -81,8 +85,8 @@ interface ReadError extends ImportError {
  * Decides the meaning of an import's error.
  * @param record the record of the error; undefined if the request did not contain it
  */
-export function readError(error: ImportError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
-  const { type, message } = error;
+export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
+  const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
   if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
@@ -91,7 +95,7 @@ export function readError(error: ImportError, record: Pick<OutgoingRecord, 'fore
     return as('notCarried');
   // Release 4 checks the login name first of two imports at once.
   if (loginNameTypes.has(type) && hasErrorId(message, 'taken')) return { ...as('failed'), isDoubtful: true };
-  if (!reportsExisting(error)) return as('failed');
+  if (!reportsExisting(error.issue)) return as('failed');
   // ZITADEL also reports organisations that the request did not create as existing.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
@@ -107,9 +111,9 @@ interface Answered {
 /** Reads a response: the entries of the records, and the errors that are about none of them. */
 function readResponse(
   records: readonly OutgoingRecord[],
-  errors: readonly ImportError[],
+  errors: readonly ZitadelError[],
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
-  const pending = Map.groupBy(errors, ({ type, id = '' }) => `${type} ${id}`);
+  const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
   // Of several records with one id, ZITADEL takes the first.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
@@ -133,16 +137,12 @@ function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part
   // Only the seed of this person was sent. ZITADEL reports each person as existing.
   if (foreseen === 'overwritten') {
     const error = [own, part].find((one) => one?.outcome === 'failed');
-    return error ?? { outcome: part?.outcome === 'existing' ? 'unchanged' : 'overwritten' };
+    if (error !== undefined) return { outcome: 'failed', issue: error.issue };
+    return { outcome: part?.outcome === 'existing' ? 'unchanged' : 'overwritten' };
   }
   const outcome = own?.outcome ?? 'created';
   const error = own ?? part;
-  return error?.outcome === 'failed' ? { ...error, outcome } : { outcome };
-}
-
-/** Describes a record whose id another organisation took during the import. Release 2 writes the record there, release 4 does not. */
-export function elsewhereText(orgId: string, owners: IdOwners): string {
-  return `organisation ${named(orgId, owners.organisationName(orgId))} has taken the id during the import, and ZITADEL may have written the record there: compare the events of the id before you delete anything`;
+  return error?.outcome === 'failed' ? { outcome, issue: error.issue } : { outcome };
 }
 
 /** Returns the entry of a record by the event of its creation, if it was found. */
@@ -155,11 +155,17 @@ function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undef
 
 const importReport = z.looseObject({
   errors: z
-    .array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string().default('') }))
+    .array(
+      z
+        .looseObject({ type: z.string(), id: z.string().default(''), message: z.string().default('') })
+        .transform(({ type, id, message }) => ({ id, issue: { type, ...zitadelIssue(message) } })),
+    )
     .default([]),
 });
 
 const call = { method: 'POST', path: '/admin/v1/import' } as const;
+/** The size of ZITADEL's messages, at most. */
+const MAX_MESSAGE = '4 MiB';
 /** The time limit of one request, because gateways cut off after 60 s. */
 const TIMEOUT_MS = 55_000;
 /** Extra time for the response that ZITADEL sends at its timeout. */
@@ -213,7 +219,12 @@ class ImportSender {
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
       if (refusal === 'tooSlow') throw zitadelImportTooSlow({ record: `${type} ${id}`, seconds: TIMEOUT_MS / 1_000 });
-      return await this.settle(records, [{ type, id, message: messageIn(response?.text ?? '') }], before);
+      const message = messageIn(response?.text ?? '');
+      const meaning =
+        refusal === 'tooLarge'
+          ? because('value_too_long', { field: 'the record', limit: MAX_MESSAGE })
+          : because('value_invalid', { problem: message });
+      return await this.settle(records, [{ id, issue: { type, message, ...meaning } }], before);
     }
     if (refusal === 'tooSlow')
       for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
@@ -235,7 +246,7 @@ class ImportSender {
    */
   private async settle(
     records: readonly OutgoingRecord[],
-    errors: readonly ImportError[],
+    errors: readonly ZitadelError[],
     before: EventTime,
   ): Promise<void> {
     const { ledger, owners } = this.file;
@@ -255,11 +266,10 @@ class ImportSender {
       const event = isOpen(one) ? creations.get(one.record.position) : undefined;
       ledger.enter(one.record, isOpen(one) ? confirmedEntry(one, event) : one.entry);
       if (event !== undefined && !isInPlace(event, one.record))
-        ledger.addElsewhere(one.record.position, elsewhereText(event.owner, owners));
+        ledger.addElsewhere(one.record.position, organisationText(owners, event.owner));
     }
-    for (const error of others) ledger.addError(error);
-    for (const { type, id = '', message } of errors)
-      if (type === 'org' && !reportsExisting({ type, message })) ledger.refuse(id);
+    for (const { id, issue } of others) ledger.addError(id, issue);
+    for (const { id, issue } of errors) if (issue.type === 'org' && !reportsExisting(issue)) ledger.refuse(id);
     await this.withhold(answered.filter(isOpen), creations);
     await this.settleDoubtful(answered.filter(({ isDoubtful }) => isDoubtful));
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
@@ -294,7 +304,7 @@ class ImportSender {
     for (const document of unknown) {
       const owner = withholdIfForeign(this.file, document);
       if (owner !== undefined && creations.has(document.position))
-        ledger.addElsewhere(document.position, elsewhereText(owner.orgId, owners));
+        ledger.addElsewhere(document.position, organisationText(owners, owner.orgId));
     }
     ledger.withholdDependents();
   }

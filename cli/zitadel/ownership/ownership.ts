@@ -1,5 +1,7 @@
 // The decision whether an import may send a record, by the owner of its id.
 
+import type { zitadelIssues } from '../../../shared/errors/recordIssues.ts';
+
 /** The owner of an id in a ZITADEL instance, by its events. */
 export interface IdOwner {
   /** The organisation of the record; the instance for a provider of the instance. */
@@ -36,8 +38,11 @@ export type OwnershipDecision =
   | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
 
 /** The reason for which a record is not sent, and the owner of its id. */
-export interface OwnerConflict {
-  readonly reason: 'earlierInFile' | 'otherOwner' | 'otherKind' | 'deletedElsewhere' | 'deletedOrganisation';
+interface OwnerConflict {
+  readonly reason: keyof Pick<
+    typeof zitadelIssues,
+    'id_repeated' | 'id_taken' | 'id_of_other_kind' | 'id_deleted_elsewhere' | 'id_deleted'
+  >;
   readonly owner: IdOwner;
 }
 
@@ -57,15 +62,14 @@ export function decideOwnership(
     conflict: { reason, owner },
   });
   const isOwn = owner.orgId === id.orgId;
-  if (owner.isOfFile === true && !(isOwn && owner.noun === id.noun)) return refused('earlierInFile');
+  if (owner.isOfFile === true && !(isOwn && owner.noun === id.noun)) return refused('id_repeated');
   if (owner.state === 'live') {
-    if (!isOwn) return refused('otherOwner');
-    return owner.noun === id.noun ? { outcome: 'own' } : refused('otherKind');
+    if (!isOwn) return refused('id_taken');
+    return owner.noun === id.noun ? { outcome: 'own' } : refused('id_of_other_kind');
   }
   // ZITADEL looks a person up by the id alone, and does not see that the organisation is deleted.
-  if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun)
-    return refused('deletedOrganisation');
-  if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('deletedElsewhere');
+  if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun) return refused('id_deleted');
+  if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');
   return { outcome: 'free' };
 }
 
@@ -81,10 +85,10 @@ export interface OrganisationState {
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
   { writesToFirstOwner }: ReleaseFacts,
-): 'always' | 'formerMember' | undefined {
+): keyof Pick<typeof zitadelIssues, 'organisation_deleted' | 'organisation_left'> | undefined {
   if (!isDeleted) return undefined;
-  if (writesToFirstOwner) return 'always';
-  return hadCaller ? 'formerMember' : undefined;
+  if (writesToFirstOwner) return 'organisation_deleted';
+  return hadCaller ? 'organisation_left' : undefined;
 }
 
 /** Whether a record may refer to another record as to its organisation's own, by the owner of the other record. */

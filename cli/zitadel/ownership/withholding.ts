@@ -1,22 +1,14 @@
 // Withholding the records whose ids belong to others.
 
-import { recordName } from '../../../shared/exportFile/comparedRecord.ts';
-import { organisationSection, recordSection } from '../../../shared/organisation/sections.ts';
-import { recordNoun } from '../../nouns.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { recordSection } from '../../../shared/organisation/sections.ts';
 import { named } from '../../numberTexts.ts';
 import { readEventsOf } from '../events.ts';
 import type { FileLosses } from '../fileLosses.ts';
-import type { ImportLedger, LedgerDocument, LedgerRecord } from '../import/ledger.ts';
+import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
-import {
-  decideOwnership,
-  type IdOwner,
-  mayReferTo,
-  type OwnerConflict,
-  type ReleaseFacts,
-  refusesOrganisation,
-} from './ownership.ts';
+import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOrganisation } from './ownership.ts';
 
 /** The records of a file, and the owners of their ids. */
 export interface OwnedFile {
@@ -41,14 +33,10 @@ export async function withholdDeleted(connection: ZitadelConnection, file: Owned
     const hadCaller = ofCaller?.type === MEMBER_ADDED;
     const refusal = refusesOrganisation({ isDeleted: true, hadCaller }, release);
     if (refusal === undefined) continue;
-    const reason = `was deleted in the target, and ${refusalTexts[refusal]}`;
-    const cause = `organisation ${named(orgId, owners.organisationName(orgId))} ${reason}`;
     ledger.refuse(orgId);
-    for (const { position, section } of [...ledger.documents()].filter((document) => document.orgId === orgId)) {
-      const isItself = section === organisationSection.name;
-      ledger.withhold(position, isItself ? reason : `is not imported: ${cause}`, cause);
-      losses.withhold(ledger.at(position).record);
-    }
+    const issue = because(refusal, { organisation: organisationText(owners, orgId) });
+    for (const { position } of [...ledger.documents()].filter((document) => document.orgId === orgId))
+      losses.withhold(ledger.withhold(position, issue).record);
   }
 }
 
@@ -58,12 +46,6 @@ const memberEvents = {
   eventTypes: [MEMBER_ADDED, 'org.member.removed', 'org.member.cascade.removed'],
 };
 
-const refusalTexts = {
-  always: 'this release of ZITADEL never takes its id again: use another id, or another instance',
-  formerMember:
-    "the token's user was its member, and cannot become one again: import with the token of another user, who becomes its owner",
-} as const;
-
 /**
  * Withholds each record whose id has another owner, or that would be written to a record of another organisation, and all
  * records that refer to it.
@@ -71,13 +53,12 @@ const refusalTexts = {
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;
   for (const document of ledger.documents()) withholdIfForeign(file, document);
-  for (const { position, orgId, path } of ledger.foreignTargets()) {
+  for (const { position, orgId, path, field } of ledger.foreignTargets()) {
     const owner = owners.ownerOf(path);
     if (owner === undefined || mayReferTo(orgId, owner)) continue;
     const id = decodeURIComponent(path.slice(path.indexOf('/') + 1));
-    const record = ledger.at(position);
-    const reason = `it refers to ${owner.noun} ${id} of ${ownerText(owner, owners)}`;
-    ledger.withhold(position, `${namePrefix(record)}is not imported: ${reason}`, `${textOf(record)} is not: ${reason}`);
+    const organisation = organisationText(owners, owner.orgId);
+    ledger.withhold(position, because('reference_foreign', { field, id, organisation }));
   }
   ledger.withholdDependents();
 }
@@ -92,42 +73,23 @@ export function withholdIfForeign(
   const decision = decideOwnership(id, owners.ownerOf(path), release);
   if (decision.outcome === 'free') owners.claim(path, id);
   if (decision.outcome !== 'refused') return undefined;
-  const record = ledger.at(position);
-  const reason = conflictText(decision.conflict, owners);
-  ledger.withhold(position, `${namePrefix(record)}is not imported: ${reason}`, `${textOf(record)} is not: ${reason}`);
-  losses.withhold(record.record);
-  return decision.conflict.owner;
+  const { reason, owner } = decision.conflict;
+  const issue = because(reason, { holder: withArticle(owner.noun), owner: ownerText(owner, owners) });
+  losses.withhold(ledger.withhold(position, issue).record);
+  return owner;
 }
 
-/** Describes the reason for which a record is not sent. */
-function conflictText({ reason, owner }: OwnerConflict, owners: IdOwners): string {
-  const organisation = ownerText(owner, owners);
-  const remedy = 'use another id, or another instance';
-  const texts: Readonly<Record<OwnerConflict['reason'], string>> = {
-    earlierInFile: `the file has the id twice, first for ${article(owner.noun)} of ${organisation}`,
-    otherOwner: `${organisation} has ${article(owner.noun)} with this id`,
-    otherKind: `the id belongs to ${article(owner.noun)} of its organisation`,
-    deletedElsewhere: `${organisation} had ${article(owner.noun)} with this id, and this release of ZITADEL would write the record there`,
-    deletedOrganisation: `the id was deleted with ${organisation}, and ZITADEL refuses it`,
-  };
-  return `${texts[reason]}: ${reason === 'earlierInFile' ? 'correct the file' : remedy}`;
-}
-
-function article(noun: string): string {
+function withArticle(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-function ownerText({ orgId }: Pick<IdOwner, 'orgId'>, owners: IdOwners): string {
-  const name = owners.organisationName(orgId);
-  return name === undefined ? 'the instance' : `organisation ${named(orgId, name)}`;
+function ownerText({ orgId }: IdOwner, owners: IdOwners): string {
+  return owners.organisationName(orgId) === undefined
+    ? 'the instance'
+    : `organisation ${organisationText(owners, orgId)}`;
 }
 
-/** Names a record for the errors of records that refer to it. */
-function textOf({ id, record }: LedgerRecord): string {
-  return `${recordNoun(record.section.name)} ${named(id, recordName(record))}`;
-}
-
-function namePrefix({ record }: LedgerRecord): string {
-  const name = recordName(record);
-  return name === undefined ? '' : `${name} `;
+/** Returns an organisation's id with its name. */
+export function organisationText(owners: IdOwners, orgId: string): string {
+  return named(orgId, owners.organisationName(orgId));
 }

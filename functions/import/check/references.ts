@@ -4,7 +4,7 @@ import { because } from '../../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { type PlannedReference, planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { type PlannedReference, planRecord, referenceField } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
@@ -69,7 +69,7 @@ function withTarget(
   const organisation = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
   if (missing === undefined && organisation === undefined) return issue;
   const { reference, targetId: id } = missing ?? planned;
-  const field = String(reference.key.at(-1)).replace('[]', '');
+  const field = referenceField(reference);
   if (id === '') return { ...issue, ...because('value_missing', { field }) };
   if (missing !== undefined || organisation === undefined) return { ...issue, params: { field, id } };
   return { ...issue, ...because('reference_foreign', { field, id, organisation }) };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportMeter, ImportSettled } from '../../../cli/exports/placeInterfaces.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
-import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
 
@@ -42,7 +43,13 @@ describe('an import into a ZITADEL', () => {
     const content = [organisation('acme', { humanUsers: people(100) })];
     const { errors, summary } = await importIntoStandIn(zitadel, content);
     expect(errors).toMatchObject([
-      { type: 'human_user', id: refused?.userId, message: expect.stringContaining('failed validation') },
+      {
+        type: 'human_user',
+        id: refused?.userId,
+        reason: 'value_invalid',
+        message: expect.stringContaining('failed validation'),
+        params: { problem: expect.stringContaining('failed validation') },
+      },
     ]);
     expect(summary).toMatchObject({ created: { org: 1, humanUsers: 99 }, failed: { humanUsers: 1 } });
   });
@@ -77,7 +84,7 @@ describe('an import into a ZITADEL', () => {
     expect(tried.summary).toMatchObject({ created, failed: {}, notCarried: { humanUsers: 1, userLinks: 1 } });
     const { errors, summary } = await importIntoStandIn(zitadel, content);
     expect(summary).toMatchObject({ created, failed: { humanUsers: 1 }, notCarried: { userLinks: 1 } });
-    expect(errors).toMatchObject([{ type: 'human_user', id: 'ada', message: expect.stringContaining('in the file') }]);
+    expect(errors).toEqual([foundError('human_user', 'ada', because('record_exists', {}))]);
     expect([...(zitadel.contents.organisations.get('acme')?.sections.get('userLinks')?.keys() ?? [])]).toEqual([
       'ada_51',
     ]);
@@ -89,10 +96,9 @@ describe('an import into a ZITADEL', () => {
     const humanUsers = [person('ada'), person('ben')];
     const userLinks = [link('ada', 'same'), link('ben', 'same'), link('ben', 'own')];
     const content = [organisation('acme', { humanUsers, oidcIdps: [provider('51')], userLinks })];
-    const problem = 'an earlier link of the file has this external identity for another person, who keeps it (ada_51)';
     for (const dryRun of [true, false, false]) {
       const { errors, summary } = await importIntoStandIn(zitadel, content, { dryRun });
-      expect(errors).toEqual([{ type: 'user_link', id: 'ben_51', message: problem }]);
+      expect(errors).toEqual([foundError('user_link', 'ben_51', because('identity_taken', { holder: 'ada_51' }))]);
       expect(summary).toMatchObject({ failed: { userLinks: 1 }, notCarried: {} });
     }
     expect(zitadel.contents.find('acme', 'userLinks', 'ben_51')?.providedUserId).toBe('own');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import type { Release, ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
-import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { organisationsWithGrantMember } from '../../support/zitadel/grantMember.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
@@ -99,6 +100,7 @@ function foreignEvents({ contents }: ZitadelStandIn, since: number, orgId = '9')
     .map(({ type, aggregateId }) => `${type} ${aggregateId}`);
 }
 
+const ORGANISATION_1 = '1 (Organisation 1)';
 const eventsOf = ({ contents }: ZitadelStandIn) => contents.log.events.length;
 
 describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
@@ -123,18 +125,17 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
       loginPolicy: 1,
       userGrants: 1,
     });
-    const messages = new Map(errors.map(({ type, id = '', message }) => [`${type} ${id}`, message]));
-    const remedy = 'use another id, or another instance';
-    const of = (noun: string) => `organisation 1 (Organisation 1) has ${noun} with this id: ${remedy}`;
-    expect(messages.get('human_user ada')).toBe(`ada-9 is not imported: ${of('a person')}`);
-    expect(messages.get('machine_user ben')).toBe(`ben-9 is not imported: ${of('a person')}`);
-    expect(messages.get('project shop')).toBe(`Stolen is not imported: ${of('a project')}`);
-    expect(messages.get('api_app api')).toBe(`app api is not imported: ${of('an application')}`);
-    expect(messages.get('org_member 9_ada')).toBe(
-      `is not imported, because person ada (ada-9) is not: ${of('a person')}`,
-    );
-    expect(messages.get('machine_user_key mine')).toBe(
-      `is not imported, because service user ci (ci-9) is not: ${of('a service user')}`,
+    const taken = (holder: string) => because('id_taken', { owner: `organisation ${ORGANISATION_1}`, holder });
+    const dependent = (target: string) => because('dependency_not_imported', { target });
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        foundError('human_user', 'ada', taken('a person')),
+        foundError('machine_user', 'ben', taken('a person')),
+        foundError('project', 'shop', taken('a project')),
+        foundError('api_app', 'api', taken('an application')),
+        foundError('org_member', '9_ada', dependent('person ada (ada-9)')),
+        foundError('machine_user_key', 'mine', dependent('service user ci (ci-9)')),
+      ]),
     );
   });
 
@@ -164,9 +165,8 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     ]);
     expect(foreignEvents(zitadel, before)).toEqual([]);
     expect(errors).toHaveLength(5);
-    expect(errors.map(({ message }) => message)).toContain(
-      'app mine is not imported: it refers to project shop of organisation 1 (Organisation 1)',
-    );
+    const foreign = because('reference_foreign', { field: 'app.projectId', id: 'shop', organisation: ORGANISATION_1 });
+    expect(errors).toContainEqual(foundError('oidc_app', 'mine', foreign));
   });
 
   it('lets the members of a project grant to their organisation through', async () => {
@@ -203,7 +203,7 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     expect(errors.map(({ type, id }) => `${type} ${id}`)).toEqual(
       isOld ? ['human_user ada', 'machine_user ci', 'project shop', 'action act'] : [],
     );
-    for (const { message } of errors) expect(message).toContain('this release of ZITADEL would write the record there');
+    for (const { reason } of errors) expect(reason).toBe('id_deleted_elsewhere');
     expect(contents.find('1', 'humanUsers', 'ada')).toBeUndefined();
     expect(contents.find('9', 'humanUsers', 'ada') !== undefined).toBe(!isOld);
   });
@@ -218,10 +218,8 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     await importIntoStandIn(zitadel, [gone]);
     zitadel.contents.delete('1');
     const again = { ...gone, humanUsers: [person('new')], projects: [] };
-    const reason =
-      release === '2.71'
-        ? 'was deleted in the target, and this release of ZITADEL never takes its id again: use another id'
-        : "was deleted in the target, and the token's user was its member, and cannot become one again";
+    const reason = release === '2.71' ? 'organisation_deleted' : 'organisation_left';
+    const refusal = because(reason, { organisation: ORGANISATION_1 });
     for (const dryRun of [true, false]) {
       const before = importsOf(zitadel).length;
       const {
@@ -229,14 +227,7 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
         summary,
         success,
       } = await importIntoStandIn(zitadel, [again, kept], { dryRun, polls: never });
-      expect(errors).toEqual([
-        {
-          type: 'human_user',
-          id: 'new',
-          message: expect.stringContaining(`organisation 1 (Organisation 1) ${reason}`),
-        },
-        { type: 'org', id: '1', message: expect.stringContaining(reason) },
-      ]);
+      expect(errors).toEqual([foundError('human_user', 'new', refusal), foundError('org', '1', refusal)]);
       expect(summary).toMatchObject({ created: { org: 1, humanUsers: 1 }, failed: { org: 1, humanUsers: 1 } });
       expect(success.orgs?.map(({ orgId }) => orgId)).toEqual(['2']);
       // The organisation and the person of the other one.
@@ -251,19 +242,16 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
       organisation('2', { machineUsers: [robot('ada', 'robot')] }),
     ];
     const { errors } = await importIntoStandIn(zitadel, twice, { dryRun: true });
-    const message =
-      'the file has the id twice, first for a person of organisation 1 (Organisation 1): correct the file';
-    expect(errors).toEqual([{ type: 'machine_user', id: 'ada', message: expect.stringContaining(message) }]);
+    const repeated = because('id_repeated', { holder: 'a person', owner: `organisation ${ORGANISATION_1}` });
+    expect(errors).toEqual([foundError('machine_user', 'ada', repeated)]);
   });
 
   it('refuses people of deleted organisations by their name', async () => {
     const { zitadel } = await withOther({ release });
     zitadel.contents.delete('1');
     const { errors = [] } = await importIntoStandIn(zitadel, [organisation('9', { humanUsers: [person('ada')] })]);
-    const message = expect.stringContaining(
-      'the id was deleted with organisation 1 (Organisation 1), and ZITADEL refuses it',
-    );
-    expect(errors).toEqual([{ type: 'human_user', id: 'ada', message }]);
+    const deleted = because('id_deleted', { holder: 'a person', owner: `organisation ${ORGANISATION_1}` });
+    expect(errors).toEqual([foundError('human_user', 'ada', deleted)]);
   });
 });
 
@@ -278,7 +266,9 @@ describe('an import into a ZITADEL', () => {
     ]);
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
     expect(summary.unchanged).toEqual({ humanUsers: 1, machineUsers: 1 });
-    expect(errors).toMatchObject([{ type: 'human_user', id: 'twin', message: expect.stringContaining('V3-DKcYh') }]);
+    expect(errors).toMatchObject([
+      { type: 'human_user', id: 'twin', reason: 'login_name_taken', message: expect.stringContaining('V3-DKcYh') },
+    ]);
   });
 
   it('ends with a comparison of what it has created, and names what the target does not show', async () => {
@@ -286,11 +276,8 @@ describe('an import into a ZITADEL', () => {
     const { errors, summary } = await importIntoStandIn(zitadel, [organisation('9', { humanUsers: [person('ann')] })], {
       polls: never,
     });
-    const message = "was created, and the target's export does not show it: compare both sides";
-    expect(errors).toEqual([
-      { type: 'human_user', id: 'ann', message },
-      { type: 'org', id: '9', message },
-    ]);
+    const missing = because('creation_not_exported', {});
+    expect(errors).toEqual([foundError('human_user', 'ann', missing), foundError('org', '9', missing)]);
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
   });
 
@@ -317,9 +304,8 @@ describe('an import into a ZITADEL', () => {
     ]);
     const idps = [{ idpId: 'saml', idp: { name: 'Mine', ...secret } }];
     const { errors } = await importIntoStandIn(zitadel, [organisation('9', { oidcIdps: idps })]);
-    const message =
-      'is not imported: the instance has an identity provider with this id: use another id, or another instance';
-    expect(errors).toEqual([{ type: 'oidc_idp', id: 'saml', message }]);
+    const taken = because('id_taken', { owner: 'the instance', holder: 'an identity provider' });
+    expect(errors).toEqual([foundError('oidc_idp', 'saml', taken)]);
   });
 
   it('does not import if the instance hides its oldest events', async () => {
@@ -370,8 +356,8 @@ describe('an import into a ZITADEL', () => {
       },
     );
     expect(summary.created).toEqual({ org: 1 });
-    const message = expect.stringContaining('organisation 1 (Organisation 1) has taken the id during the import');
-    expect(elsewhere).toEqual([{ type: 'machine_user', id: 'late', message }]);
+    const taken = because('written_elsewhere', { organisation: ORGANISATION_1 });
+    expect(elsewhere).toEqual([foundError('machine_user', 'late', taken)]);
     expect(errors.map(({ type }) => type).sort()).toEqual(['machine_user', 'org_member']);
     expect(zitadel.contents.find('9', 'orgMembers', 'late')).toBeUndefined();
   });
@@ -424,13 +410,8 @@ describe('an import into a ZITADEL', () => {
     );
     expect(summary.created).toEqual({ org: 1, humanUsers: 60 });
     expect(summary.failed).toEqual({ humanUsers: 1 });
-    expect(errors).toEqual([
-      {
-        type: 'human_user',
-        id: 'late',
-        message: expect.stringContaining('organisation 1 (Organisation 1) has a person'),
-      },
-    ]);
+    const taken = because('id_taken', { owner: `organisation ${ORGANISATION_1}`, holder: 'a person' });
+    expect(errors).toEqual([foundError('human_user', 'late', taken)]);
   });
 
   it('reports records as not confirmed that the target neither created nor shows', async () => {
@@ -440,7 +421,6 @@ describe('an import into a ZITADEL', () => {
     const actions = [{ actionId: 'gone', action: { name: 'gone', script: 'function gone() {}', timeout: '10s' } }];
     const { summary, errors } = await importIntoStandIn(zitadel, [organisation('9', { actions })], { polls: never });
     expect(summary).toMatchObject({ created: { org: 1 }, failed: {}, unconfirmed: { actions: 1 } });
-    const message = 'was sent without an error, and the target does not show it: repeat the command';
-    expect(errors).toEqual([{ type: 'action', id: 'gone', message }]);
+    expect(errors).toEqual([foundError('action', 'gone', because('creation_unconfirmed', {}))]);
   });
 });

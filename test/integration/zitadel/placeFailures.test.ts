@@ -234,7 +234,7 @@ describe('a call on a ZITADEL that fails', () => {
       expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: people 1\n') });
       expect(stdout).toContain('unchanged: people 1, organisations 1\nfailed: people 1\n');
       expect(stdout).toContain(
-        '\nErrors\n  person bob: exists with other content, and is not changed: user.userName\n',
+        '\nErrors\n  person bob: exists with other content, which ZITADEL keeps: user.userName: change the record on one side',
       );
     }
     expect(zitadel.contents.find('acme', 'humanUsers', 'bob')).toMatchObject({ user: { userName: 'name of bob' } });

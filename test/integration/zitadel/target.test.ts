@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { droppedSections } from '../../../shared/exportFile/leftToDoRules.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
@@ -7,7 +8,7 @@ import { organisation, person, zitadelRequest } from '../../support/fixtures/org
 import { servedInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
-import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
@@ -24,7 +25,6 @@ function without(person: ReturnType<typeof people>[number] | undefined) {
   return { ...person, user: { ...person?.user, otpCode: undefined } };
 }
 
-const OTHER_CONTENT = 'the TOTP seed is missing in the target, and is not sent: the person has other content';
 const ACTIVE = { state: 'USER_STATE_ACTIVE' };
 const plainFields = new Set(['orgId', 'orgState', 'org']);
 const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ path }) => path === '/admin/v1/import');
@@ -147,10 +147,8 @@ describe('an import into a ZITADEL', () => {
         skipped: undefined,
         failed: { humanUsers: 2 },
       });
-      const message = expect.stringMatching(
-        /^name of \w+ is not imported: organisation 1 \(Organisation 1\) has a person with this id/,
-      );
-      expect(errors).toEqual(['ada', 'ben'].map((id) => ({ type: 'human_user', id, message })));
+      const taken = because('id_taken', { owner: 'organisation 1 (Organisation 1)', holder: 'a person' });
+      expect(errors).toEqual(['ada', 'ben'].map((id) => foundError('human_user', id, taken)));
       // Nothing is left to do for people who are not there.
       expect(warnings.flatMap(({ id = [] }) => id)).toEqual([]);
     },
@@ -208,7 +206,9 @@ describe('an import into a ZITADEL', () => {
       const renamed = { ...ada, user: { ...ada?.user, userName: 'another' } };
       const content = [organisation('1', { humanUsers: [renamed] })];
       const { errors, summary } = await importIntoStandIn(zitadel, content, { onConflict });
-      expect(errors).toMatchObject([{ id: ada?.userId, message: expect.stringContaining(OTHER_CONTENT) }]);
+      const ofSeed = foundError('human_user_otp', ada?.userId, because('seed_of_different_person', {}));
+      const content_kept = foundError('human_user', ada?.userId, because('content_kept', { fields: 'user.userName' }));
+      expect(errors).toEqual(onConflict === 'report' ? [content_kept, ofSeed] : [ofSeed]);
       expect(summary).toMatchObject({ unchanged: { org: 1 }, failed: { humanUsers: 1 } });
       expect(seedOf(zitadel, ada?.userId)).toBeUndefined();
     },
@@ -242,10 +242,14 @@ describe('an import into a ZITADEL', () => {
       const content = [organisation('1', { humanUsers: people(2) })];
       for (const dryRun of [true, false]) {
         const { errors, summary } = await importIntoStandIn(zitadel, content, { onConflict, dryRun });
-        const message = expect.stringMatching(
-          new RegExp(`^the TOTP seed is missing in the target, and is not sent: ${editor} changed .*${type}`),
-        );
-        expect(errors).toEqual([{ type: 'human_user_otp', id: userId, message }]);
+        expect(errors).toMatchObject([
+          {
+            type: 'human_user_otp',
+            id: userId,
+            reason: 'seed_of_changed_person',
+            params: { event: type, user: editor, time: expect.stringMatching(/^\d{4}-.*Z$/) },
+          },
+        ]);
         expect(summary).toMatchObject({ created: { humanUsers: 1 }, failed: { humanUsers: 1 } });
       }
       expect(seedOf(zitadel, userId)).toBeUndefined();
@@ -274,13 +278,11 @@ describe('an import into a ZITADEL', () => {
     const { errors, success, summary } = await importIntoStandIn(zitadel, content);
     expect(imports(zitadel)).toHaveLength(sent);
     expect(success).toEqual({ orgs: [{ orgId: '2' }] });
-    const withIt = expect.stringContaining(
-      'is not imported: organisation 1 (Organisation 1) was deleted in the target',
-    );
+    const deleted = because('organisation_left', { organisation: '1 (Organisation 1)' });
     expect(errors).toEqual([
-      ...people(3).map(({ userId: id }) => ({ type: 'human_user', id, message: withIt })),
-      { type: 'project', id: '5', message: withIt },
-      { type: 'org', id: '1', message: expect.stringMatching(/^was deleted in the target/) },
+      ...people(3).map(({ userId }) => foundError('human_user', userId, deleted)),
+      foundError('project', '5', deleted),
+      foundError('org', '1', deleted),
     ]);
     expect(summary).toMatchObject({
       created: {},

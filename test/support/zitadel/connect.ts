@@ -1,9 +1,13 @@
+import { expect } from 'vitest';
 import { z } from 'zod';
 import type { ImportMeter, PlaceImportOptions } from '../../../cli/exports/placeInterfaces.ts';
+import { noticeMessage } from '../../../cli/notices.ts';
 import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
+import { hasParams } from '../../../shared/errors/issueText.ts';
+import { type Meaning, recordIssues } from '../../../shared/errors/recordIssues.ts';
 import type { RetryPolicy } from '../../../shared/retry.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
@@ -34,8 +38,8 @@ export async function exportFromZitadel(
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
 }
 
-/** Imports an export file, or one with the given organisations. */
-export function importIntoStandIn(
+/** Imports an export file, or one with the given organisations. Each error must have a reason with its parameters. */
+export async function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
   given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun' | 'timeoutMs'>> & {
@@ -70,11 +74,21 @@ export function importIntoStandIn(
     ...(responseLimitMs === undefined ? {} : { responseLimitMs }),
     ...(polls === undefined ? {} : { polls }),
   };
-  return importIntoZitadel(
+  const response = await importIntoZitadel(
     { ...connectTo(zitadel), ...limit },
     file,
     options,
     { onBegun, onStarted, onWait: () => {}, onUploading: () => {}, onRetry: () => {} },
     signal,
   );
+  for (const { reason, params = {}, type } of [...(response.errors ?? []), ...(response.elsewhere ?? [])]) {
+    const row = Object.entries(recordIssues).find(([name]) => name === reason)?.[1];
+    expect(row && hasParams(row, { record: type, ...params }), reason).toBe(true);
+  }
+  return response;
+}
+
+/** Returns an error of a record as a report has it if the command has found the error: with the text of the reason. */
+export function foundError(type: string, id: string | undefined, meaning: Meaning) {
+  return { type, id, message: noticeMessage({ type, id, message: '', ...meaning }), ...meaning };
 }

@@ -12,7 +12,13 @@ import { isErrorFactory } from '../../../shared/errors/identityError.ts';
 import { hasParams, type IssueRow, issueText, templateText } from '../../../shared/errors/issueText.ts';
 import { manualSteps } from '../../../shared/errors/manualSteps.ts';
 import * as places from '../../../shared/errors/placeErrors.ts';
-import { meaningOfMessage, recordIssues, zitadelErrors } from '../../../shared/errors/recordIssues.ts';
+import {
+  instanceIssues,
+  recordIssues,
+  zitadelErrors,
+  zitadelIssue,
+  zitadelIssues,
+} from '../../../shared/errors/recordIssues.ts';
 import * as storage from '../../../shared/errors/storageErrors.ts';
 import * as stores from '../../../shared/errors/storeErrors.ts';
 import { warn, warnings } from '../../../shared/errors/warnings.ts';
@@ -37,7 +43,8 @@ describe('the catalogue of errors, errors of records, warnings and manual steps'
   it('has each reason once', () => {
     expect(new Set(all.map(([reason]) => reason)).size).toBe(
       errorRows.length +
-        [recordIssues, warnings, manualSteps, declaredSteps()].flatMap((table) => Object.keys(table)).length,
+        [instanceIssues, zitadelIssues, warnings, manualSteps, declaredSteps()].flatMap((table) => Object.keys(table))
+          .length,
     );
   });
 
@@ -52,7 +59,7 @@ describe('the catalogue of errors, errors of records, warnings and manual steps'
   it.each(rows)('has %s, which the code raises', (reason) => {
     const keys = Object.entries(zitadelErrors).filter(([, meaning]) => meaning.reason === reason);
     const isRaised = sources.some((source) => source.includes(`'${reason}'`));
-    expect(isRaised || keys.length > 0).toBe(true);
+    expect(isRaised || keys.length > 0 || reason === zitadelIssue('').reason).toBe(true);
   });
 
   it.each(all)('names options and commands that exist, in the text of %s for the command', (_reason, row) => {
@@ -101,8 +108,13 @@ it.each([
   ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', 'login_name_taken'],
   ['ID=V3-DKcYh Message=Errors.Project.Role.AlreadyExists Parent=(unique)', 'record_exists'],
   ['ID=CRYPT-5uV9n Message=Errors.Another', 'hash_cost_refused'],
-  ['ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid', undefined],
-  ['a sentence', undefined],
 ])("ZITADEL's error %s means %s", (message, reason) => {
-  expect(meaningOfMessage(message)?.reason).toBe(reason);
+  expect(zitadelIssue(message)).toMatchObject({ message, reason });
 });
+
+it.each(['ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid', 'a sentence', ''])(
+  "ZITADEL's error %j has a reason with the message, although its meaning is unknown",
+  (message) => {
+    expect(zitadelIssue(message)).toEqual({ message, reason: 'zitadel_refuses', params: { error: message } });
+  },
+);

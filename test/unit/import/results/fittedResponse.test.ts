@@ -4,7 +4,12 @@ import type { ImportResponse } from '../../../../functions/import/contract.ts';
 import { importResponse } from '../../../../functions/import/contract.ts';
 import { fittedResponse } from '../../../../functions/import/results/fittedResponse.ts';
 
-const issue = (index: number) => ({ type: 'human_user', id: `user ${index}`, message: 'ID=COMMAND-ziuna' });
+const issue = (index: number) => ({
+  type: 'human_user',
+  id: `user ${index}`,
+  message: 'ID=COMMAND-ziuna',
+  reason: 'record_exists',
+});
 const listOf = (count: number) => Array.from({ length: count }, (_, index) => issue(index));
 
 function response(errors: number, warnings: number, ids: number): ImportResponse {

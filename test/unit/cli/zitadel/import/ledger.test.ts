@@ -1,6 +1,7 @@
 import { StatementSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ImportLedger, type LedgerRecord } from '../../../../../cli/zitadel/import/ledger.ts';
+import { because, zitadelIssue } from '../../../../../shared/errors/recordIssues.ts';
 import { type OrganisationRecord, readRecord } from '../../../../../shared/organisation/record.ts';
 import { recordSection } from '../../../../../shared/organisation/sections.ts';
 
@@ -82,11 +83,11 @@ describe('the ledger of an import into a ZITADEL', () => {
       'ben',
     ]);
     ledger.enter(await entered(ledger, 'ben_51'), { outcome: 'notCarried' });
-    ledger.enter(await entered(ledger, 'ada'), { outcome: 'failed', message: 'refused' });
+    ledger.enter(await entered(ledger, 'ada'), { outcome: 'failed', issue: because('email_invalid', {}) });
     ledger.enter(await entered(ledger, 'ben'), { outcome: 'created' });
     expect(ledger.outcomes.failed).toEqual({ humanUsers: 1, userLinks: 1 });
     expect(ledger.outcomes.notCarried).toEqual({ userLinks: 1 });
-    expect(ledger.errors.entries).toEqual([{ type: 'human_user', id: 'ada', message: 'refused' }]);
+    expect(ledger.errors.entries).toMatchObject([{ type: 'human_user', id: 'ada', reason: 'email_invalid' }]);
     expect(ledger.progress).toEqual({ records: 3, total: 3 });
   });
 
@@ -94,17 +95,71 @@ describe('the ledger of an import into a ZITADEL', () => {
     using ledger = new ImportLedger();
     for (const id of ['1', '2']) ledger.add(project(id));
     ledger.add(person('ada'));
-    ledger.addError({ type: 'unknown_type', id: '9', message: 'of no record' });
-    ledger.enter(await entered(ledger, 'ada'), { outcome: 'created', type: 'human_user_otp', message: 'no seed' });
-    ledger.enter(await entered(ledger, '1'), { outcome: 'failed', message: 'refused' });
+    ledger.addError('9', { type: 'unknown_type', ...zitadelIssue('of no record') });
+    const seed = { type: 'human_user_otp', ...because('seed_of_foreign_person', {}) };
+    ledger.enter(await entered(ledger, 'ada'), { outcome: 'created', issue: seed });
+    ledger.enter(await entered(ledger, '1'), { outcome: 'failed', issue: because('key_invalid', {}) });
     ledger.foresee();
-    expect(ledger.errors.entries).toEqual([
-      { type: 'project', id: '1', message: 'refused' },
-      { type: 'human_user_otp', id: 'ada', message: 'no seed' },
-      { type: 'unknown_type', id: '9', message: 'of no record' },
+    expect(ledger.errors.entries).toMatchObject([
+      { type: 'project', id: '1', reason: 'key_invalid' },
+      { type: 'human_user_otp', id: 'ada', reason: 'seed_of_foreign_person' },
+      { type: 'unknown_type', id: '9', reason: 'zitadel_refuses', message: 'of no record' },
     ]);
     expect(ledger.outcomes.created).toEqual({ projects: 1, humanUsers: 1 });
     expect(ledger.outcomes.failed).toEqual({ projects: 1, unknown_type: 1 });
     expect((await all(ledger)).map(({ id }) => id)).toEqual(['1', '2', 'ada']);
+  });
+
+  it('keeps each error of a record, with its type, reason and parameters', async () => {
+    using ledger = new ImportLedger();
+    ledger.add(person('ada'));
+    const ada = await entered(ledger, 'ada');
+    ledger.enter(ada, { outcome: 'failed', issue: because('content_kept', { fields: ['user.userName', 'state'] }) });
+    ledger.addProblem(ada, { type: 'human_user_otp', ...because('seed_of_different_person', {}) });
+    ledger.addProblem(ada, because('open_refused', { state: 'USER_STATE_LOCKED', error: '"no"; \'why\' {state}' }));
+    expect(ledger.outcomes.failed).toEqual({ humanUsers: 1 });
+    expect(ledger.errors.entries).toEqual([
+      {
+        type: 'human_user',
+        id: 'ada',
+        reason: 'content_kept',
+        params: { fields: 'user.userName, state' },
+        message: expect.stringMatching(/^exists with other content, which ZITADEL keeps: user\.userName, state: /),
+      },
+      {
+        type: 'human_user_otp',
+        id: 'ada',
+        reason: 'seed_of_different_person',
+        message: expect.stringMatching(/^the TOTP seed is missing in the target/),
+      },
+      {
+        type: 'human_user',
+        id: 'ada',
+        reason: 'open_refused',
+        params: { state: 'USER_STATE_LOCKED', error: '"no"; \'why\' {state}' },
+        message: expect.stringMatching(
+          /^open in the target, locked in the source, .*: "no"; 'why' \{state\}: close it/,
+        ),
+      },
+    ]);
+  });
+
+  it('withholds what depends on a withheld record, directly or not, with the name of that record', async () => {
+    using ledger = new ImportLedger();
+    const app = { appId: 'app', app: { projectId: 'shop', name: 'app' } };
+    const appKey = { id: 'key', projectId: 'shop', appId: 'app' };
+    for (const one of [project('shop'), record('apiApps', app), record('appKeys', appKey), project('5')])
+      ledger.add(one);
+    const withheld = ledger.withhold(1, because('id_taken', { owner: 'organisation 1', holder: 'a project' }));
+    expect(withheld.id).toBe('shop');
+    ledger.withholdDependents();
+    const depends = { reason: 'dependency_not_imported', params: { target: 'project shop' } };
+    expect(ledger.errors.entries).toMatchObject([
+      { type: 'project', reason: 'id_taken', params: { owner: 'organisation 1', holder: 'a project' } },
+      { type: 'api_app', id: 'app', ...depends },
+      { type: 'app_key', id: 'key', ...depends, message: expect.stringMatching(/^depends on project shop, which is/) },
+    ]);
+    expect(ledger.outcomes.failed).toEqual({ projects: 1, apiApps: 1, appKeys: 1 });
+    expect((await entered(ledger, 'app')).withheld).toEqual(depends);
   });
 });

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readError } from '../../../../../cli/zitadel/import/sendLedger.ts';
-import type { ImportError } from '../../../../../functions/import/contract.ts';
+import { zitadelIssue } from '../../../../../shared/errors/recordIssues.ts';
 import { zitadelText } from '../../../../support/fixtures/organisations.ts';
 
 const answer = z.looseObject({
-  errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
+  errors: z.array(z.looseObject({ type: z.string(), id: z.string(), message: z.string() })),
 });
 const sent = { foreseen: 'created' } as const;
-const outcomeOf = (...given: Parameters<typeof readError>) => readError(...given).outcome;
+const outcomeOf = (
+  { type, id, message }: z.infer<typeof answer>['errors'][number],
+  record: Parameters<typeof readError>[1],
+) => readError({ id, issue: { type, ...zitadelIssue(message) } }, record).outcome;
 
 /** The errors of a recorded response that mean an outcome. */
 function recorded(name: string, outcome: ReturnType<typeof outcomeOf>): string[] {
-  const errors: ImportError[] = answer.parse(JSON.parse(zitadelText(name))).errors;
+  const { errors } = answer.parse(JSON.parse(zitadelText(name)));
   return errors.filter((error) => outcomeOf(error, undefined) === outcome).map(({ type, id }) => `${type} ${id}`);
 }
 

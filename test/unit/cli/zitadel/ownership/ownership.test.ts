@@ -33,31 +33,28 @@ describe('the decision about an id', () => {
   it.each([person, serviceUser, application])(
     'refuses an id that a live record of another organisation has, at every release: $noun',
     (id) => {
-      expect(decidedBoth(id, owner('other', 'live', id.noun))).toEqual(['otherOwner', 'otherOwner']);
-      expect(decidedBoth(id, owner('other', 'live', 'person'))).toEqual(['otherOwner', 'otherOwner']);
+      expect(decidedBoth(id, owner('other', 'live', id.noun))).toEqual(['id_taken', 'id_taken']);
+      expect(decidedBoth(id, owner('other', 'live', 'person'))).toEqual(['id_taken', 'id_taken']);
     },
   );
 
   it('refuses an id of the same organisation that a record of another kind has', () => {
-    expect(decidedBoth(serviceUser, owner('mine', 'live'))).toEqual(['otherKind', 'otherKind']);
+    expect(decidedBoth(serviceUser, owner('mine', 'live'))).toEqual(['id_of_other_kind', 'id_of_other_kind']);
   });
 
   it('refuses an id that was deleted elsewhere only where a release writes to the old owner', () => {
     for (const id of [person, serviceUser])
-      expect(decidedBoth(id, owner('other', 'deleted', id.noun))).toEqual(['free', 'deletedElsewhere']);
+      expect(decidedBoth(id, owner('other', 'deleted', id.noun))).toEqual(['free', 'id_deleted_elsewhere']);
     expect(decidedBoth(application, owner('other', 'deleted', 'application'))).toEqual(['free', 'free']);
     expect(decidedBoth(person, owner('mine', 'deleted'))).toEqual(['free', 'free']);
   });
 
   it('refuses the ids of people that were deleted with their organisation', () => {
     for (const orgId of ['mine', 'other'])
-      expect(decidedBoth(person, owner(orgId, 'deletedWithOrganisation'))).toEqual([
-        'deletedOrganisation',
-        'deletedOrganisation',
-      ]);
+      expect(decidedBoth(person, owner(orgId, 'deletedWithOrganisation'))).toEqual(['id_deleted', 'id_deleted']);
     const service = owner('other', 'deletedWithOrganisation', 'service user');
-    expect(decidedBoth(serviceUser, service)).toEqual(['free', 'deletedElsewhere']);
-    expect(decidedBoth(person, service)).toEqual(['free', 'deletedElsewhere']);
+    expect(decidedBoth(serviceUser, service)).toEqual(['free', 'id_deleted_elsewhere']);
+    expect(decidedBoth(person, service)).toEqual(['free', 'id_deleted_elsewhere']);
   });
 
   it('lets records refer to those of their organisation, to open ones and to unknown ones only', () => {
