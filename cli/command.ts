@@ -242,7 +242,8 @@ export const exitCodes = {
   failed: { code: 1, meaning: 'failed: standard error contains the reason' },
   unconfirmed: {
     code: 2,
-    meaning: 'not confirmed: there is neither a terminal nor --yes, or the source has changed since its plan was shown',
+    meaning:
+      'not confirmed: there is neither a terminal nor --yes, or the source, the target or the plan is not that of --expect',
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },

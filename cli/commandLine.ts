@@ -110,16 +110,7 @@ function asUsageError({ message }: CommanderError, command: Commander): Identity
     .replaceAll('\n', ' ')
     .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
   const remedy = suggestion === undefined ? `run ${fullCommandName(command)} --help` : `did you mean ${suggestion}?`;
-  return usageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
-}
-
-/** Returns the remedy for an option of `migrate` on one of its subcommands. */
-function startingOption(problem: string, { parent }: Commander): string | undefined {
-  const [, option] = /^unknown option '(--[a-z-]+)/.exec(problem) ?? [];
-  const isAbove = option !== undefined && parent?.options.some(({ long }) => long === option) === true;
-  if (!isAbove) return undefined;
-  const later = option === '--report' ? 'identity migrate report --to FILE.html writes it' : 'it cannot be added later';
-  return `${fullCommandName(parent)} accepts it only at the start; ${later}`;
+  return usageError(`${line}: ${remedy}`);
 }
 
 /** The commit of an installed package, defined by its build. */

@@ -9,13 +9,7 @@ import { importCommand } from './commands/import.ts';
 import { initCommand } from './commands/init.ts';
 import { inspectCommand } from './commands/inspect.ts';
 import { memberAddCommand, memberListCommand, memberRemoveCommand } from './commands/member.ts';
-import {
-  migrateCleanupCommand,
-  migrateCommand,
-  migratePlanCommand,
-  migrateReportCommand,
-  migrateResumeCommand,
-} from './commands/migrate.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { orgDeleteCommand, orgListCommand } from './commands/org.ts';
 import { otpEmailEnableCommand, otpEmailRemoveCommand } from './commands/otpEmail.ts';
 import { patCreateCommand, patListCommand, patRevokeCommand } from './commands/pat.ts';
@@ -50,10 +44,6 @@ export const commands: readonly Command[] = [
   auditCommand,
   migrateCommand,
   migratePrepareCommand,
-  migratePlanCommand,
-  migrateResumeCommand,
-  migrateReportCommand,
-  migrateCleanupCommand,
   exportCommand,
   importCommand,
   compareCommand,

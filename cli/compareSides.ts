@@ -61,7 +61,7 @@ function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): Stated
 }
 
 /** The most organisations that a request lists. For more, the place exports all, and the comparison skips the others. */
-export const MAX_REQUESTED_ORGANISATIONS = 1_000;
+const MAX_REQUESTED_ORGANISATIONS = 1_000;
 
 /**
  * Limits a side of a comparison to the organisations of the other side.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { total } from '../shared/collections/counts.ts';
 import { organisationUnknown } from '../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../shared/errors/identityError.ts';
+import { planChanged } from '../shared/errors/placeErrors.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
@@ -24,6 +25,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
+  if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };

@@ -56,7 +56,7 @@ interface NoticeGroup {
  * Groups notices by their text, in the order of their first occurrence.
  * @param omitted the number of further notices, which are not listed
  */
-export function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
+function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
   for (const notice of notices) {
     const { type, id, further = 0 } = notice;
@@ -71,7 +71,7 @@ export function groupNotices(notices: readonly Notice[], omitted: number): Notic
 }
 
 /** Returns a group's text with the number of its records and the ids of the first ones. */
-export function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
+function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText(first);
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
@@ -107,23 +107,29 @@ const noticeKinds = {
   'left to do': { heading: 'Left to do by hand', noun: 'thing left to do', style: undefined },
 } as const;
 
+/** A kind of notices. */
+export type NoticeKind = keyof typeof noticeKinds;
+
 /**
- * Returns the first notices of a kind below their heading.
+ * Returns the heading of a kind of notices, and the lines of the first ones.
  * @param others texts of the same kind, which come last
  */
-export function noticeSection(
-  kind: keyof typeof noticeKinds,
+export function shownNotices(
+  kind: NoticeKind,
   notices: readonly Notice[],
   omitted?: number,
   others: readonly string[] = [],
-): Line[] {
+): { readonly heading: string; readonly lines: readonly Line[] } {
   const { heading, noun, style } = noticeKinds[kind];
   // Errors are not grouped, because each record needs attention.
   const shown =
     kind === 'error' ? firstLines(notices.map(noticeText), noun, omitted) : noticeLines(notices, noun, omitted);
   const lines = [...shown, ...others];
-  return section(
-    heading,
-    lines.map((text) => (style === undefined ? text : { text, style })),
-  );
+  return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
+}
+
+/** Returns the first notices of a kind below their heading. */
+export function noticeSection(...notices: Parameters<typeof shownNotices>): Line[] {
+  const { heading, lines } = shownNotices(...notices);
+  return section(heading, lines);
 }

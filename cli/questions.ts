@@ -28,15 +28,6 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Asks a person at a terminal for a text that is not empty; the question goes to standard error.
- * @throws InterruptedError when the person interrupts the question
- */
-export function askText(message: string, asked: Asked): Promise<string> {
-  const validate = (given: string | undefined) => (given === undefined || given === '' ? 'specify a path' : undefined);
-  return ask(asked, ({ text }, at) => text({ message, validate, ...at }));
-}
-
-/**
  * Asks a person at a terminal for a secret, which does not appear on it; the question goes to standard error.
  * @throws InterruptedError when the person interrupts the question
  */
@@ -54,7 +45,7 @@ export function askChoice(message: string, choices: readonly string[], asked: As
 }
 
 type Prompts = typeof import('@clack/prompts');
-type Cancelled = Extract<Awaited<ReturnType<Prompts['text']>>, symbol>;
+type Cancelled = Extract<Awaited<ReturnType<Prompts['password']>>, symbol>;
 
 async function ask<Answer>(
   { stdin, stderr, signal }: Asked,

@@ -70,6 +70,10 @@ const valueFormats = {
     remedy: 'specify the cursor of an event, or 0',
     schema: ({ z }: Zod) => z.string().regex(/^\d{1,18}$/),
   },
+  DIGEST: {
+    remedy: 'specify the 64 digits that the dry run prints',
+    schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{64}$/),
+  },
   DIR: { ...pathFormat, remedy: 'specify a directory' },
   DURATION: {
     remedy: 'specify a duration such as 30d, 12h, 45m or 90s',

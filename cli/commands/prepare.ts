@@ -36,7 +36,7 @@ export const migratePrepareCommand = defineInstanceCommand({
     const lifetimeMs = tokenLifetime(ONE_DAY, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
     const side = only.includes('import') ? 'to' : 'from';
-    const next = `identity migrate plan --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} …`;
+    const next = `identity migrate --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} … --dry-run`;
     const undo = `identity service-user delete ${created.userId} ${databaseOption(location)}`;
     return {
       json: { ...created, undo },
@@ -65,13 +65,13 @@ async function consoleSteps(place: string, file: string): Promise<Output> {
     `3. store the token alone in ${file}, which only you can read (chmod 600)`,
     '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough: such a user can only be deleted in the console',
   ];
-  const next = `identity migrate plan --from ${origin} --from-token-file ${shellWord(file)} …`;
+  const next = `identity migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`;
   return {
     json: { place: origin, steps, next },
     text: [
       ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
       ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
-      'After the migration, identity migrate cleanup prints how to delete the user and its token.',
+      'At its end, the migration prints how to delete the user and its token.',
       'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],
   };

@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid, spoolFull } from '../../shared/errors/placeErrors.ts';
 import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
-import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
+import { type BodyStorage, createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
@@ -57,10 +57,25 @@ export async function makeRepeatable(
   storage = createBodyStorage({ directory: tmpdir() }),
 ): Promise<ExportFile> {
   if (content.isRepeatable) return content;
+  const copy = await storeContent(content.open(signal), storage, signal);
+  return { isRepeatable: true, size: copy.size, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
+}
+
+/**
+ * Stores bytes. The storage is closed after an error.
+ * @throws IdentityError SPOOL_FULL; the errors of the bytes; the signal's reason
+ */
+export async function storeContent(
+  bytes: AsyncIterable<Uint8Array>,
+  storage: BodyStorage,
+  signal: AbortSignal,
+): Promise<ReceivedBody> {
   try {
-    for await (const chunk of content.open(signal)) await storage.append(chunk).catch(throwSpoolError);
-    const copy = await storage.finish().catch(throwSpoolError);
-    return { isRepeatable: true, size: copy.size, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
+    for await (const chunk of bytes) {
+      signal.throwIfAborted();
+      await storage.append(chunk).catch(throwSpoolError);
+    }
+    return await storage.finish().catch(throwSpoolError);
   } catch (error) {
     await storage.close();
     throw error;

@@ -7,7 +7,7 @@ import { inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
-import type { PlanningCall } from './migrationOptions.ts';
+import type { MigrationCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.ts';
 
@@ -15,7 +15,7 @@ import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.t
  * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
  * @throws IdentityError USAGE_INVALID without it
  */
-export function requireSecrets(call: PlanningCall): void {
+export function requireSecrets(call: MigrationCall): void {
   const { with: given, json, yes, from } = call.options;
   if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call)))
     throw usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
@@ -34,7 +34,7 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
  * chooses at the terminal.
  */
 export async function chooseSecrets(
-  call: PlanningCall,
+  call: MigrationCall,
   settings: MigrationSettings,
   { place }: OpenSide,
 ): Promise<MigrationSettings> {

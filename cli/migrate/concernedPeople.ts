@@ -1,7 +1,5 @@
-// The people whom errors and manual steps are about: as a list, and as a file for letters to them.
+// The people whom errors and manual steps are about.
 
-import { rm } from 'node:fs/promises';
-import { completeFile } from '../../shared/durableFiles.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
@@ -10,8 +8,8 @@ import { humanUserSection, SEED_TYPE } from '../../shared/organisation/sections/
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { type Notice, noticeMessage } from '../notices.ts';
 import { inspectStaged } from './exportStage.ts';
-import type { ConcernedPerson } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
+import type { ConcernedPerson } from './migrationTypes.ts';
 
 /** The types of notices whose id is that of a person. */
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
@@ -60,27 +58,4 @@ function describePerson(record: OrganisationRecord, reasons: readonly string[]):
   const name = text('profile.displayName') || `${text('profile.firstName')} ${text('profile.lastName')}`.trim();
   const [userName, address] = [text('userName'), text('email.email')];
   return { id: reportedId(record), orgId, userName, name, address, reasons: [...reasons] };
-}
-
-const HEADER = ['id', 'organisation', 'user name', 'name', 'e-mail address', 'reasons'];
-
-/** Writes the file of the concerned people, or removes it if there are none. */
-export async function writePeopleFile(path: string, people: readonly ConcernedPerson[]): Promise<void> {
-  if (people.length === 0) return await rm(path, { force: true });
-  const rows = people.map(({ id, orgId, userName, name, address, reasons }) => [
-    id,
-    orgId,
-    userName,
-    name,
-    address,
-    reasons.join('; '),
-  ]);
-  const lines = [HEADER, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`);
-  await completeFile(path, lines.join(''), 'replacing');
-}
-
-/** Formats a field of a CSV file (RFC 4180). Spreadsheets would run a text that begins like a formula. */
-function csvField(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

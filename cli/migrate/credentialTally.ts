@@ -16,7 +16,7 @@ import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { stateWord } from '../nouns.ts';
 import { MAX_EXAMPLES } from '../numberTexts.ts';
-import type { CredentialSummary } from './migrationDocuments.ts';
+import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 

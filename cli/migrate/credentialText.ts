@@ -1,7 +1,7 @@
 // The text about people whose credentials are equal in source and target.
 
 import { counted, firstOf, numberText } from '../numberTexts.ts';
-import type { CredentialSummary } from './migrationDocuments.ts';
+import type { CredentialSummary } from './migrationTypes.ts';
 
 /** The texts for compared second factors and for the others. */
 const secondFactorTexts: Readonly<

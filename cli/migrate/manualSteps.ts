@@ -5,49 +5,85 @@ import { readFile } from 'node:fs/promises';
 import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { named } from '../numberTexts.ts';
+import { counted, named } from '../numberTexts.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import { commandLine, type Line, section } from '../terminal.ts';
-import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
-import type { MigrationState } from './migrationRun.ts';
-import { isFilePlace } from './settings.ts';
+import type { MigrationRun } from './migrationRun.ts';
+import type { ManualStep, MigrationResult } from './migrationTypes.ts';
+import { isFilePlace, type MigrationSettings } from './settings.ts';
 
-/** A manual step after a migration. */
-export interface ManualStep {
-  readonly what: string;
-  readonly command?: string;
-}
-
-/** Returns the lines of manual steps, each with its command. */
-export function manualSection(steps: readonly ManualStep[]): Line[] {
-  const lines = steps.flatMap(({ what, command }) =>
-    command === undefined ? [what] : [`${what}:`, commandLine(command)],
-  );
-  return section('By hand', lines);
+/** The users of both tokens, if known. */
+export interface Callers {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
 }
 
 /** Lists the manual steps after a migration: users to delete, and files of tokens and keys. */
-export async function listManualSteps(state: MigrationState, described: PlannedSides): Promise<ManualStep[]> {
-  const { settings, exported } = state;
-  const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => existsSync(file));
+export async function listManualSteps(
+  { settings, exported }: Pick<MigrationRun, 'settings' | 'exported'>,
+  described: PlannedSides,
+  callers: Callers,
+): Promise<ManualStep[]> {
+  const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => file !== undefined);
   return [
-    ...movedUser(exported?.exportedBy, settings.to),
-    ...(await Promise.all(tokenUsers(state, described).map(tokenUserSteps))).flat(),
-    ...files.map((file) => ({
-      what: `delete ${file}, unless something else needs the secret in it`,
-      command: `rm ${shellWord(file)}`,
+    ...movedUser(exported.movedExporterId, settings.to),
+    ...(await Promise.all(tokenUsers(settings, described, callers).map(tokenUserSteps))).flat(),
+    ...files
+      .filter((file) => existsSync(file))
+      .map((file) => ({
+        what: `delete ${file}, unless something else needs the secret in it`,
+        command: `rm ${shellWord(file)}`,
+      })),
+  ];
+}
+
+/** The organisations that moved, by what this run saw of their creation. */
+interface SeenOrganisations {
+  /** Those that the import reported as created. */
+  readonly created: readonly string[];
+  /** Those that the target had before. */
+  readonly present: ReadonlySet<string>;
+  readonly absent: ReadonlySet<string>;
+  /** The names of the first ones. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** The number of organisations that one command deletes. */
+const DELETED_AT_ONCE = 50;
+
+/** Lists how to take a migration back: a command only for organisations whose creation this run saw. */
+export function listTakeBack(
+  { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
+  { created, present, absent, names }: SeenOrganisations,
+): ManualStep[] {
+  if (kind === 'file' || kind === 'object') return [];
+  if (kind === 'zitadel') return [{ what: `delete the organisations in the console of ${place}` }];
+  const sorted = created.toSorted();
+  const chunks = Array.from({ length: Math.ceil(sorted.length / DELETED_AT_ONCE) }, (_, index) =>
+    sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
+  );
+  const unseen = [...absent.difference(new Set(created))];
+  return [
+    ...chunks.map((orgIds) => ({
+      what: `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`,
+      command: instanceDeletion(orgIds, place),
+    })),
+    ...[...present].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
+    ...unseen.map((orgId) => ({
+      what: `${named(orgId, names.get(orgId))} did not exist when this run began, and this run did not see who created it`,
     })),
   ];
 }
 
 /** Lists the organisations to delete in the target: those from the source that the source does not have any more. */
-export function listOrganisationDeletions({ settings }: MigrationState, result: MigrationResult): ManualStep[] {
-  const { to, secretFiles } = settings;
+export function listOrganisationDeletions(
+  { to, secretFiles }: MigrationSettings,
+  { proof, target }: Pick<MigrationResult, 'proof' | 'target'>,
+): ManualStep[] {
   const tokenFile = secretFiles['to-token-file'] ?? secretFiles['token-file'];
-  return result.proof.differences.flatMap(({ orgId, orgName, evidence }) => {
+  return proof.differences.flatMap(({ orgId, orgName, evidence }) => {
     if (evidence === undefined) return [];
     const what = `delete organisation ${named(orgId, orgName)} in ${to} with all its records, unless it is needed there (${evidence})`;
-    return [{ what, command: deletionCommand(orgId, { place: to, kind: result.target.kind, file: tokenFile }) }];
+    return [{ what, command: deletionCommand(orgId, { place: to, kind: target.kind, file: tokenFile }) }];
   });
 }
 
@@ -56,11 +92,17 @@ function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, '
     const context = `--header ${shellWord(`x-zitadel-orgid: ${orgId}`)}`;
     return zitadelDeletion(file ?? 'FILE', `${context} ${shellWord(`${place}/management/v1/orgs/me`)}`);
   }
+  return instanceDeletion([orgId], place);
+}
+
+/** Returns the command that deletes organisations of an instance, with its database. */
+function instanceDeletion(orgIds: readonly string[], place: string): string {
   const parsed = parsePlace(place);
   const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;
   const database = parsed.kind === 'database' ? (parsed.firestore ?? parsed.data) : undefined;
   const option = isFirestore ? 'firestore' : 'data';
-  return `identity org delete ${shellWord(orgId)} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`;
+  const words = orgIds.map(shellWord).join(' ');
+  return `identity org delete ${words} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`;
 }
 
 /** Returns the command of a DELETE request. Other users can read the arguments of a process, but not its input. */
@@ -70,7 +112,7 @@ function zitadelDeletion(tokenFile: string, target: string): string {
 }
 
 /** The described sides of a migration. */
-type PlannedSides = Pick<MigrationPlan, 'source' | 'target'>;
+type PlannedSides = Pick<MigrationResult, 'source' | 'target'>;
 
 interface TokenUser {
   readonly place: string;
@@ -81,8 +123,11 @@ interface TokenUser {
 }
 
 /** Returns the users of a migration's tokens, one per side. */
-function tokenUsers({ settings, callers }: MigrationState, { source, target }: PlannedSides): TokenUser[] {
-  const { from, to, secretFiles } = settings;
+function tokenUsers(
+  { from, to, secretFiles }: MigrationSettings,
+  { source, target }: PlannedSides,
+  callers: Callers,
+): TokenUser[] {
   const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
   return [
     { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from'), roles: source.roles ?? [] },
@@ -105,11 +150,6 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
   return [{ what: `delete the user ${userId}, who exported the source, in ${to} if it served the export only` }];
-}
-
-/** Lists the users to delete: those of `identity migrate prepare`, and the users of tokens for ZITADELs. */
-export function listUserDeletions(state: MigrationState, described: PlannedSides): ManualStep[] {
-  return tokenUsers(state, described).flatMap((account) => userDeletion(account) ?? []);
 }
 
 function userDeletion(account: TokenUser): ManualStep | undefined {

@@ -10,7 +10,7 @@ import {
 } from '../exports/placeInterfaces.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import type { MigrationPlan, MigrationSide } from './migrationDocuments.ts';
+import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** An open side of a migration. */

@@ -2,27 +2,24 @@
 
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { ManifestTally } from '../../shared/exportFile/manifest.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { MigrationPlan, OrganisationCounts } from './migrationDocuments.ts';
+import type { OrganisationCounts, PlannedOrganisation } from './migrationTypes.ts';
 
 /** The number of organisations that a plan or a result lists. */
 const MAX_LISTED_ORGANISATIONS = 1_000;
 
-type CountedOrganisation = Omit<MigrationPlan['organisations'][number], 'before'>;
+type CountedOrganisation = Omit<PlannedOrganisation, 'before'>;
 
 interface OrganisationSize {
   name: string;
   people: number;
   records: number;
-  /** The digest of the records; absent in an organisation that is not listed. */
-  readonly tally?: ManifestTally;
 }
 
-/** Names, sizes and digests of the moved organisations, collected while they are read. */
+/** Names and sizes of the moved organisations, collected while they are read. */
 export class OrganisationTally implements RecordVisitor {
   private readonly organisations = new Map<string, OrganisationSize>();
 
@@ -30,7 +27,6 @@ export class OrganisationTally implements RecordVisitor {
     const { section, orgId, json } = record;
     const known = this.organisations.get(orgId) ?? this.open(orgId);
     known.records++;
-    known.tally?.add({ ...record, section: section.name });
     if (section === humanUserSection) known.people++;
     if (section === organisationSection) known.name = textAt(json, 'org.name', orgId);
   }
@@ -40,9 +36,7 @@ export class OrganisationTally implements RecordVisitor {
   }
 
   get listed(): readonly CountedOrganisation[] {
-    return [...this.organisations].flatMap(([orgId, { tally, ...facts }]) =>
-      tally === undefined ? [] : [{ orgId, ...facts, digest: tally.digest }],
-    );
+    return [...this.organisations].slice(0, MAX_LISTED_ORGANISATIONS).map(([orgId, facts]) => ({ orgId, ...facts }));
   }
 
   get omitted(): number {
@@ -50,8 +44,7 @@ export class OrganisationTally implements RecordVisitor {
   }
 
   private open(orgId: string): OrganisationSize {
-    const isListed = this.organisations.size < MAX_LISTED_ORGANISATIONS;
-    const facts = { name: orgId, people: 0, records: 0, ...(isListed ? { tally: new ManifestTally() } : {}) };
+    const facts = { name: orgId, people: 0, records: 0 };
     this.organisations.set(orgId, facts);
     return facts;
   }

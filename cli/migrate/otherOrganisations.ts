@@ -33,7 +33,7 @@ export async function findOtherOrganisations(
   { organisations, manifest }: Pick<Inspection, 'organisations' | 'manifest'>,
 ): Promise<readonly OtherOrganisation[]> {
   const { place, facts } = target;
-  const { settings } = run.state;
+  const { settings } = run;
   if (place.takes === 'files' || settings.orgIds.length > 0) return [];
   const known = new Set([
     ...organisations.map(({ orgId }) => orgId),

@@ -2,11 +2,12 @@
 
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
-import { Comparison } from '../../shared/exportFile/comparison.ts';
+import { type ComparedPair, Comparison, type PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
@@ -15,55 +16,38 @@ import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, numberText } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import { listConcernedPeople, writePeopleFile } from './concernedPeople.ts';
+import { listConcernedPeople } from './concernedPeople.ts';
 import { type CredentialTally, credentialTally } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
-import { type MigrationPlan, migrationPlan } from './migrationDocuments.ts';
+import { sortNotices } from './importNotices.ts';
 import type { MigrationRun } from './migrationRun.ts';
+import type { MigrationPlan } from './migrationTypes.ts';
 import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
 import { OrganisationTally, recordCounts } from './organisationTally.ts';
-import { sortNotices } from './result.ts';
-import { peoplePath, readJson, writeJson } from './runDirectory.ts';
-import { type MigrationSettings, stagedOptions } from './settings.ts';
+import type { ShownState } from './planDigest.ts';
+import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { UndoneChanges } from './undoneChanges.ts';
 
-const PLAN_FILE = 'plan.json';
-/** The plan that was shown. An interrupted run may have replaced `plan.json` without showing it. */
-const SHOWN_PLAN_FILE = 'shown-plan.json';
-
-/** Reads the plan in a run directory. */
-export async function readPlan(directory: string): Promise<MigrationPlan> {
-  const plan = await readJson(directory, PLAN_FILE, migrationPlan);
-  if (plan === undefined) throw new Error(`${directory} has no plan`);
-  return plan;
+/** A plan, and what it follows from. */
+export interface MadePlan {
+  readonly plan: MigrationPlan;
+  readonly shown: ShownState;
+  /** The organisations of the export by whether the target had them. */
+  readonly presence: OrganisationPresence;
 }
 
-/** Reads the plan that was shown last; undefined if none was shown. */
-export function readShownPlan(directory: string): Promise<MigrationPlan | undefined> {
-  return readJson(directory, SHOWN_PLAN_FILE, migrationPlan);
-}
-
-/** Stores a shown plan. */
-export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<void> {
-  return writeJson(directory, SHOWN_PLAN_FILE, plan);
-}
-
-/** Compares the export with the target, tries its import, and stores the plan in the run directory. */
-export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MigrationPlan> {
+/** Compares the export with the target, and tries its import. */
+export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { inspection, credentials, leftToDo, invalid, found } = await surveyExport(run, sides);
+  const { inspection, targetDigest, credentials, presence, leftToDo, invalid, found } = await surveyExport(run, sides);
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
   const [refused, refusedOmitted] = trial === undefined ? [invalid.entries, invalid.omitted] : [errors, errorsOmitted];
-  const { records, digest, readAt, bytes, leftOut } = run.exported;
+  const { bytes, leftOut } = run.exported;
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
-    source: {
-      ...describeSide(source),
-      // The digest of no records is meaningless.
-      ...(records === 0 ? {} : { digest, readAt }),
-    },
+    source: describeSide(source),
     target: describeSide(target),
     checks: [
       ...listChecks(source),
@@ -75,38 +59,53 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mig
     ],
     leftOut,
     ...found,
-    onConflict: run.state.settings.onConflict,
+    options: shownOptions(run.settings),
     bytes,
     refused,
     refusedOmitted,
     ...notices,
-    people: [...people],
+    people,
     // Without a trial, the target returns no warnings.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
-    losses: [...(source.facts?.exportLosses ?? [])],
-    changes: [...(target.facts?.importChanges ?? [])],
+    losses: source.facts?.exportLosses ?? [],
+    changes: target.facts?.importChanges ?? [],
   };
-  await writeJson(run.directory, PLAN_FILE, plan);
-  await writePeopleFile(peoplePath(run.directory), people);
-  return plan;
+  return { plan, shown: { source: run.exported.digest, target: targetDigest, plan }, presence };
+}
+
+/** The organisations of an export, by whether the target has them. */
+class OrganisationPresence implements PairVisitor {
+  readonly absent = new Set<string>();
+  readonly present = new Set<string>();
+
+  addPair({ section, orgId, outcome }: ComparedPair): void {
+    if (section !== organisationSection.name) return;
+    (outcome === 'onlyFirst' ? this.absent : this.present).add(orgId);
+  }
+
+  reset(): void {
+    this.absent.clear();
+    this.present.clear();
+  }
 }
 
 /** Reads the export, and compares it with the target. `found` is the part of the plan that follows from their records. */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
-  const { settings } = run.state;
+  const { settings } = run;
   const { target } = sides;
   const isZitadel = target.kind === 'zitadel';
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   const credentials = credentialTally(target, settings);
+  const presence = new OrganisationPresence();
   const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses(settings.refusedHashes);
   const explain = explainDifferences(sides, settings, losses);
   // Only records on both sides can be in conflict.
   using comparison = new Comparison(settings, 0, {
     explain: (difference, first) => (difference.outcome === 'different' ? explain(difference, first) : 'no conflict'),
-    pairs: combinePairs([credentials, undone]),
+    pairs: combinePairs([credentials, undone, presence]),
   });
-  const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
+  const [inspection, targetDigest] = await readSides(run, target, comparison, [facts, organisations, losses]);
   const found = {
     organisations: organisations.listed.map((one) => ({
       ...one,
@@ -125,7 +124,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     undoneOmitted: undone?.people.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
   const leftToDo = facts.leftToDo(inspection.request, isZitadel, settings);
-  return { inspection, credentials, leftToDo, invalid: facts.invalid, found };
+  return { inspection, targetDigest, credentials, presence, leftToDo, invalid: facts.invalid, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */
@@ -148,23 +147,23 @@ function secondFactors(
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 
-/** Compares the export with the target. A file as target is not read, because it is new. */
+/** Compares the export with the target, which is read once. A file as target is not read, because it is new. */
 async function readSides(
   run: MigrationRun,
   target: OpenSide,
   comparison: Comparison,
   visitors: readonly RecordVisitor[],
-): Promise<PlaceInspection> {
-  const options = stagedOptions(run.state.settings);
+): Promise<readonly [inspection: PlaceInspection, targetDigest: string]> {
+  const options = stagedOptions(run.settings);
   const first = { place: run.export, options };
   if (target.place.takes === 'imports') {
     const second = onlyOrganisationsOf(target.place, options);
-    const [read] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
-    return read;
+    const [read, other] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
+    return [read, other.tally.digest];
   }
   const read = await inspectStaged(run, combineVisitors([comparison.first, ...visitors]));
   comparison.finish();
-  return read;
+  return [read, 'a new file'];
 }
 
 /** Tries the import; returns undefined for a file, and for an export above the limit of a dry run. */
@@ -207,13 +206,13 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
 
 /** Warns of what the export omits or does not know, and of the default organisation or the exporting user in the export. */
 function exportChecks({ exported }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
-  const { notices, defaultOrgId, exportedBy } = exported;
+  const { notices, defaultOrgId, movedExporterId } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
-  const withExporter = `the user ${exportedBy}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
+  const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
   const messages = [
     ...notices,
     ...(defaultOrgId === undefined ? [] : [withDefault]),
-    ...(exportedBy === undefined ? [] : [withExporter]),
+    ...(movedExporterId === undefined ? [] : [withExporter]),
   ];
   return messages.map((message) => ({ status: 'warning', message }));
 }

@@ -3,7 +3,7 @@
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { combinePairs, compareSides, MAX_REQUESTED_ORGANISATIONS, onlyOrganisationsOf } from '../compareSides.ts';
+import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
 import { fieldTexts } from '../differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { counted } from '../numberTexts.ts';
@@ -12,8 +12,8 @@ import { Activations } from './activations.ts';
 import { credentialTally } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
 import { currentOptions } from './exportStage.ts';
-import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
+import type { MigrationPlan, MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
@@ -21,9 +21,6 @@ import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisat
 /** The parts of a result that the proof provides. */
 export interface Proved
   extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations' | 'organisationsOmitted'> {
-  /** The digests of both sides' records; undefined if they include other organisations. */
-  readonly sourceDigest: string;
-  readonly targetDigest: string | undefined;
   /** The organisations and users that a ZITADEL has activated. */
   readonly activations: Pick<Activations, 'entries' | 'omitted'>;
   /** The user of the target's token, if known. */
@@ -54,13 +51,13 @@ const BOTH_COMPARED = 'both sides were exported and compared, record by record a
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   const { source, target } = sides;
-  const { settings, moved } = run.state;
+  const { settings, response } = run;
   const credentials = credentialTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
   using comparison = new Comparison(settings, MAX_LISTED_DIFFERENCES, {
-    explain: explainDifferences(sides, settings, losses, moved?.response),
+    explain: explainDifferences(sides, settings, losses, response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
   const first = { place: source.place, options: currentOptions(run) };
@@ -101,15 +98,13 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       ...credentials.credentials,
       secondFactors: plan.credentials?.secondFactors ?? 'none',
     },
-    organisations: listed.map(({ digest: _, ...one }) => ({
+    organisations: listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...noCounts, absent: one.records },
       after: recordCounts(comparison.organisations.get(one.orgId)),
     })),
     organisationsOmitted: organisations.omitted,
-    sourceDigest: before.tally.digest,
     activations,
-    targetDigest: after.organisations.length <= MAX_REQUESTED_ORGANISATIONS ? after.tally.digest : undefined,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
   };
 }
@@ -132,13 +127,13 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
 }
 
 /** Returns the proof for a target that cannot be read: it has confirmed the checksum of the stored bytes. */
-function proveByChecksum({ state: { moved }, exported: { digest } }: MigrationRun, plan: MigrationPlan): Proved {
-  const { place = '', bytes = 0, crc32c = '' } = moved?.stored ?? {};
+function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved {
+  const { place = '', bytes = 0, crc32c = '' } = stored ?? {};
   return {
     proof: {
       method: 'checksum',
       provedAt: new Date().toISOString(),
-      description: `the credentials do not permit to read ${place}: it has confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C), and its manifest has the digest ${digest}`,
+      description: `the credentials do not permit to read ${place}: it has confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C)`,
       sections: {},
       expected: 0,
       unexpected: 0,
@@ -146,11 +141,9 @@ function proveByChecksum({ state: { moved }, exported: { digest } }: MigrationRu
       others: { count: 0, organisations: [] },
     },
     credentials: undefined,
-    organisations: plan.organisations.map(({ digest: _, ...one }) => ({ ...one, after: one.before })),
+    organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
     organisationsOmitted: plan.organisationsOmitted,
-    sourceDigest: digest,
     activations: { entries: [], omitted: 0 },
-    targetDigest: undefined,
     targetCaller: undefined,
   };
 }

@@ -4,7 +4,7 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { stateWord } from '../nouns.ts';
-import type { UndonePerson } from './migrationDocuments.ts';
+import type { UndonePerson } from './migrationTypes.ts';
 
 const MAX_LISTED_PEOPLE = 1_000;
 const { password, totp } = personCredentials;

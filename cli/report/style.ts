@@ -11,22 +11,24 @@ body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--page);
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; }
 h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; border-bottom: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 p { margin: 0.5rem 0; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 .verdict { padding: 0.75rem 1rem; border-left: 0.4rem solid var(--good); background: var(--card); font-weight: 600; }
-.verdict.listed, .verdict.failed { border-color: var(--bad); }
-.sides { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); }
-.side { padding: 0.75rem 1rem; background: var(--card); }
-.side h3 { margin-top: 0; }
-dl { margin: 0.75rem 0 0; display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.1rem 0.75rem; }
+li.bad { color: var(--bad); }
+.verdict.bad { border-color: var(--bad); }
+pre { margin: 0.25rem 0; padding: 0.5rem; background: var(--card); white-space: pre-wrap; }
+.picture { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: 0.3rem 0.75rem; }
+.bar { display: flex; height: 1rem; background: var(--card); }
+.bar .good { background: var(--good); }
+.bar .soft { background: var(--soft); }
+.bar .bad { background: var(--bad); }
 dt { color: var(--soft); }
 dd { margin: 0; }
 ul, ol { margin: 0.5rem 0; padding-left: 1.2rem; }
 li { break-inside: avoid; }
-code { font-family: ui-monospace, monospace; font-size: 0.9em; }
+pre { font: 0.9em ui-monospace, monospace; }
 @media print { :root { color-scheme: light; --text: #000; --soft: #444; --page: #fff; --card: #f4f5f7; --line: #bbb;
   --good: #1f6feb; --bad: #b42318; }
-  body { max-width: none; padding: 0; font-size: 10pt; } h2, h3 { break-after: avoid; }
+  body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; }
   * { print-color-adjust: exact; } }
 `);

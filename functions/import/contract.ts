@@ -156,6 +156,10 @@ export const importResponse = z
       .describe('The written records, by organisation.'),
     summary: z.strictObject({
       created: counts,
+      createdOrgs: z
+        .array(z.string())
+        .optional()
+        .describe('The first organisations that the request created, or would create in a dry run.'),
       unchanged: count.describe('Records that existed with equal content.'),
       overwritten: count.optional(),
       skipped: count.optional(),

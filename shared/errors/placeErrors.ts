@@ -120,20 +120,16 @@ export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MI
   text: 'no credentials for {place}: specify a key file with --credentials-file, or run gcloud auth application-default login',
 });
 
-export const migrationMissing = defineError('NOT_FOUND', 'MIGRATION_MISSING', {
-  text: 'no migration in {path}: specify its directory with --run-dir',
+export const sourceChanged = defineError('ABORTED', 'SOURCE_CHANGED', {
+  text: '{place} has changed since it was planned; nothing is changed in {target}: run the command again',
 });
 
-export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
-  text: 'process {pid} works on the migration in {path}: wait until it ends, or stop it',
-});
-
-export const migrationUnfinished = defineError('FAILED_PRECONDITION', 'MIGRATION_UNFINISHED', {
-  text: 'the migration in {path} has no result[ yet: continue with {next}]',
+export const planChanged = defineError('ABORTED', 'PLAN_CHANGED', {
+  text: 'nothing is migrated, because {changed} changed since the dry run of --expect: look at a new one: {next}',
 });
 
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
-  text: '{problem}; continue with {next}',
+  text: '{problem}; {progress}; {next}',
 });
 
 export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATION_TOKEN_TOO_NARROW', {

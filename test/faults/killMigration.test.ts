@@ -2,6 +2,6 @@ import { describe, it } from 'vitest';
 import { expectMigratedAfterKills } from './support/killedMigration.ts';
 
 describe('a migration whose client, source or target is killed once', () => {
-  it('resumes to an equal result', () =>
+  it('is repeated to an equal result, and leaves no file', () =>
     expectMigratedAfterKills({ sizes: [200, 200], rounds: 1, killsOfOneMigration: 1 }));
 });

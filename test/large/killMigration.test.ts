@@ -12,8 +12,9 @@ const limited = repetitions({
 });
 
 describe('a migration whose client, source and target are killed again and again', () => {
-  it('resumes to an equal result', () => expectMigratedAfterKills({ ...size, killsOfOneMigration: 6 }));
+  it('is repeated to an equal result, and leaves no file', () =>
+    expectMigratedAfterKills({ ...size, killsOfOneMigration: 6 }));
 
-  it('resumes to an equal result if larger files pass through a bucket', () =>
+  it('is repeated to an equal result, and leaves no file if larger files pass through a bucket', () =>
     expectMigratedAfterKills({ ...limited, rounds: 1, killsOfOneMigration: 6 }));
 });

@@ -1,4 +1,4 @@
-import type { MigrationResult } from '../../cli/migrate/migrationDocuments.ts';
+import type { MigrationResult } from '../../cli/migrate/migrationTypes.ts';
 
 const START = Date.parse('2026-11-22T20:00:00.000Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
@@ -36,7 +36,6 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
   const noDifference = { different: 0, differentAsExpected: 0, onlySource: 0, onlyTarget: 0 };
   const phase = { records: 33_180, unchanged: 0, seconds: 60, perSecond: 553, succeeded: true };
   return {
-    version: 1,
     outcome: 'listed',
     command: '1.0.0',
     startedAt: at(0),
@@ -45,15 +44,11 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       place: 'https://zitadel.example.com',
       kind: 'zitadel',
       instance: 'ZITADEL',
-      digest: `sha256:${'4d'.repeat(32)}`,
-      readAt: at(140),
     },
     target: {
       place: 'https://id.example.com',
       kind: 'instance',
       version: '1.0.0',
-      digest: `sha256:${'5e'.repeat(32)}`,
-      readAt: at(150),
     },
     options: {
       orgIds: [],
@@ -76,6 +71,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
         skipped: {},
         failed: { humanUsers: 1 },
         notCarried: { machineKeys: 4 },
+        unconfirmed: {},
       },
     },
     phases: [
@@ -83,7 +79,6 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       { phase: 'importing', startedAt: at(62), ...phase, seconds: 20, records: 11_000, succeeded: false },
       { phase: 'importing', startedAt: at(85), ...phase },
     ],
-    resumedAt: [at(84)],
     errors: [
       {
         type: 'human_user',
@@ -159,6 +154,8 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       secondFactors: 'all',
       others: [{ reason: 'locked in the target, active in the source', count: 2, names: ['bob', 'eve'] }],
     },
+    byHand: [{ what: 'delete /north.pat', command: 'rm /north.pat' }],
+    takeBack: [{ what: '330000000000000 (Organisation 0) existed when this run began' }],
     ...given,
   };
 }

@@ -35,7 +35,7 @@ export const parsedCalls: readonly ParsedRow[] = [
   ['org delete a b --yes', 'org delete', [['a', 'b']], { yes: true }],
   ['export x --to y --org 1 --org=2', 'export', ['x'], { to: 'y', org: ['1', '2'] }],
   ['migrate --from a --to b', 'migrate', [], { from: 'a', to: 'b' }],
-  ['migrate plan --from a --to b', 'migrate plan', [], { from: 'a', to: 'b' }],
+  ['migrate --from a --to b --dry-run', 'migrate', [], { from: 'a', to: 'b', 'dry-run': true }],
 ];
 
 /** Calls with a mistake, and the only line of their errors. */
@@ -43,14 +43,10 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   nonsense: "unknown command 'nonsense': run identity --help",
   'sevre --data x': "unknown command 'sevre': did you mean serve?",
   'pat revok --data x': "unknown command 'revok': did you mean revoke?",
-  'migrate rezume --yes': "unknown command 'rezume': did you mean resume?",
+  'migrate perpare --yes': "unknown command 'perpare': did you mean prepare?",
   'pat crate': "unknown command 'crate': did you mean create?",
   'help pat crate': "unknown command 'pat crate': run identity pat --help",
   'pat create --usr 1': "unknown option '--usr': did you mean --user?",
-  'migrate resume --with passwords':
-    "unknown option '--with': identity migrate accepts it only at the start; it cannot be added later",
-  'migrate resume --report report.html':
-    "unknown option '--report': identity migrate accepts it only at the start; identity migrate report --to FILE.html writes it",
   '--colour red': "unknown option '--colour': run identity --help",
   'init --colour red': "unknown option '--colour': run identity init --help",
   init: noDatabase,

@@ -14,7 +14,7 @@ const report = [
   'moved',
   ...section('Warnings', ['one organisation has a name that takes more than a line', 'another warning']),
   ...section('Nothing', []),
-  ...section('Next', [commandLine('identity migrate resume --run-dir identity-migration-1 --yes')]),
+  ...section('Next', [commandLine('identity migrate --from north.json --to sqlite:./a --yes')]),
 ];
 const careful = [{ text: 'careful', style: 'warning' as const }];
 const longId = '330000000000000201'.repeat(3);
@@ -25,7 +25,7 @@ describe('lines', () => {
       'without a terminal',
       report,
       plain,
-      `moved||Warnings|  one organisation has a name that takes more than a line|  another warning||Next|  identity migrate resume --run-dir identity-migration-1 --yes`,
+      `moved||Warnings|  one organisation has a name that takes more than a line|  another warning||Next|  identity migrate --from north.json --to sqlite:./a --yes`,
     ],
     [
       'at a terminal, with a command that still runs',
@@ -35,7 +35,7 @@ describe('lines', () => {
     ],
     [
       'with room for the mark of a wrapped command',
-      [commandLine('identity migrate resume --run-dir identity-migration-1')],
+      [commandLine('identity migrate --from north.json --to sqlite:./a')],
       terminal(55),
       'identity migrate resume --run-dir \\|  identity-migration-1',
     ],

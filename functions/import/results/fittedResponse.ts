@@ -25,7 +25,8 @@ export function fittedResponse(response: ImportResponse, maxBytes: number): stri
     }
     return taken;
   };
-  if (room < 0) return JSON.stringify({ ...bare, success: {} });
+  const { createdOrgs: _, ...counts } = bare.summary;
+  if (room < 0) return JSON.stringify({ ...bare, success: {}, summary: counts });
   const kept = { errors: take(errors), warnings: take(summary.warnings) };
   return JSON.stringify(withLists(shorter, kept));
 }

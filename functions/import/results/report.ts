@@ -7,6 +7,7 @@ import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObjec
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES, toRecordError, withShortTexts } from '../../../shared/organisation/recordErrors.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
@@ -39,6 +40,7 @@ export class ImportReport {
     notCarried: {},
   };
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
+  private readonly createdOrgs = new BoundedList<string>(MAX_LISTED_ISSUES);
   /** The warnings about privileges, domains and states, which other warnings must not displace. */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
@@ -69,6 +71,7 @@ export class ImportReport {
     else if (fieldError !== undefined) this.addError(toRecordError(record, fieldError.issue, fieldError.type));
     for (const warning of collectWarnings(record, outcome)) this.addWarning(warning);
     if (!isWritten(outcome)) return;
+    if (outcome.kind === 'created' && record.section === organisationSection) this.createdOrgs.add(record.orgId);
     this.addWriteWarnings(outcome.writeWarnings);
     this.listId(record);
   }
@@ -108,6 +111,7 @@ export class ImportReport {
     const warningsOmitted = this.writeWarnings.size + this.warnings.size - warnings.length;
     const summary = {
       created,
+      ...(this.createdOrgs.size > 0 ? { createdOrgs: this.createdOrgs.entries } : {}),
       unchanged,
       ...(hasAny(overwritten) ? { overwritten } : {}),
       ...(hasAny(skipped) ? { skipped } : {}),

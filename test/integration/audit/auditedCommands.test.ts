@@ -85,8 +85,7 @@ const rows: readonly Row[] = [
  * commands only read, or open no instance.
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect'];
-const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate report', 'migrate cleanup'];
-const notCalled = ['serve', ...onPlaces, ...migrating];
+const notCalled = ['serve', ...onPlaces, 'migrate'];
 async function newInstance(kind: StoreKind, directory: string) {
   const location = await kind.newLocation();
   const store = await openStore(location);

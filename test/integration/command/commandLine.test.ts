@@ -68,7 +68,7 @@ describe('the help', () => {
     const headings = ['Places and credentials:', 'Selection and conflicts:', 'Run and output:', 'Example:'];
     expect(stdout.split('\n').filter((line) => /^\S.*:$/.test(line))).toEqual(headings);
     expect(stdout.match(/\boverwrite\b/g)).toHaveLength(1);
-    expect(stdout).toContain('\nSubcommands: prepare, plan, resume, report, cleanup.\n');
+    expect(stdout).toContain('\nSubcommands: prepare.\n');
   });
 
   it('is that of a command, or of several, after the word help', async () => {
@@ -78,7 +78,7 @@ describe('the help', () => {
 
   it.skipIf(terminalMissing !== undefined)('fits the terminal, and no option is torn from its value', async () => {
     for (const columns of [80, 50]) {
-      const lines = seenLines(await identityAtTerminal(['help', 'migrate', 'plan'], [], { columns }));
+      const lines = seenLines(await identityAtTerminal(['help', 'migrate'], [], { columns }));
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
       const usage = lines.slice(0, lines.indexOf(''));
       expect(usage).toHaveLength(columns === 80 ? 1 : 2);
@@ -87,7 +87,7 @@ describe('the help', () => {
   });
 
   it.skipIf(terminalMissing !== undefined)('breaks the words of a meaning that its column cannot hold', async () => {
-    for (const words of [['export'], ['import'], ['migrate', 'plan']]) {
+    for (const words of [['export'], ['import'], ['migrate']]) {
       const lines = seenLines(await identityAtTerminal(['help', ...words], [], { columns: 50 }));
       const options = lines.slice(
         lines.indexOf('Places and credentials:'),

@@ -20,8 +20,6 @@ interface Treatment {
 
 /** Every kind of file that others could have planted. */
 const fileTable = {
-  runDirectory: { believed: 'refused', read: 'accepted' },
-  state: { believed: 'refused', read: 'accepted' },
   token: { believed: 'refused', read: 'a warning' },
   accountKey: { believed: 'refused', read: 'a warning' },
   backup: { believed: 'refused', read: 'a warning' },
@@ -58,14 +56,6 @@ const at = (name: string) => join(directory.path, name);
 const inspect = ['inspect', 'http://127.0.0.1:9'];
 const list = () => ['org', 'list', '--data', data];
 
-/** Plans a migration, and returns its run directory. */
-async function planned(): Promise<string> {
-  const run = join(await testDirectory(), 'run');
-  const places = ['--from', source, '--to', `${run}.json`, '--with', 'none', '--run-dir', run];
-  expect((await identity(['migrate', 'plan', ...places])).code).toBe(0);
-  return run;
-}
-
 /** Backs the instance up, and returns a call that restores it. */
 async function restoring(path: 'backup' | 'key'): Promise<Call> {
   const folder = await testDirectory();
@@ -76,18 +66,8 @@ async function restoring(path: 'backup' | 'key'): Promise<Call> {
   return { path: path === 'backup' ? backup : key, args };
 }
 
-const cleanup = (run: string) => ['migrate', 'cleanup', '--run-dir', run];
-
 /** What believes each kind of file. */
 const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
-  runDirectory: async () => {
-    const run = await planned();
-    return { path: run, args: cleanup(run) };
-  },
-  state: async () => {
-    const run = await planned();
-    return { path: join(run, 'state.json'), args: cleanup(run) };
-  },
   token: () => ({ path: at('owner.pat'), args: [...inspect, '--token-file', at('owner.pat')] }),
   accountKey: () => ({
     path: at('account.json'),
@@ -135,10 +115,7 @@ describe.each(names)('what others could have written: %s', (name) => {
 
   it.skipIf(!isRoot)('is rejected if it belongs to another user', async () => {
     const call = await calls[name]();
-    const isRun = name === 'runDirectory' || name === 'state';
-    const advice = isRun
-      ? 'it is not read, because others may have created it'
-      : 'run the command as that user, or change';
+    const advice = 'run the command as that user, or change';
     const problem = `${call.path} belongs to another user: ${advice}`;
     expectOutcome(await callWith(call, () => chown(call.path, NOBODY, NOBODY)), problem);
   });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderReport } from '../../../cli/report/renderReport.ts';
+import { resultBlocks } from '../../../cli/migrate/migrationBlocks.ts';
+import { renderPage } from '../../../cli/report/page.ts';
 import { migrationResult, resultOrganisations } from '../../support/migrationResult.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { findBrowser, launchBrowser, noBrowser } from '../repository/browser/openPage.ts';
@@ -26,7 +27,7 @@ describe.skipIf(program === undefined)('the report of a migration in a browser',
   async function open(result: ReturnType<typeof migrationResult>, width: number, colorScheme: 'light' | 'dark') {
     if (browser === undefined) throw new Error('the browser has not started');
     const path = join(await testDirectory(), 'report.html');
-    await writeFile(path, renderReport(result));
+    await writeFile(path, renderPage('Migration', resultBlocks(result)));
     const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     const requests: string[] = [];
     const faults: string[] = [];
@@ -60,7 +61,7 @@ describe.skipIf(program === undefined)('the report of a migration in a browser',
 
   it('fits with long names, addresses and messages', async () => {
     const [organisation] = resultOrganisations(1);
-    const side = { place: `https://${LONG}.example.com`, kind: 'instance', digest: `sha256:${LONG}` };
+    const side = { place: `https://${LONG}.example.com`, kind: 'instance' };
     const note = { type: 'human_user', id: LONG, message: LONG };
     const page = await open(
       migrationResult({

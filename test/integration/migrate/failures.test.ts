@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -25,10 +24,6 @@ const none = ['--with', 'none'];
 /** The line that says what is wrong. */
 function message(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
-}
-
-async function runDirectory() {
-  return join(await testDirectory(), 'run');
 }
 
 /** Creates another token of an instance's owner, and the file that holds it. */
@@ -61,16 +56,14 @@ async function heldImport(south: ServedPlace, more: readonly string[] = []) {
   const north = await filledPlace(8_000);
   const network = await startTcpProxy(south.url);
   onTestFinished(() => network.close());
-  const directory = await runDirectory();
-  const between = betweenServers(north, { ...south, url: network.url });
-  expect((await identity(['migrate', 'plan', ...between, ...none, ...more, '--run-dir', directory])).code).toBe(0);
-  // The resumed migration sends as much for its own plan, and then the export once more.
+  const args = ['migrate', ...betweenServers(north, { ...south, url: network.url }), ...none, ...more];
+  expect((await identity([...args, '--dry-run'])).code).toBe(0);
+  // The migration sends as much for its own plan, and then the export once more.
   network.stallResponse(network.bytes('up') + BEFORE_EXPORT, BEGUN);
   const held = network.struck();
-  const resuming = [script, 'migrate', 'resume', '--run-dir', directory, '--yes', '--json'];
-  const running = await startProgram(command, resuming, /^/);
+  const running = await startProgram(command, [script, ...args, '--yes', '--json'], /^/);
   await held;
-  return { running, directory, network };
+  return { running, args, network };
 }
 
 /** Breaks the connection that is held back, and accepts others. */
@@ -88,12 +81,11 @@ describe('a migration', () => {
     };
     const same = ['--from', 'sqlite:a', '--to', 'sqlite:../a'];
     const choices = 'specify the secrets to move: some of passwords,otp,keys, or all, or none';
-    for (const more of [[], ['--yes'], ['--json']])
-      for (const verb of [[], ['plan']])
-        expect(await call(...verb, ...same, ...more.filter((one) => verb.length === 0 || one !== '--yes'))).toEqual({
-          code: 64,
-          message: `identity: missing option --with: ${choices}\n`,
-        });
+    for (const more of [[], ['--yes'], ['--json'], ['--dry-run']])
+      expect(await call(...same, ...more)).toEqual({
+        code: 64,
+        message: `identity: missing option --with: ${choices}\n`,
+      });
     expect(await call(...same, '--with', 'all,otp')).toEqual({
       code: 64,
       message: `identity: invalid --with all,otp: ${choices.replace('the secrets to move: ', '')}\n`,
@@ -126,24 +118,28 @@ describe('a migration', () => {
     const unreadable = '- (standard input or output) cannot be read again: specify a file instead';
     expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain(unreadable);
     expect((await call('--from', '-', '--to', 'sqlite:a', ...none)).message).toContain(unreadable);
-    expect(await call('resume')).toMatchObject({
-      code: 1,
-      message: expect.stringMatching(/no migration in \S+\/identity-migration-\*: specify its/),
+    const both = await call(...same, ...none, '--dry-run', '--expect', '0'.repeat(64));
+    expect(both).toEqual({
+      code: 64,
+      message: 'identity: --dry-run makes the digest that --expect takes: specify one\n',
     });
+    expect((await call(...same, ...none, '--report', 'report.pdf')).message).toContain(
+      'specify FILE.html or FILE.json',
+    );
     expect((await call(...same, ...none)).message).toMatch(/no instance in .*: create one with identity init/);
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('reports an unsuitable token before it writes to the disk', async () => {
+  it('reports an unsuitable token before it reads the source', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
-    const directory = await runDirectory();
     const narrow = await newTokenFile(south, '--only', 'import');
     const wrong = join(await testDirectory(), 'wrong.pat');
     await writeFile(wrong, 'some-token', { mode: 0o600 });
     const call = async (file: string) => {
       const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
       const places = ['--from', north.url, '--to', south.url];
-      const { code, stderr } = await identity(['migrate', ...places, ...tokens, ...none, '--run-dir', directory]);
+      const { code, stderr } = await identity(['migrate', ...places, ...tokens, ...none]);
+      expect(stderr).not.toContain('exporting');
       return { code, message: message(stderr) };
     };
     expect(await call(wrong)).toEqual({
@@ -154,7 +150,6 @@ describe('a migration', () => {
       code: 1,
       message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER, whose --only (if any) includes it`,
     });
-    expect(existsSync(directory)).toBe(false);
   });
 
   it('asks for permissions by calls that succeed, and a source for no import', async () => {
@@ -162,36 +157,35 @@ describe('a migration', () => {
     const { file } = await newTokenFile(north, '--only', 'export');
     const tokens = ['--from-token-file', file, '--to-token-file', south.tokenFile];
     const places = ['--from', north.url, '--to', south.url];
-    const args = ['migrate', ...places, ...tokens, ...none, '--run-dir', await runDirectory()];
+    const args = ['migrate', ...places, ...tokens, ...none];
     expect(await identity(args)).toMatchObject({ code: 0 });
     const [called, exported, imported] = ['/openapi.json 200', '/admin/v1/export 200', '/admin/v1/import 200'];
     await expect.poll(() => new Set(north.requests())).toEqual(new Set([called, exported]));
     await expect.poll(() => new Set(south.requests())).toEqual(new Set([called, exported, imported]));
   });
 
-  it('prints its plan and exits with 2 without a terminal; resume --yes migrates', async () => {
+  it('prints its plan and exits with 2 without a terminal, and then the printed command migrates', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
-    const directory = await runDirectory();
-    const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory];
-    const { code, stdout } = await identity(args);
+    const args = ['migrate', ...betweenServers(north, south), ...none];
+    const cwd = await testDirectory();
+    const { code, stdout } = await identity(args, { cwd });
     expect(code, stdout).toBe(2);
     expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 not there\n');
     expect(stdout).not.toContain('Cloud Functions');
     expect(stdout).toContain(`Left out\n  ${north.orgId}: the default organisation of the source`);
-    const next = `identity migrate resume --run-dir ${directory} --yes`;
-    expect(stdout).toMatch(new RegExp(`\n\nNothing is changed: migrate with\n  ${next}\n$`));
-    expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
+    const [, next = ''] =
+      /\n\nNothing is changed: migrate with\n {2}(identity migrate .+ --expect [0-9a-f]{64} --yes)\n$/.exec(stdout) ??
+      [];
     const untouched = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
     expect(untouched.stderr).toContain('does not have acme: correct --org');
-    expect(await identity(args)).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining('contains a migration: choose another --run-dir, or continue that one'),
+    const dry = await identity([...args, '--dry-run'], { cwd });
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is changed: migrate with') });
+    expect(await readdir(cwd)).toEqual([]);
+    const migrated = await identity(next.replaceAll("'", '').split(' ').slice(1));
+    expect(migrated, migrated.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('\n  3 records equal'),
     });
-    const resumed = await identity(next.split(' ').slice(1));
-    expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  3 records equal') });
-    const state: unknown = JSON.parse(await readFile(join(directory, 'state.json'), 'utf8'));
-    const done = ['exported', 'plannedAt', 'confirmedAt', 'moved', 'finishedAt', 'resumedAt'];
-    expect(Object.keys(Object(state))).toEqual(expect.arrayContaining(done));
   });
 
   it('counts a record to which the target has added a factor as unchanged, in the import and in the proof', async () => {
@@ -200,11 +194,10 @@ describe('a migration', () => {
     const changed = organisation('acme', { humanUsers: [person('ada'), person('bob', { userName: 'robert' })] });
     expect((await identity(['import', await exportFileWith(fuller), '--to', south.database])).code).toBe(0);
     const migrate = ['migrate', '--from', await exportFileWith(changed), '--to', south.database, '--with', 'otp'];
-    const directory = await runDirectory();
-    const { code, stdout, stderr } = await identity([...migrate, '--yes', '--run-dir', directory]);
-    expect(code, stderr).toBe(3);
     const found = { equal: 1, different: 1, differentAsExpected: 1 };
-    const planned = JSON.parse(await readFile(join(directory, 'plan.json'), 'utf8'));
+    const planned = await identityResult([...migrate, '--dry-run']);
+    const { code, stdout, stderr } = await identity([...migrate, '--yes']);
+    expect(code, stderr).toBe(3);
     expect(planned).toMatchObject({ before: found, organisations: [{ before: found }] });
     expect(stderr).toMatch(/^1 organisation with 3 records: 1 equal, 1 different, 1 different as expected$/m);
     expect(stderr).toContain('3 records, 2 people: 1 equal, 1 different, 1 different as expected\n');
@@ -220,21 +213,15 @@ describe('a migration', () => {
     );
   });
 
-  it('has nothing to confirm, and nothing to resume, if nothing moves', async () => {
+  it('has nothing to confirm, and no digest, if nothing moves', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
-    const migrate = ['--from', north.database, '--to', south.database, ...none];
-    const planned = await identity(['migrate', 'plan', ...migrate, '--run-dir', await runDirectory()]);
+    const migrate = ['migrate', '--from', north.database, '--to', south.database, ...none];
+    const planned = await identity([...migrate, '--dry-run']);
     expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to move: /) });
-    expect(planned.stdout).not.toMatch(/resume|sha256:|0 records|with a password/);
-    const directory = await runDirectory();
-    const migrated = await identity(['migrate', ...migrate, '--run-dir', directory, '--json']);
+    expect(planned.stdout).not.toMatch(/--expect|[0-9a-f]{64}|0 records|with a password/);
+    const migrated = await identity([...migrate, '--json']);
     expect(migrated.code, migrated.stderr).toBe(0);
-    expect(migrated.stdout).not.toMatch(/"next"|sha256:|"event":"plan"/);
-    const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', `${directory}.html`]);
-    const problem = `the migration in ${directory} has no result`;
-    expect(reported).toMatchObject({ code: 1, stderr: `identity: ${problem}\n` });
-    const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
-    expect(stdout).toContain(`kept: the plan in ${directory}; nothing was moved, so there is no result`);
+    expect(migrated.stdout).not.toMatch(/"next"|"digest"|"event":"plan"/);
   });
 
   it('exits with 3 if records could not be imported, and with 0 if that was requested', async () => {
@@ -244,7 +231,7 @@ describe('a migration', () => {
     );
     expect((await identity(['import', other, '--to', south.database])).code).toBe(0);
     const between = ['migrate', ...betweenServers(north, south), ...none, '--yes', '--json'];
-    const reported = await identity([...between, '--run-dir', await runDirectory()]);
+    const reported = await identity(between);
     expect(reported.code, reported.stderr).toBe(3);
     expect(reported.stdout).toMatch(/^\{"event":"plan".*"different":1/m);
     expect(readResult(reported.stdout)).toMatchObject({
@@ -255,98 +242,107 @@ describe('a migration', () => {
         differences: [{ outcome: 'different', id: 'person-0', fields: [{ path: 'user.userName' }] }],
       },
     });
-    const trying = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--on-conflict', 'skip'];
-    const { stdout: plan } = await identity([...trying, '--run-dir', await runDirectory()]);
+    const trying = ['migrate', '--dry-run', ...betweenServers(north, south), ...none, '--on-conflict', 'skip'];
+    const { stdout: plan } = await identity(trying);
     expect(plan).toMatch(/\nWarnings\n(?: {2}.*\n)*? {2}1 record exists with other content: they stay\n/);
     expect(plan).not.toContain('\nErrors\n');
-    const skipped = await identity([...between, '--on-conflict', 'skip', '--run-dir', await runDirectory()]);
+    const skipped = await identity([...between, '--on-conflict', 'skip']);
     expect(skipped.code, skipped.stderr).toBe(0);
     expect(readResult(skipped.stdout).proof).toMatchObject({
       expected: 1,
       unexpected: 0,
       differences: [{ id: 'person-0', reason: expect.stringContaining('--on-conflict skip keeps') }],
     });
-    const overwritten = await identity([...between, '--on-conflict', 'overwrite', '--run-dir', await runDirectory()]);
+    const overwritten = await identity([...between, '--on-conflict', 'overwrite']);
     expect(readResult(overwritten.stdout)).toMatchObject({ outcome: 'done', proof: { expected: 0, unexpected: 0 } });
   });
 
-  it('asks for a new token if one has expired, and continues with it', async () => {
-    const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
-    const directory = await runDirectory();
+  it('stops with the command to run again if a token expires, and moves the rest then', async () => {
+    const south = await servedPlace(sqlite);
     const { file, tokenId } = await newTokenFile(south);
-    const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
-    const places = ['--from', north.url, '--to', south.url];
-    expect((await identity(['migrate', 'plan', ...places, ...tokens, ...none, '--run-dir', directory])).code).toBe(0);
+    const { running, args, network } = await heldImport({ ...south, tokenFile: file });
     await identityJson(['pat', 'revoke', tokenId, ...databaseOptions(south.location)]);
-    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
-    expect(await identity(resume)).toMatchObject({
+    await reconnect(network);
+    const { code, stderr } = await running.ended();
+    expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \S+ \(.+\): (?:check that its user is active, or )?create another token there, store it alone in a file, and specify it by --to-token-file; continue with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \S+ \(it is revoked, .+\): create another token there, .+; http:\S+ had reported [\d,]+ records, and what it has written remains; run the same command again: identity migrate --from .+ --yes\n$/,
       ),
     });
-    const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);
-    expect(code, stderr).toBe(0);
+    await copyFile(south.tokenFile, file);
+    const again = await identity([...args, '--yes']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).toContain('8,001 records equal');
   });
 
-  it('is interrupted by Ctrl-C, prints the remaining steps, and is resumed by one process alone', async () => {
+  it('is interrupted by Ctrl-C before its import, and says that nothing is changed', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
-    const directory = await runDirectory();
-    const places = [...betweenServers(north, south), ...none];
-    expect((await identity(['migrate', 'plan', ...places, '--run-dir', directory])).code).toBe(0);
-    south.signal('SIGSTOP');
-    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
-    const first = await startProgram(command, [script, ...resume], /^/);
-    const state = async () => readFile(join(directory, 'state.json'), 'utf8');
-    await expect.poll(state).toContain('"resumedAt":["');
-    const second = await identity(resume);
-    expect(second.code).toBe(1);
-    expect(second.stderr).toBe(
-      `identity: process ${first.pid} works on the migration in ${directory}: wait until it ends, or stop it\n`,
-    );
-    const ended = await first.stop('SIGINT');
-    expect(ended.stderr).toContain('\ninterrupting the migration\n');
+    const network = await startTcpProxy(south.url);
+    onTestFinished(() => network.close());
+    const args = ['migrate', ...betweenServers(north, { ...south, url: network.url }), ...none, '--yes'];
+    network.stall('up', 1);
+    const running = await startProgram(command, [script, ...args], /^/);
+    await network.struck();
+    const ended = await running.stop('SIGINT');
     expect(ended).toMatchObject({
       code: 130,
-      stderr: expect.stringContaining(
-        `identity: interrupted: nothing is changed; continue with identity migrate resume --run-dir ${directory}\n`,
-      ),
+      stderr: expect.stringMatching(/identity: interrupted: nothing was changed; repeat the command\n$/),
     });
-    south.signal('SIGCONT');
-    expect((await identity(resume)).code).toBe(0);
+    await reconnect(network);
+    expect((await identity(args)).code).toBe(0);
   });
 
-  it('measures the last attempt at its import if it was interrupted and resumed', async () => {
-    const { running, directory, network } = await heldImport(await servedPlace(sqlite));
-    expect((await running.stop('SIGINT')).code).toBe(130);
+  it('is interrupted by Ctrl-C during its import, says how far it came, and is repeated', async () => {
+    const { running, args, network } = await heldImport(await servedPlace(sqlite));
+    const ended = await running.stop('SIGINT');
+    expect(ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(
+        /identity: interrupted: http:\S+ had reported [\d,]+ records?, and what it has written remains; run the same command again: identity migrate --from .+ --yes\n$/,
+      ),
+    });
     await reconnect(network);
-    const { code, stdout, stderr } = await identity(['migrate', 'resume', '--run-dir', directory, '--json']);
+    const { code, stdout, stderr } = await identity([...args, '--yes', '--json']);
     expect(code, stderr).toBe(0);
     const { phases, moved } = readResult(stdout);
     const importing = phases.filter(({ phase }) => phase === 'importing');
     expect(importing).toMatchObject([{ records: 8_001, succeeded: true }]);
-    const { seconds = 0, unchanged = 0 } = importing[0] ?? {};
-    expect(importing[0]?.perSecond).toBeCloseTo(seconds === 0 ? 0 : (8_001 - unchanged) / seconds, 0);
-    expect(phases.filter(({ phase }) => phase === 'sending').at(-1)).toMatchObject({ records: 8_001 });
     const { created, unchanged: equal } = moved.imported ?? {};
     expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(8_000);
+  });
+
+  it('asks for a new dry run after an interruption with --expect', async () => {
+    const south = await servedPlace(sqlite);
+    const north = await filledPlace(8_000);
+    const network = await startTcpProxy(south.url);
+    onTestFinished(() => network.close());
+    const args = ['migrate', ...betweenServers(north, { ...south, url: network.url }), ...none];
+    const { digest } = z.looseObject({ digest: z.string() }).parse(await identityResult([...args, '--dry-run']));
+    network.stallResponse(network.bytes('up') + BEFORE_EXPORT, BEGUN);
+    const held = network.struck();
+    const running = await startProgram(command, [script, ...args, '--expect', digest, '--yes'], /^/);
+    await held;
+    const { stderr } = await running.stop('SIGINT');
+    expect(stderr).toMatch(/what it has written remains; make a new dry run: identity migrate --from .+ --dry-run\n$/);
+    expect(stderr.slice(stderr.indexOf('make a new dry run'))).not.toContain('--expect');
+    await reconnect(network);
+    expect((await identity([...args, '--yes'])).code).toBe(0);
   });
 
   it('leaves nothing if it is interrupted before its plan', async () => {
     const asked = Promise.withResolvers<void>();
     const waiting = await startFakeInstance(() => asked.resolve());
-    const directory = await runDirectory();
     const token = join(await testDirectory(), 'some.pat');
     await writeFile(token, 'some-token', { mode: 0o600 });
     const places = ['--from', waiting.url, '--token-file', token, '--to', join(await testDirectory(), 'copy.json')];
-    const running = await startProgram(command, [script, 'migrate', ...places, ...none, '--run-dir', directory], /^/);
+    const running = await startProgram(command, [script, 'migrate', ...places, ...none], /^/);
     await asked.promise;
     expect(await running.stop('SIGINT')).toMatchObject({
       code: 130,
       stderr: expect.stringMatching(/identity: interrupted: nothing was changed; repeat the command\n$/),
     });
     await waiting.clientLeft;
-    expect(existsSync(directory)).toBe(false);
   });
 
   it.each([
@@ -375,92 +371,84 @@ describe('a migration', () => {
     const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
     const proxy = await startTcpProxy(south.url);
     onTestFinished(() => proxy.close());
-    const directory = await runDirectory();
-    const between = betweenServers(north, { ...south, url: proxy.url });
-    expect((await identity(['migrate', 'plan', ...between, ...none, '--run-dir', directory])).code).toBe(0);
-    proxy.cut('up', BEFORE_EXPORT);
-    const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
-    expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toContain('the connection was lost: trying again in 1 s\n');
-    expect(resumed.stdout).toContain('created: organisations 1, people 8,000\n');
+    const args = ['migrate', ...betweenServers(north, { ...south, url: proxy.url }), ...none];
+    expect((await identity([...args, '--dry-run'])).code).toBe(0);
+    proxy.cut('up', proxy.bytes('up') + BEFORE_EXPORT);
+    const migrated = await identity([...args, '--yes']);
+    expect(migrated.code, migrated.stderr).toBe(0);
+    expect(migrated.stderr).toContain('the connection was lost: trying again in 1 s\n');
+    expect(migrated.stdout).toContain('8,001 records equal');
   });
 
-  it('reports that the target is unreachable, and continues when the target is back', async () => {
-    const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
-    const directory = await runDirectory();
-    const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
-    expect((await identity(planning)).code).toBe(0);
+  it('reports that the target is lost during the import, and moves the rest when it is back', async () => {
+    const south = await restartablePlace(sqlite);
+    const { running, args, network } = await heldImport(south, ['--timeout', '20s']);
     await south.kill();
-    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
-    expect(await identity(resume)).toMatchObject({
+    await network.refuse();
+    const { code, stderr } = await running.ended();
+    expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(
-        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; continue with `,
+      stderr: expect.stringMatching(
+        /what it has written remains; run the same command again: identity migrate .+--timeout 20s.*\n$/,
       ),
     });
     await south.start();
-    expect((await identity(resume)).code).toBe(0);
+    await network.accept();
+    const again = await identity([...args.slice(0, -2), '--yes']);
+    expect(again.code, again.stderr).toBe(0);
   });
 
-  it('reports that the target does not respond, gives up, and continues when the target responds', async () => {
+  it('reports that the target does not respond, and gives up', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
-    const directory = await runDirectory();
-    const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
-    expect((await identity(planning)).code).toBe(0);
     south.signal('SIGSTOP');
-    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
-    const { code, stderr } = await identity(resume);
+    const { code, stderr } = await identity(['migrate', ...betweenServers(north, south), ...none, '--yes']);
     south.signal('SIGCONT');
     expect(code).toBe(1);
     expect(stderr).toContain(`waiting for ${south.url} to respond\n`);
     expect(message(stderr)).toBe(
-      `identity: ${south.url} did not respond to GET /openapi.json within 30 s: check that it and its database run, and are not overloaded; continue with identity migrate resume --run-dir ${directory}`,
+      `identity: ${south.url} did not respond to GET /openapi.json within 30 s: check that it and its database run, and are not overloaded`,
     );
-    expect((await identity(resume)).code).toBe(0);
   });
 
-  it.skipIf(process.platform === 'win32')('reports a full disk, and continues when there is space', async () => {
+  it.skipIf(process.platform === 'win32')('reports a full disk, and migrates when there is space', async () => {
     const [north, south] = [await filledPlace(4_000), await servedPlace(sqlite)];
-    const directory = await runDirectory();
-    const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory, '--yes'];
+    const args = ['migrate', ...betweenServers(north, south), ...none, '--yes'];
     // The limit of a process for its files' sizes stands for the disk's.
     const limited = ['-c', 'ulimit -f 40 && exec "$0" "$@"', ...identityProgram, ...args];
-    const { code, stderr } = await run('/bin/sh', limited, { env: { NODE_COMPILE_CACHE: undefined } });
+    const directory = await testDirectory();
+    const { code, stderr } = await run('/bin/sh', limited, {
+      env: { NODE_COMPILE_CACHE: undefined, TMPDIR: directory },
+    });
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; continue with identity migrate resume --run-dir ${directory}`,
+      message: `identity: no space left for a temporary file in ${directory}: free some, or set TMPDIR to another directory`,
     });
-    expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
-    expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
+    expect(await readdir(directory)).toEqual([]);
+    expect((await identity(args)).code).toBe(0);
   });
 
-  it('ends with what the target refuses, and offers no resumption that could only end so again', async () => {
+  it('names with --new-orgs-only the organisations that an earlier run created, and the command that continues', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const file = await exportFileWith(organisation('acme'));
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
     const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
-    const directory = await runDirectory();
-    const { code, stderr } = await identity([...args, '--run-dir', directory]);
+    const { code, stderr } = await identity(args);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: ${south.url} refuses the export: organisations of the file exist already: acme: leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only`,
+      message: expect.stringContaining(
+        `${south.url} refuses the export: organisations of the file exist already: acme: `,
+      ),
     });
+    const [, next = ''] = /; continue an interrupted migration with (identity migrate .+ --yes)\n/.exec(stderr) ?? [];
+    expect(next).not.toContain('--new-orgs-only');
+    const continued = await identity(next.replaceAll("'", '').split(' ').slice(1));
+    expect(continued.code, continued.stderr).toBe(0);
   });
 
   it('ends with the message of a source that is no export file', async () => {
     const south = await servedPlace(sqlite);
     const file = await exportFileWith(organisation('acme', { humanUsers: {} }));
-    const directory = await runDirectory();
-    const { code, stderr } = await identity([
-      'migrate',
-      '--from',
-      file,
-      '--to',
-      south.database,
-      ...none,
-      '--run-dir',
-      directory,
-    ]);
+    const { code, stderr } = await identity(['migrate', '--from', file, '--to', south.database, ...none]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringContaining(`${file} is not an intact export file (orgs[0].humanUsers: expected a list)`),
@@ -472,10 +460,10 @@ describe('a migration', () => {
     const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }, person('bob')] }));
     const error = { type: 'human_user', id: 'ada', message: 'orgs[0].humanUsers[0].user: missing' };
     for (const to of [south.database, join(await testDirectory(), 'copy.json')]) {
-      const call = ['--from', file, '--to', to, ...none, '--run-dir', await runDirectory()];
-      const plan = await identityResult(['migrate', 'plan', ...call]);
+      const call = ['--from', file, '--to', to, ...none];
+      const plan = await identityResult(['migrate', '--dry-run', ...call]);
       expect(plan).toMatchObject({ refused: [error] });
-      const result = await identityResult(['migrate', ...call.slice(0, -1), await runDirectory(), '--yes']);
+      const result = await identityResult(['migrate', ...call, '--yes']);
       expect(result).toMatchObject({ code: 3, errors: [error] });
       if (to === south.database)
         expect(result).toMatchObject({ proof: { differences: [{ outcome: 'onlySource', id: 'ada' }] } });

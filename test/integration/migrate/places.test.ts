@@ -1,15 +1,15 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type MigrationPlan, migrationPlan } from '../../../cli/migrate/migrationDocuments.ts';
+import type { MigrationPlan } from '../../../cli/migrate/migrationTypes.ts';
 import { exportFile } from '../../../shared/exportFile/manifest.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { startWriteOnlyBucket } from '../../support/emulators/writeOnlyBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { exportFileWith, type Migrating, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { exportFileWith, migrate, planOf, prepareMigration } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { describeStores, sqlite } from '../../support/stores/stores.ts';
@@ -46,20 +46,19 @@ describeStores('identity migrate from and to a database', (kind) => {
     expect(filled).toMatchObject({
       outcome: 'done',
       source: { kind: 'file' },
-      target: { kind: 'database', digest: filled.source.digest, instance: expect.any(String) },
+      target: { kind: 'database', instance: expect.any(String) },
       moved: { imported: { created: { org: 2, humanUsers: 2 } } },
     });
     const copy = join(await testDirectory(), 'copy.json.gz');
     const stored = await move(north.database, copy);
     expect(stored).toMatchObject({
-      target: { kind: 'file', place: copy, bytes: expect.any(Number), digest: stored.source.digest },
+      target: { kind: 'file', place: copy, bytes: expect.any(Number) },
       proof: { method: 'fields', sections: { org: { equal: 2 }, humanUsers: { equal: 2 } }, unexpected: 0 },
     });
     // A file has no people of its own.
     expect(stored).not.toHaveProperty('credentials');
-    const { manifest, orgs } = await exported(copy);
+    const { orgs } = await exported(copy);
     expect(orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
-    expect(manifest.digest).toBe(stored.source.digest);
     const object = 'gs://exports/north.json.gz';
     expect(await move(copy, object, ...key)).toMatchObject({
       target: { kind: 'object', place: object, crc32c: expect.any(String), generation: expect.any(String) },
@@ -70,9 +69,7 @@ describeStores('identity migrate from and to a database', (kind) => {
       outcome: 'done',
       proof: {
         method: 'checksum',
-        description: expect.stringMatching(
-          /has confirmed \d,\d{3} bytes with the checksum \S{8} \(CRC32C\), and its manifest/,
-        ),
+        description: expect.stringMatching(/has confirmed \d,\d{3} bytes with the checksum \S{8} \(CRC32C\)$/),
       },
     });
     for (const [to, exists] of [
@@ -85,7 +82,7 @@ describeStores('identity migrate from and to a database', (kind) => {
       const args = ['--from', north.database, '--to', to, ...secrets, '--yes', ...(to === copy ? [] : key)];
       const cwd = await testDirectory();
       const { code, stderr } = await identity(['migrate', ...args], { env: writeOnly, cwd });
-      expect({ code, stderr }).toEqual({ code: 1, stderr: `identity: ${exists}\n` });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`identity: ${exists}\n`) });
       expect(await readdir(cwd)).toEqual([]);
     }
     const back = ['--to-token-file', south.tokenFile, ...key];
@@ -109,11 +106,12 @@ describe('identity migrate', () => {
     const from = ['--from', north.url, '--from-token-file', tokenFile, '--yes', ...secrets];
     const orgs = ['--org', 'acme', '--org', north.orgId];
     const migrating = await prepareMigration(north);
-    const result = await migrate([...from, '--to', target, ...orgs, '--run-dir', 'run'], migrating);
+    const plan = await planOf([...from, '--to', target, ...orgs], migrating);
+    const result = await migrate([...from, '--to', target, ...orgs], migrating);
     expect(result).toMatchObject({ outcome: 'done', leftOut: [], proof: { unexpected: 0, sourceUnchanged: true } });
     const file = await exported(target);
     expect(file.orgs.map(({ orgId }) => orgId).toSorted()).toEqual(['acme', north.orgId].toSorted());
-    expect(warningsOf(await readPlan(migrating))).toEqual([
+    expect(warningsOf(plan)).toEqual([
       expect.stringMatching(`^the user ${userId}, who exported the source, is in the export with all its records: `),
     ]);
     const others = await migrate([...from, '--to', join(await testDirectory(), 'rest.json')], migrating);
@@ -133,8 +131,6 @@ describe('identity migrate', () => {
       proof: { unexpected: 0, expected: 0, sections: { org: { equal: count } } },
     });
     expect(result.organisations).toHaveLength(1_000);
-    // The target's export holds other organisations too.
-    expect(result.target.digest).toBeUndefined();
   });
 
   it('takes a file as it is, and its plan warns of what it has besides: the default organisation, and who exported it', async () => {
@@ -147,14 +143,14 @@ describe('identity migrate', () => {
     const { manifest } = await exported(whole);
     const migrating = await prepareMigration(north);
     const copy = join(migrating.cwd, 'copy.json');
-    const result = await migrate(['--from', whole, '--to', copy, '--yes', '--run-dir', 'run'], migrating);
+    const plan = await planOf(['--from', whole, '--to', copy], migrating);
+    const result = await migrate(['--from', whole, '--to', copy, '--yes'], migrating);
     expect(result).toMatchObject({
       options: { secrets: ['passwords'] },
       leftOut: [],
       proof: { unexpected: 0, sourceUnchanged: true },
     });
     expect(await exported(copy)).toEqual(await exported(whole));
-    const plan = await readPlan(migrating);
     expect(plan.organisations.map(({ orgId }) => orgId).toSorted()).toEqual(['acme', 'emca', north.orgId].toSorted());
     expect(plan).toMatchObject({ sections: { org: 3, humanUsers: 2 }, secrets: { found: { passwordHashes: 1 } } });
     expect(warningsOf(plan)).toEqual([
@@ -163,16 +159,15 @@ describe('identity migrate', () => {
     ]);
     const part = join(migrating.cwd, 'part.json');
     expect((await identity([...fromNorth, '--to', part])).code).toBe(0);
-    const to = ['--to', join(migrating.cwd, 'rest.json'), '--yes', '--run-dir', 'rest'];
-    await migrate(['--from', part, ...to], migrating);
-    expect(warningsOf(await readPlan(migrating, 'rest'))).toEqual([]);
+    const to = ['--to', join(migrating.cwd, 'rest.json')];
+    expect(warningsOf(await planOf(['--from', part, ...to], migrating))).toEqual([]);
   });
 
   it.each(['--org', '--exclude-org'])('of a file with %s is a wrong call, which leaves nothing', async (option) => {
     const file = await exportFileWith(...sample);
     const cwd = await testDirectory();
-    for (const verb of [['migrate'], ['migrate', 'plan']]) {
-      const call = [...verb, '--from', file, '--to', 'copy.json', option, 'acme'];
+    for (const more of [[], ['--dry-run']]) {
+      const call = ['migrate', ...more, '--from', file, '--to', 'copy.json', option, 'acme'];
       expect(await identity(call, { cwd })).toMatchObject({
         code: 64,
         stderr: expect.stringContaining(`${file} is imported as it is, with all its organisations: `),
@@ -180,24 +175,7 @@ describe('identity migrate', () => {
     }
     expect(await readdir(cwd)).toEqual([]);
   });
-
-  it('does not resume with a file that has got more secrets than its plan had', async () => {
-    const file = await exportFileWith(organisation('acme'));
-    const cwd = await testDirectory();
-    const plan = ['migrate', 'plan', '--from', file, '--to', 'copy.json', '--run-dir', 'run'];
-    expect(await identity(plan, { cwd })).toMatchObject({ code: 0 });
-    await writeFile(file, JSON.stringify({ orgs: sample }));
-    const resumed = await identity(['migrate', 'resume', '--run-dir', 'run', '--yes'], { cwd });
-    const problem = `identity: ${file} contains passwords, and a file is imported as it is: `;
-    expect(resumed).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) });
-    expect((await readdir(join(cwd, 'run'))).filter((name) => name.startsWith('export'))).toEqual([]);
-    expect(await readdir(cwd)).toEqual(['run']);
-  });
 });
-
-async function readPlan({ cwd }: Migrating, directory = 'run'): Promise<MigrationPlan> {
-  return migrationPlan.parse(JSON.parse(await readFile(join(cwd, directory, 'plan.json'), 'utf8')));
-}
 
 function warningsOf({ checks }: MigrationPlan): string[] {
   return checks.filter(({ status }) => status === 'warning').map(({ message }) => message);

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
-import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { servedPlace } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
 const shownPlan = z.looseObject({ undone: z.array(z.looseObject({ id: z.string() })) });
@@ -24,9 +23,8 @@ it('a plan with --on-conflict overwrite lists the factors, passwords and states 
   const options = databaseOptions(location);
   await identityJson(['otp-email', 'remove', 'ada', ...options]);
   await identityJson(['user', 'lock', 'ben', ...options]);
-  const plan = ['migrate', 'plan', '--from', await exportFileWith(acme('B')), '--to', database, '--run-dir'];
-  const directory = async () => join(await testDirectory(), 'run');
-  const overwrite = [...plan, await directory(), '--on-conflict', 'overwrite'];
+  const plan = ['migrate', '--dry-run', '--from', await exportFileWith(acme('B')), '--to', database];
+  const overwrite = [...plan, '--on-conflict', 'overwrite'];
   const { stdout } = await identity(overwrite);
   expect(stdout).toContain(
     `
@@ -35,9 +33,9 @@ Undone by --on-conflict overwrite
   ben (name of ben) of acme becomes active (now locked)
 `,
   );
-  const json = await identity([...plan, await directory(), '--on-conflict', 'overwrite', '--json']);
+  const json = await identity([...plan, '--on-conflict', 'overwrite', '--json']);
   const last = shownPlan.parse(JSON.parse(json.stdout.trim().split('\n').at(-1) ?? ''));
   expect(last.undone.map(({ id }) => id)).toEqual(['ada', 'ben']);
-  const skip = await identity([...plan, await directory(), '--on-conflict', 'skip']);
+  const skip = await identity([...plan, '--on-conflict', 'skip']);
   expect(skip.stdout).not.toContain('Undone');
 });

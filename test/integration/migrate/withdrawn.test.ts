@@ -69,7 +69,7 @@ describe('a second migration', () => {
     const fresh = await servedPlace(sqlite);
     await identity(['import', await exportFileWith(bare), '--to', fresh.database]);
     const places = ['--from', fresh.database, '--to', south.database, '--with', 'all', '--on-conflict', 'overwrite'];
-    const { stdout } = await identity(['migrate', 'plan', ...places], await prepareMigration(north));
+    const { stdout } = await identity(['migrate', '--dry-run', ...places], await prepareMigration(north));
     expect(stdout).toContain(`
 Undone by --on-conflict overwrite
   ada (name of ada) of acme loses the password, loses the OTP e-mail factor
@@ -93,7 +93,7 @@ Undone by --on-conflict overwrite
     const exporting = ['export', bare.database, '--to', file, '--org', 'acme', '--with', 'all'];
     expect((await identity(exporting, migrating)).code).toBe(0);
     const places = ['--from', file, '--to', south.database];
-    const { stdout } = await identity(['migrate', 'plan', ...places, '--on-conflict', 'overwrite'], migrating);
+    const { stdout } = await identity(['migrate', '--dry-run', ...places, '--on-conflict', 'overwrite'], migrating);
     expect(stdout).toContain(`
 Undone by --on-conflict overwrite
   ada (name of ada) of acme loses the password, loses the OTP e-mail factor

@@ -213,7 +213,7 @@ describe('an instance with another name', () => {
     (first, second) => ['import', first, '--to', second],
     (first, second) => ['compare', first, second],
     (first, second) => ['migrate', '--from', first, '--to', second, '--with', 'none', '--yes'],
-    (first, second) => ['migrate', 'plan', '--from', first, '--to', second, '--with', 'none'],
+    (first, second) => ['migrate', '--dry-run', '--from', first, '--to', second, '--with', 'none'],
   ];
 
   it('is the same place in every verb, and a restored copy or a file of it is another', async () => {

@@ -181,7 +181,6 @@ describe('an export that arrives damaged from an instance', () => {
     const directory = await testDirectory();
     const file = join(directory, 'whole.json');
     await writeFile(file, whole);
-    const run = join(directory, 'run');
     const calls = [
       (url: string, token: string) => ['import', url, '--from-token-file', token, '--to', target.database],
       (url: string, token: string) => [
@@ -200,8 +199,6 @@ describe('an export that arrives damaged from an instance', () => {
         '--with',
         'none',
         '--yes',
-        '--run-dir',
-        run,
       ],
     ];
     for (const call of calls) {

@@ -49,7 +49,7 @@ describe('a file in another form than plain JSON', () => {
     expect(compared.stdout, compared.stderr).toContain('people: 1 equal\n');
     const directory = await testDirectory();
     const migrate = ['migrate', '--from', file, '--to', await newDatabase(), '--with', 'passwords', '--yes', '--json'];
-    const migrated = await identity([...migrate, '--run-dir', join(directory, 'run')]);
+    const migrated = await identity(migrate);
     expect(readResult(migrated.stdout).proof, migrated.stderr).toMatchObject({ unexpected: 0 });
     const copy = join(directory, 'copy.json');
     expect((await identity(['export', file, '--to', copy])).code).toBe(0);
@@ -88,7 +88,7 @@ describe('a file of another kind', () => {
       ['inspect', file],
       ['import', file, '--to', database],
       ['compare', file, database],
-      ['migrate', '--from', file, '--to', database, '--with', 'none', '--yes', '--run-dir', `${file}.run`],
+      ['migrate', '--from', file, '--to', database, '--with', 'none', '--yes'],
     ];
     for (const call of calls)
       expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file} ${message}`) });

@@ -142,10 +142,10 @@ describe('an organisation that --org names and the source does not have', () => 
     await writeFile(file, JSON.stringify({ orgs }));
     expect((await identity(['import', file, '--to', north.database])).code).toBe(0);
     const directory = await testDirectory();
-    const [copy, run] = [join(directory, 'copy.json'), join(directory, 'run')];
+    const copy = join(directory, 'copy.json');
     const only = ['--org', 'acme', ...Array.from({ length: 12 }, (_, index) => ['--org', `no-${index}`]).flat()];
     const ten = Array.from({ length: 10 }, (_, index) => `no-${index}`).join(', ');
-    const migration = ['--to', copy, '--with', 'none', '--run-dir', run];
+    const migration = ['--to', copy, '--with', 'none'];
     const remote = [north.url, '--from-token-file', north.tokenFile];
     for (const [source, ...options] of [[file], [north.database], remote]) {
       const own = options.map((option) => option.replace('--from-', '--'));
@@ -159,7 +159,7 @@ describe('an organisation that --org names and the source does not have', () => 
           ? []
           : [
               ['migrate', '--from', source ?? '', ...own, ...migration, '--yes'],
-              ['migrate', 'plan', '--from', source ?? '', ...own, ...migration],
+              ['migrate', '--dry-run', '--from', source ?? '', ...own, ...migration],
             ]),
       ];
       for (const call of calls) {
@@ -224,12 +224,11 @@ describe('the secrets of a file', () => {
     const file = join(directory, 'whole.json.gz');
     await fileWithSecrets(file);
     const to = ['--to', database, '--with', given];
-    const runDirectory = ['--run-dir', join(directory, 'run')];
     const calls = [
       { args: ['import', file, ...to], name: file },
       { args: ['import', '-', ...to], name: '-', stdin: JSON.stringify({ orgs: withSecrets }) },
-      { args: ['migrate', '--from', file, ...to, '--yes', ...runDirectory], name: file },
-      { args: ['migrate', 'plan', '--from', file, ...to, ...runDirectory], name: file },
+      { args: ['migrate', '--from', file, ...to, '--yes'], name: file },
+      { args: ['migrate', '--dry-run', '--from', file, ...to], name: file },
     ];
     for (const { args, name, ...input } of calls) {
       const { code, stderr } = await identity(args, input);
@@ -261,7 +260,7 @@ describe('the secrets of a file', () => {
     }
     const migrated = join(directory, 'moved.json.gz');
     const move = ['migrate', '--from', file, '--to', migrated, ...options, '--yes', '--json'];
-    const { stdout, stderr } = await identity([...move, '--run-dir', join(directory, 'run')]);
+    const { stdout, stderr } = await identity(move);
     expect(readResult(stdout), stderr).toMatchObject({
       options: { secrets: ['passwords', 'otp', 'keys'] },
       proof: { unexpected: 0, sourceUnchanged: true },
@@ -275,7 +274,7 @@ describe('the secrets of a file', () => {
     await writeFile(file, JSON.stringify({ orgs }));
     expect(await identity(['import', file, '--to', database, '--with', 'passwords'])).toMatchObject({ code: 0 });
     const copy = ['--to', join(directory, 'copy.json'), '--with', 'passwords', '--yes'];
-    const moved = await identity(['migrate', '--from', file, ...copy, '--run-dir', join(directory, 'run')]);
+    const moved = await identity(['migrate', '--from', file, ...copy]);
     expect(moved, moved.stderr).toMatchObject({ code: 0 });
   });
 
@@ -298,7 +297,7 @@ describe('the secrets of a file', () => {
     await fileWithSecrets(whole);
     await writeFile(file, change((await readFile(whole)).toString()));
     const to = ['--to', database, '--with', 'none'];
-    const migrate = ['migrate', '--from', file, ...to, '--yes', '--run-dir', join(directory, 'run')];
+    const migrate = ['migrate', '--from', file, ...to, '--yes'];
     for (const call of [['import', file, ...to], migrate])
       expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
     expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
@@ -315,13 +314,12 @@ describe('a file without organisations', () => {
     const file = join(directory, 'empty.json');
     await writeFile(file, text);
     const remote = ['--to', url, '--to-token-file', tokenFile];
-    const run = ['--run-dir', join(directory, 'run')];
     const calls = [
       ['import', file, '--to', database],
       ['import', file, ...remote],
       ['import', file, '--to', database, '--with', 'none'],
-      ['migrate', '--from', file, '--to', database, ...run, '--yes'],
-      ['migrate', 'plan', '--from', file, ...remote, ...run, '--with', 'all'],
+      ['migrate', '--from', file, '--to', database, '--yes'],
+      ['migrate', '--dry-run', '--from', file, ...remote, '--with', 'all'],
     ];
     for (const call of calls) {
       const { code, stderr } = await identity(call);

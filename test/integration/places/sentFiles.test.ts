@@ -69,17 +69,7 @@ describe('a file that identity import sends to an instance', () => {
     const all = ['import', north.url, '--from-token-file', north.tokenFile, ...toSouth, ...named];
     expect((await imported(all)).summary).toMatchObject({ created: { org: 500 }, proved: true });
     const from = ['--from', north.url, '--from-token-file', north.tokenFile];
-    const runDirectory = ['--run-dir', join(await testDirectory(), 'run')];
-    const migrated = await identity([
-      'migrate',
-      ...from,
-      ...toSouth,
-      ...named,
-      '--with',
-      'none',
-      '--yes',
-      ...runDirectory,
-    ]);
+    const migrated = await identity(['migrate', ...from, ...toSouth, ...named, '--with', 'none', '--yes']);
     expect(migrated, migrated.stderr).toMatchObject({ code: 0 });
     expect(south.requests().filter((line) => line.startsWith('/admin/v1/import'))).not.toContain(
       '/admin/v1/import 431',

@@ -84,8 +84,8 @@ describe.each([
   if (name === 'the first migration') {
     it('leave the result of which the documents have the report', async () => {
       const { text } = await readDocument(SAMPLE_REPORT);
-      const advice = `${SAMPLE_REPORT} is outdated: after the first migration, npm run docs -- .local/first-migration`;
-      expect(await sampleReport(join(clone.path, '.local/first-migration')), advice).toBe(text);
+      const advice = `${SAMPLE_REPORT} is outdated: after the first migration, npm run docs -- .local/first.json`;
+      expect(await sampleReport(join(clone.path, '.local/first.json')), advice).toBe(text);
     });
     return;
   }

@@ -36,8 +36,7 @@ function hashed(userId: string, hash = `$2b$10$${SALT_AND_HASH}`) {
 async function migrating(file: string, given: Parameters<typeof filledZitadel>[1] = {}) {
   const { zitadel, tokenFile } = await filledZitadel([], given);
   const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, '--with', 'all'];
-  const migrate = async (...more: string[]) =>
-    identity(['migrate', ...places, '--yes', '--run-dir', join(await testDirectory(), 'run'), ...more]);
+  const migrate = async (...more: string[]) => identity(['migrate', ...places, '--yes', ...more]);
   return { zitadel, migrate };
 }
 
@@ -209,19 +208,13 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     expect(again.code, again.stderr).toBe(0);
   });
 
-  it('lists all of them with their addresses in plan, result, report and a file', async () => {
+  it('lists all of them with their addresses in plan, result and report', async () => {
     const people = Array.from({ length: 120 }, (_, index) => hashed(`person-${index}`, ARGON2));
-    const formula = {
-      ...people[0],
-      user: { ...people[0]?.user, profile: { firstName: 'Eve', lastName: 'X', displayName: '=1+1' } },
-    };
-    const file = await exportFileWith(organisation('acme', { humanUsers: [formula, ...people.slice(1)] }));
+    const file = await exportFileWith(organisation('acme', { humanUsers: people }));
     const { migrate } = await migrating(file, { release: '2026-07' });
-    const directory = await testDirectory();
-    const report = join(directory, 'report.html');
+    const report = join(await testDirectory(), 'report.html');
     const { code, stdout, stderr } = await migrate('--refused-hashes', 'omit', '--report', report, '--json');
     expect(code, stderr).toBe(0);
-    const { directory: run } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     const reasons = [expect.stringContaining('the person must activate the user')];
     const ids = people.map(({ userId }) => userId);
     for (const listed of [readPlan(stdout).people, readResult(stdout).people]) {
@@ -236,20 +229,13 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       });
     }
     const page = await readFile(report, 'utf8');
-    for (const id of ids) expect(page).toContain(`<code>${id}</code>`);
-    const rows = await readFile(join(run, 'people.csv'), 'utf8');
-    expect(await readFile(join(directory, 'report.people.csv'), 'utf8')).toBe(rows);
-    const [header, first, second, ...others] = rows.trimEnd().split('\r\n');
-    expect(header).toBe('id,organisation,user name,name,e-mail address,reasons');
-    expect(first).toMatch(/^person-0,acme,person-0,'=1\+1,person-0@customer\.example,"ZITADEL makes a person without/);
-    expect(second).toMatch(/^person-1,acme,person-1,First Last,person-1@/);
-    expect(others).toHaveLength(118);
+    for (const id of ids) expect(page).toContain(`<li>${id} (First Last), ${id}@customer.example`);
   });
 
   it('is the only one that takes --refused-hashes', async () => {
     const to = join(await testDirectory(), 'copy.json');
     const from = await exportFileWith(organisation('acme', { humanUsers }));
-    const call = ['migrate', 'plan', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
+    const call = ['migrate', '--dry-run', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
     const problem = 'identity: --refused-hashes applies only to a ZITADEL as the target\n';
     expect(await identity(call)).toMatchObject({ code: 64, stderr: problem });
     const { database } = await servedPlace(sqlite);

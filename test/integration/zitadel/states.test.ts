@@ -136,7 +136,7 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const { stdout } = await identity(['org', 'list', '--data', north.database.slice('sqlite:'.length)], migrating);
     expect(stdout).not.toContain('acme');
     const agreed = [...from, ...all, '--unknown-states', 'active'];
-    const planned = await identity(['migrate', 'plan', ...agreed], migrating);
+    const planned = await identity(['migrate', '--dry-run', ...agreed], migrating);
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
@@ -150,7 +150,7 @@ describe('a migration to a ZITADEL that imports no states', () => {
     const file = await exportFileWith(acme, closed);
     const migrating = { env: {}, cwd: await testDirectory() };
     const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
-    const planned = await identity(['migrate', 'plan', ...places, '--json'], migrating);
+    const planned = await identity(['migrate', '--dry-run', ...places, '--json'], migrating);
     const plan = JSON.parse(planned.stdout.trim().split('\n').at(-1) ?? '');
     expect(plan.credentials).toMatchObject({ withPassword: 4, kept: 1 });
     const result = await migrate([...places, '--yes'], migrating);

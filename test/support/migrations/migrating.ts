@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type MigrationResult, migrationResult } from '../../../cli/migrate/migrationDocuments.ts';
+import type { MigrationPlan, MigrationResult } from '../../../cli/migrate/migrationTypes.ts';
 import { identity } from '../command.ts';
 import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
 import { keyEnvironment } from '../stores/stores.ts';
@@ -9,7 +9,7 @@ import { keyEnvironment } from '../stores/stores.ts';
 /** The parameters of a migration in a test. */
 export interface Migrating {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** An empty directory, in which the run directories are created. */
+  /** An empty directory. */
   readonly cwd: string;
 }
 
@@ -31,12 +31,22 @@ export async function migrate(args: readonly string[], { env, cwd }: Migrating, 
   return readResult(ended.stdout);
 }
 
+/** Runs `identity migrate --dry-run`, and returns the plan. */
+export async function planOf(args: readonly string[], { env, cwd }: Migrating): Promise<MigrationPlan> {
+  const ended = await identity(['migrate', ...args, '--dry-run', '--json'], { env, cwd });
+  expect(ended.code, `${ended.stdout}${ended.stderr}`).toBe(0);
+  return JSON.parse(lastLine(ended.stdout));
+}
+
+function lastLine(stdout: string): string {
+  return stdout.trim().split('\n').at(-1) ?? '';
+}
+
 /** Reads the result in the last line of `--json`. */
 export function readResult(stdout: string): MigrationResult {
-  const { event, directory, byHand: _, ...result } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const { event, ...result } = JSON.parse(lastLine(stdout));
   expect(event).toBe('result');
-  expect(directory).toMatch(/^\//);
-  return migrationResult.parse(result);
+  return result;
 }
 
 /** Writes an export file, and returns its path. */

@@ -1,25 +1,44 @@
 import { expect, it } from 'vitest';
-import { listManualSteps } from '../../../../cli/migrate/manualSteps.ts';
-import type { MigrationState } from '../../../../cli/migrate/migrationRun.ts';
-import { migrationState } from '../../../support/migrations/migrationState.ts';
+import { listManualSteps, listTakeBack } from '../../../../cli/migrate/manualSteps.ts';
 
 const from = '/exports/north.json';
-const readAt = '2026-11-26T12:00:00.000Z';
-
-function stateTo(to: string): MigrationState {
-  return {
-    ...migrationState(from, to),
-    exported: {
-      ...{ storedBytes: 1, bytes: 1, records: 1, organisations: 1, readAt, digest: 'sha256:0', exportedBy: '7' },
-      ...{ notices: [], leftOut: [] },
-    },
-  };
-}
 
 it.each([
   ['sqlite:/south', ['delete the user 7, who exported the source, in sqlite:/south if it served the export only']],
   ['/exports/south.json', []],
 ])('the manual steps include deleting the user who exported the source if the target is %s: %j', async (to, steps) => {
   const sides = { source: { place: from, kind: 'file' }, target: { place: to, kind: 'database' } };
-  expect((await listManualSteps(stateTo(to), sides)).map(({ what }) => what)).toEqual(steps);
+  const users = { exporterId: undefined, movedExporterId: '7', defaultOrgId: undefined };
+  const exported = { bytes: 1, records: 1, organisations: 1, digest: '', notices: [], leftOut: [], ...users };
+  const options = { orgIds: [], excludedOrgIds: [], withPasswords: false, withOtp: false, withKeys: false };
+  const settings = {
+    ...options,
+    from,
+    to,
+    forZitadel: false,
+    onConflict: 'report',
+    newOrgsOnly: false,
+    secretFiles: {},
+  };
+  const run = { exported, settings: { ...settings, onConflict: 'report' as const } };
+  const listed = await listManualSteps(run, sides, { from: undefined, to: undefined });
+  expect(listed.map(({ what }) => what)).toEqual(steps);
+});
+
+it('an organisation has a command that deletes it only if this run reported its creation', () => {
+  const many = Array.from({ length: 51 }, (_, index) => `new-${String(index).padStart(2, '0')}`);
+  const steps = listTakeBack(
+    { place: 'sqlite:/south', kind: 'database' },
+    { created: many, present: new Set(['old']), absent: new Set([...many, 'odd']), names: new Map([['old', 'Old']]) },
+  );
+  expect(steps.map(({ command }) => command)).toEqual([
+    `identity org delete ${many.slice(0, 50).join(' ')} --data /south`,
+    'identity org delete new-50 --data /south',
+    undefined,
+    undefined,
+  ]);
+  expect(steps.slice(2).map(({ what }) => what)).toEqual([
+    'old (Old) existed when this run began',
+    'odd did not exist when this run began, and this run did not see who created it',
+  ]);
 });

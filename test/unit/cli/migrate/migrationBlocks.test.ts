@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { resultText } from '../../../../cli/migrate/migrationText.ts';
+import { resultBlocks } from '../../../../cli/migrate/migrationBlocks.ts';
+import { blockLines } from '../../../../cli/report/blocks.ts';
 import { layOut, layoutOf } from '../../../../cli/terminal.ts';
 import { migrationResult } from '../../../support/migrationResult.ts';
 
-const nothing = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {} };
+const nothing = {
+  created: {},
+  unchanged: {},
+  overwritten: {},
+  skipped: {},
+  failed: {},
+  notCarried: {},
+  unconfirmed: {},
+};
 const done = { outcome: 'done' as const, errors: [] };
 
 function lines(given: Parameters<typeof migrationResult>[0]): string[] {
-  return layOut(resultText(migrationResult(given), 'run'), layoutOf({}, {})).split('\n');
+  return layOut(blockLines(resultBlocks(migrationResult(given))), layoutOf({}, {})).split('\n');
 }
 
 function moved(records: number, imported: Partial<typeof nothing> | undefined) {
@@ -51,17 +60,11 @@ describe('the headline of a result', () => {
     expect(lines(given)[0]).toBe(headline);
   });
 
-  it('is followed by the phases in the order of their figures', () => {
-    const [exporting, importing] = migrationResult().phases;
-    const phases = [importing, exporting, importing].filter((phase) => phase !== undefined);
-    expect(lines({ phases }).join('\n')).toMatch(/ {2}exporting: .*\n {2}importing: /);
-  });
-
   it('is followed by figures for people, and by no ids of errors', () => {
     const text = lines({}).join('\n');
     expect(text).toContain('exporting: 33,180 records in 1m 0s, 553/s');
     expect(text).toContain('\nErrors\n  person 330000000000000201: exists with other content');
     expect(text).not.toMatch(/COMMAND-|Errors\./);
-    expect(text).toMatch(/\n\nClean up\n {2}identity migrate cleanup --run-dir run$/);
+    expect(text).toMatch(/\n\nBy hand\n {2}delete \/north.pat:\n {2}rm \/north.pat\n\nTo take it back\n/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sortNotices } from '../../../../cli/migrate/result.ts';
+import { sortNotices } from '../../../../cli/migrate/importNotices.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
 
 type Warning = ImportResponse['summary']['warnings'][number];

@@ -1,0 +1,31 @@
+import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStorage.ts';
+import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
+import type { FilePlace } from './placeInterfaces.ts';
+
+/**
+ * Opens a place for an export that contains secrets. Its temporary file is compressed and has no name, and the operating system
+ * deletes it with the process, whatever ends that. What is stored replaces what was stored before.
+ * @param name the place's name in messages
+ */
+export function openPrivateFile(name: string): FilePlace & AsyncDisposable {
+  let body: ReceivedBody | undefined;
+  const close = async () => {
+    await body?.close();
+    body = undefined;
+  };
+  return {
+    takes: 'files',
+    name,
+    async store(content, signal) {
+      await close();
+      body = await storeContent(compressFor('.gz', content), createBodyStorage({ memoryBytes: 0 }), signal);
+      return { place: name, bytes: body.size };
+    },
+    async readExport() {
+      const stored = body;
+      if (stored === undefined) throw new Error(`${name} is not stored`);
+      return storedContent({ size: stored.size }, (count) => readExportJson(name, count(stored.open())));
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,31 @@
+// The errors, warnings and manual steps of an import or its trial.
+
+import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
+import type { OpenSide } from './openSides.ts';
+
+/** The types of warnings that are not about a record. */
+const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
+
+/**
+ * Sorts the notices of an import or its trial. The warnings of an import into a ZITADEL are manual steps, except those about
+ * the file and about secrets. An instance of this service verifies the hashes that it warns of.
+ * @param leftToDo the manual steps that follow from the export
+ */
+export function sortNotices(
+  response: ImportResponse | undefined,
+  [source, { kind }]: readonly [source: Pick<OpenSide, 'kind'>, target: Pick<OpenSide, 'kind'>],
+  leftToDo: readonly CountedEntry[],
+) {
+  const { errors = [], summary } = response ?? {};
+  const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
+  // A ZITADEL's export has no manifest, and a migration compares the moved secrets.
+  const isKept = ({ type }: CountedEntry) =>
+    type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
+  const warnings = (summary?.warnings ?? []).filter(isKept);
+  const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
+  if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
+  const general = warnings.filter(({ type }) => generalTypes.has(type));
+  const others = warnings.filter((warning) => !general.includes(warning));
+  return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: others, leftToDoOmitted: warningsOmitted };
+}

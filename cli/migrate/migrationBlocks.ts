@@ -1,0 +1,307 @@
+// Plans and results as blocks, which the terminal, the page and JSON print.
+
+import { type Counts, total } from '../../shared/collections/counts.ts';
+import { secretNames } from '../../shared/exportFile/secretSelection.ts';
+import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';
+import { elsewhereLines, type Notice, noticeText } from '../notices.ts';
+import { words } from '../nouns.ts';
+import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../numberTexts.ts';
+import { phaseText, span } from '../progress.ts';
+import { type Bar, type Block, listBlock, noticeBlock } from '../report/blocks.ts';
+import { commandLine, type Line } from '../terminal.ts';
+import { describeCredentials } from './credentialText.ts';
+import type { ManualStep, MigrationPlan, MigrationResult } from './migrationTypes.ts';
+
+/** Whether a plan contains no records. */
+export function isEmptyPlan({ sections }: MigrationPlan): boolean {
+  return total(sections) === 0;
+}
+
+/** Describes a plan. The facts that matter most for the decision come last. */
+export function planBlocks(plan: MigrationPlan): Block[] {
+  const { source, target, checks, leftOut, organisations, organisationsOmitted, leftToDo, leftToDoOmitted } = plan;
+  const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
+  const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
+  const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
+  // Selected secrets that the source lacks are a warning.
+  const isCaution = ({ reason }: Notice) => reason === 'secrets_not_in_source';
+  const byHand = leftToDo.filter((entry) => !isCaution(entry));
+  const kept = conflictLines(plan);
+  const [conflicts, decided] = options.onConflict === 'report' ? [kept, []] : [[], kept];
+  const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isCaution).map(noticeText)];
+  const facts = { source, target, sections, before, options, bytes, secrets, hashFormats };
+  const listed = { organisations, organisationsOmitted };
+  const failing = { refused, refusedOmitted };
+  return [
+    { title: planHeadline(plan), lines: planFacts(plan), data: facts },
+    listBlock('Organisations', organisations.map(organisationLine), 'organisation', listed, organisationsOmitted),
+    leftOutBlock(leftOut),
+    { title: 'Checked', lines: ofStatus('ok'), data: { checks } },
+    { title: 'Does not move', lines: losses, data: { losses } },
+    { title: `Changed by ${target.place}`, lines: changes, data: { changes } },
+    noticeBlock('left to do', byHand, { leftToDo, leftToDoOmitted }, leftToDoOmitted),
+    peopleBlock(plan),
+    noticeBlock('error', refused, failing, refusedOmitted, conflicts),
+    noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted, cautions),
+    listBlock(
+      'Undone by --on-conflict overwrite',
+      undoneLines(plan),
+      'person',
+      { undone, undoneOmitted },
+      undoneOmitted,
+    ),
+    {
+      title: 'Passwords and second factors, if all arrive',
+      lines: credentialLines(plan),
+      picture: credentialBars(plan),
+      data: { credentials },
+    },
+  ];
+}
+
+function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
+  const lines = leftOut.map(({ orgId, reason }) => `${orgId}: ${reason}`);
+  return { title: 'Left out', lines, data: { leftOut } };
+}
+
+/** Lists all people whom errors and manual steps are about, because each of them may need a letter. */
+function peopleBlock({ people }: Pick<MigrationResult, 'people'>): Block {
+  const lines = people.map(({ id, name, address, reasons }) => `${named(id, name)}, ${address}: ${reasons.join('; ')}`);
+  const short = `errors and steps by hand are about ${counted(people.length, 'person')}: --json and --report list all with their addresses`;
+  return { title: 'People', lines, short: people.length === 0 ? [] : [short], data: { people } };
+}
+
+function undoneLines({ undone }: MigrationPlan): string[] {
+  return undone.map(({ id, name, orgId, changes }) => `${named(id, name)} of ${orgId} ${changes.join(', ')}`);
+}
+
+function planHeadline({ source, sections, before, organisations, organisationsOmitted }: MigrationPlan): string {
+  const records = total(sections);
+  if (records === 0) return `Nothing to move: ${source.place} has none of the selected organisations`;
+  const what = `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')}`;
+  return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
+}
+
+/** Formats the comparison with the target. */
+function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
+  const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
+  return figures({ 'not there': absent, ...both, ...others }).join(', ');
+}
+
+function planFacts(plan: MigrationPlan): string[] {
+  const { source, target, sections, secrets } = plan;
+  const places = [`from ${source.place}`, `to   ${target.place}`];
+  if (isEmptyPlan(plan)) return places;
+  const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export contains ${countList(secrets.found)})`;
+  return [
+    ...places,
+    `records: ${countList(sections)}`,
+    `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
+    hashLine(plan.hashFormats),
+  ];
+}
+
+/** The handling of records that exist with other content. */
+const remedies: Readonly<Record<MigrationPlan['options']['onConflict'], string>> = {
+  report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
+  skip: 'they stay',
+  overwrite: 'they are overwritten',
+};
+
+/** Returns the line about conflicts, unless the errors of the trial list them. */
+function conflictLines({ before: { different }, options: { onConflict }, refused }: MigrationPlan): string[] {
+  if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
+  const exist = different === 1 ? 'exists' : 'exist';
+  return [`${counted(different, 'record')} ${exist} with other content: ${remedies[onConflict]}`];
+}
+
+function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {
+  return `${named(orgId, name)}: ${counted(records, 'record')}, ${counted(people, 'person')}: ${standing(before)}`;
+}
+
+function credentialLines({ credentials, target }: Pick<MigrationResult, 'credentials' | 'target'>): string[] {
+  if (credentials === undefined || credentials.people === 0) return [];
+  const { sentence, reasons } = describeCredentials(credentials, target.kind);
+  return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
+}
+
+/** Returns a bar for each need of people: nothing, or what they lack in the target. */
+function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): Bar[] {
+  if (credentials === undefined || credentials.people === 0) return [];
+  const { people, withPassword, kept, others } = credentials;
+  const bar = (name: string, count: number, tone: Bar['parts'][number]['tone']) => ({
+    name,
+    parts: [{ name: count === 1 ? 'person' : 'people', count, tone }],
+  });
+  const bars = [
+    bar('need nothing', kept, 'good'),
+    ...others.map(({ reason, count }) => bar(reason, count, 'bad')),
+    bar('without a password in the export', people - withPassword, 'soft'),
+  ];
+  return bars.filter(({ parts: [part] }) => part !== undefined && part.count > 0);
+}
+
+/** Describes a result. */
+export function resultBlocks(result: MigrationResult): Block[] {
+  const { outcome, elsewhere, command, startedAt, finishedAt, source, target, options, leftOut } = result;
+  const { organisations, organisationsOmitted, moved, phases, proof, credentials, byHand, takeBack } = result;
+  const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted } = result;
+  const sections = Object.keys({ ...moved.exported, ...proof.sections });
+  const listed = { organisations, organisationsOmitted };
+  const moves = organisations.map((one) => organisationLine({ ...one, before: one.after }));
+  const differences = proof.differences.flatMap(resultDifferenceLines);
+  return [
+    {
+      lines: [
+        ...elsewhereLines(elsewhere ?? []),
+        { text: resultHeadline(result), style: outcome === 'done' ? 'good' : 'bad' },
+      ],
+      data: { outcome, ...(elsewhere === undefined ? {} : { elsewhere }), command, startedAt, finishedAt },
+    },
+    { title: 'Summary', lines: summaryLines(result), data: { source, target, options, moved, phases } },
+    {
+      title: 'Records by section and outcome',
+      lines: sections.map((name) => sectionLine(name, result)),
+      short: [],
+      picture: sections.map((name) => sectionBar(name, result)),
+    },
+    { ...listBlock('Organisations', moves, 'organisation', listed, organisationsOmitted), short: [] },
+    { title: 'Proof', lines: [proof.description, ...proofLines(result)], data: { proof } },
+    {
+      title: 'Differences',
+      lines: differences,
+      short: firstDifferences(differences, proof.differences.length, proof.expected + proof.unexpected),
+    },
+    {
+      title: 'Passwords and second factors',
+      lines: credentialLines(result),
+      picture: credentialBars(result),
+      data: { credentials },
+    },
+    noticeBlock('left to do', leftToDo, { leftToDo, leftToDoOmitted }, leftToDoOmitted),
+    peopleBlock(result),
+    noticeBlock('error', errors, { errors, errorsOmitted }, errorsOmitted),
+    noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted),
+    { ...leftOutBlock(leftOut), short: [] },
+    { title: 'By hand', lines: stepLines(byHand), data: { byHand } },
+    { title: 'To take it back', lines: stepLines(takeBack), data: { takeBack } },
+  ];
+}
+
+/** Returns the lines of manual steps, each with its command. */
+function stepLines(steps: readonly ManualStep[]): Line[] {
+  return steps.flatMap(({ what, command }) => (command === undefined ? [what] : [`${what}:`, commandLine(command)]));
+}
+
+function summaryLines({ source, target, moved, phases, startedAt, finishedAt }: MigrationResult): string[] {
+  const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
+  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
+  return [
+    `from ${source.place}`,
+    `to   ${target.place}`,
+    ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
+    ...phases.map((phase) => `${phase.phase}: ${phaseText(phase)}`),
+    `took ${span(seconds)}`,
+  ];
+}
+
+/** How the picture shows the outcomes of an import. */
+const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
+  created: 'good',
+  overwritten: 'good',
+  failed: 'bad',
+  'not confirmed': 'bad',
+};
+
+function sectionBar(section: string, { moved }: MigrationResult): Bar {
+  const stored = { name: 'stored', count: moved.exported[section] ?? 0, tone: 'good' } as const;
+  const outcomes = Object.entries(outcomesOf(moved)).map(([name, counts]) => ({
+    name,
+    count: counts[section] ?? 0,
+    tone: outcomeTones[name] ?? 'soft',
+  }));
+  return { name: words(section), parts: moved.imported === undefined ? [stored] : outcomes };
+}
+
+function sectionLine(section: string, { moved, proof }: MigrationResult): string {
+  const {
+    equal = 0,
+    different = 0,
+    differentAsExpected = 0,
+    onlySource = 0,
+    onlyTarget = 0,
+  } = proof.sections[section] ?? {};
+  const compared = { equal, different, 'different as expected': differentAsExpected };
+  const found = figures({ ...compared, 'in the source only': onlySource, 'in the target only': onlyTarget });
+  return [`${words(section)}: ${counted(moved.exported[section] ?? 0, 'record')}`, ...found].join(', ');
+}
+
+/** Returns the outcome of a migration, such as `Done` or `Finished with 1 difference and 2 errors`. */
+function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): string {
+  if (outcome === 'done') return 'Done';
+  const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };
+  const problems = Object.entries(failures).flatMap(([noun, count]) => (count === 0 ? [] : [counted(count, noun)]));
+  return `Finished with ${problems.join(' and ')}`;
+}
+
+/** Returns the headline of a result: the outcome, and the counts of the import. */
+function resultHeadline(result: MigrationResult): string {
+  const { target, moved } = result;
+  const { imported } = moved;
+  const what = `${counted(moved.records, 'record')} of ${counted(moved.organisations, 'organisation')}`;
+  const start = endText(result);
+  if (imported === undefined) return `${start}: ${what} stored in ${target.place}`;
+  const totals = Object.entries(outcomesOf(moved)).map(([name, counts]) => [name, total(counts)]);
+  const isWritten = total(imported.created) + total(imported.overwritten) > 0;
+  return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
+}
+
+/** Returns the outcomes of an import, by words for people. */
+function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Counts> {
+  if (imported === undefined) return {};
+  const { notCarried, unconfirmed = {}, ...outcomes } = imported;
+  return { ...outcomes, 'not carried': notCarried, 'not confirmed': unconfirmed };
+}
+
+function equalRecords({ proof }: MigrationResult): number {
+  return Object.values(proof.sections).reduce((sum, { equal }) => sum + equal, 0);
+}
+
+const DELETES_NOTHING = 'an import deletes nothing; delete there what the source no longer has';
+
+function proofLines(result: MigrationResult): string[] {
+  const { target, options } = result;
+  const { method, expected, unexpected, sourceUnchanged } = result.proof;
+  if (method === 'checksum') return [];
+  const equal = equalRecords(result);
+  const added = Object.values(result.proof.sections).reduce((sum, { onlyTarget }) => sum + onlyTarget, 0);
+  const changed =
+    'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target';
+  return [
+    `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
+    ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
+    // ZITADEL adds records of its own, such as domains.
+    ...(added === 0 || target.kind === 'zitadel'
+      ? []
+      : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
+    ...otherLines(result.proof),
+    ...(sourceUnchanged === false ? [changed] : []),
+  ];
+}
+
+function otherLines({ others: { count, organisations } }: MigrationResult['proof']): string[] {
+  if (count === 0) return [];
+  const names = organisations.slice(0, MAX_NAMED_OTHERS).map(({ orgId, name }) => named(orgId, name));
+  return [
+    `${counted(count, 'organisation')} only in the target, and not compared, because nothing shows that they came from the source: ${firstOf(names, count)}`,
+  ];
+}
+
+const MAX_NAMED_OTHERS = 10;
+
+function resultDifferenceLines(difference: MigrationResult['proof']['differences'][number]): string[] {
+  const onlyIn = { different: undefined, onlySource: 'the source', onlyTarget: 'the target' }[difference.outcome];
+  const { evidence } = difference;
+  const texts = difference.fields.map(({ source, target, ...field }) => ({ ...field, first: source, second: target }));
+  return differenceLines(evidence === undefined ? difference : { ...difference, reason: evidence }, onlyIn, texts);
+}

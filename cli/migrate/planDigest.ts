@@ -1,0 +1,59 @@
+// The digest by which a dry run names what it has shown.
+
+import { randomBytes, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** What a plan follows from, and the plan. */
+export interface ShownState {
+  /** Digests of all records, which change with every secret. */
+  readonly source: string;
+  readonly target: string;
+  readonly plan: unknown;
+}
+
+const parts = ['source', 'target', 'plan'] as const;
+
+/** The length of the salt, and of the digest of a part, in hexadecimal digits. */
+const DIGITS = 16;
+
+/**
+ * Returns a digest: a salt, and a digest of each part. Its parts are slow to compute and differ between calls, so that nobody
+ * can try the secrets of few possible values, such as short passwords.
+ * @param salt of an earlier digest, to compute that again
+ */
+export async function planDigest(shown: ShownState, salt = randomBytes(DIGITS / 2).toString('hex')): Promise<string> {
+  const digests = await Promise.all(
+    parts.map((name) => slowDigest(JSON.stringify([name, ordered(shown[name])]), salt)),
+  );
+  return [salt, ...digests].join('');
+}
+
+/** Returns the parts that are not those of an earlier digest: the plan only if neither the source nor the target has changed. */
+export async function changedParts(expected: string, shown: ShownState): Promise<readonly string[]> {
+  const found = await planDigest(shown, expected.slice(0, DIGITS));
+  const changed = parts.filter((_, index) => {
+    const [start, end] = [(index + 1) * DIGITS, (index + 2) * DIGITS];
+    return expected.slice(start, end) !== found.slice(start, end);
+  });
+  return changed.length > 1 ? changed.filter((part) => part !== 'plan') : changed;
+}
+
+const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);
+
+async function slowDigest(text: string, salt: string): Promise<string> {
+  const key = await derive(text, salt, DIGITS / 2, { N: 2 ** 14, r: 8, p: 1 });
+  return key.toString('hex');
+}
+
+/** Returns a value whose lists and fields have an order of their own: places return them in any order. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const texts = value.map((one) => JSON.stringify(ordered(one)) ?? '');
+    return texts.toSorted();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .map(([name, field]) => [name, ordered(field)])
+    .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}

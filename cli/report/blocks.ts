@@ -1,0 +1,70 @@
+// Plans and results as blocks, and their printers for the terminal and for programs.
+
+import { type Notice, type NoticeKind, noticeText, shownNotices } from '../notices.ts';
+import { firstLines, numberText } from '../numberTexts.ts';
+import { type Line, section } from '../terminal.ts';
+
+/** A bar of a picture, with its parts, such as the created records of a section. */
+export interface Bar {
+  readonly name: string;
+  readonly parts: readonly { readonly name: string; readonly count: number; readonly tone: 'good' | 'soft' | 'bad' }[];
+}
+
+/** A part of a plan or a result. The terminal, the page and JSON print the same list of blocks. */
+export interface Block {
+  /** The heading; absent for the first lines. */
+  readonly title?: string;
+  /** All lines, which the page has. */
+  readonly lines: readonly Line[];
+  /** The lines for the terminal, by default all. */
+  readonly short?: readonly Line[];
+  /** What the page shows above the lines. */
+  readonly picture?: readonly Bar[];
+  /** The fields of the JSON. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the lines of blocks for the terminal. */
+export function blockLines(blocks: readonly Block[]): Line[] {
+  return blocks.flatMap(({ title, lines, short = lines }) =>
+    title === undefined ? [...short] : section(title, short),
+  );
+}
+
+/** Returns the JSON of blocks. */
+export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
+  return Object.assign({}, ...blocks.map(({ data }) => data));
+}
+
+/**
+ * Returns a block with a list, of which the terminal shows the first lines.
+ * @param omitted the number of further items, which the list does not have
+ */
+export function listBlock(
+  title: string,
+  lines: readonly string[],
+  noun: string,
+  data: NonNullable<Block['data']> = {},
+  omitted = 0,
+): Block {
+  return { title, lines: withOmitted(lines, omitted), short: firstLines(lines, noun, omitted), data };
+}
+
+/**
+ * Returns a block with notices, which the terminal shows grouped.
+ * @param others texts of the same kind, which come last
+ */
+export function noticeBlock(
+  kind: NoticeKind,
+  notices: readonly Notice[],
+  data: NonNullable<Block['data']>,
+  omitted = 0,
+  others: readonly string[] = [],
+): Block {
+  const { heading, lines } = shownNotices(kind, notices, omitted, others);
+  return { title: heading, lines: withOmitted([...notices.map(noticeText), ...others], omitted), short: lines, data };
+}
+
+function withOmitted(lines: readonly string[], omitted: number): string[] {
+  return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
+}
