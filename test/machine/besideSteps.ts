@@ -7,13 +7,13 @@ import { exportedFile, importReport } from '../support/instances/testInstance.ts
 import { readDatabase } from '../support/stores/database.ts';
 import { contentOf, contentsOf, modelOf } from './contents.ts';
 import { anyFile, anyOrg, anyUser, orgIds } from './file.ts';
-import { anyOptions, named, requestOf, required, type Sent } from './importSteps.ts';
-import { type ModelRecord, reportedId } from './kinds.ts';
+import { anyOptions, named, requestOf, type Sent } from './importSteps.ts';
+import { type ModelRecord, placeOf, reportedId } from './kinds.ts';
 import type { Model } from './model.ts';
-import { exportedOrganisations, isContradictory } from './modelFile.ts';
+import { exportedOrganisations, isContradictory, readFile } from './modelFile.ts';
 import { importFile, phases } from './modelImport.ts';
 import { hasOpenOutcome, hasRepetitions } from './openOutcomes.ts';
-import { anyProtection, type Protection } from './protections.ts';
+import { anyProtection, naming, type Protection } from './protections.ts';
 import { brief, type State, type Step, step } from './step.ts';
 import type { Response, System } from './system.ts';
 
@@ -89,13 +89,16 @@ const importBesideProtection = fc
       `${named(sent)} beside ${name} ${brief(moment)}`,
       async (state, system) => {
         const before = state.model.clone();
-        const protection = required(choose(before));
-        const [response, hasSucceeded] = await system.importBeside(bodyOf(sent), moment, () => protection.call(system));
-        await adoptAny(state, system, importing(sent), hasSucceeded ? [protection.effect] : []);
-        if (hasSucceeded) expectProtected(before, state.model, { sent, protection, response });
-        else expect(changedMeanwhile(response)).toEqual([]);
+        const protection = choose(before, new Set(readFile(sent.orgs).flatMap(({ records }) => records.map(placeOf))));
+        await naming(protection, async () => {
+          const call = () => protection.call(system);
+          const [response, hasSucceeded] = await system.importBeside(bodyOf(sent), moment, call);
+          await adoptAny(state, system, importing(sent), hasSucceeded ? [protection.effect] : []);
+          if (hasSucceeded) expectProtected(before, state.model, { sent, protection, response });
+          else expect(changedMeanwhile(response)).toEqual([]);
+        });
       },
-      (state) => choose(state.model) !== undefined && isDecided(sent)(state),
+      isDecided(sent),
     ),
   );
 
@@ -131,6 +134,8 @@ export const besideSteps: readonly fc.Arbitrary<Step>[] = [
   twoImports,
   importBesideRemoval,
   importBesideRemoval,
+  importBesideProtection,
+  importBesideProtection,
   importBesideProtection,
   importBesideProtection,
   exportBesideImport,

@@ -10,7 +10,7 @@ import { importFile, type Options, type Outcome } from './modelImport.ts';
 import { comparableSuccess, successOf } from './modelSuccess.ts';
 import { expectWarnings } from './modelWarnings.ts';
 import { hasOpenOutcome } from './openOutcomes.ts';
-import { brief, type Interrupted, type State, type Step, step } from './step.ts';
+import { brief, type Interrupted, required, type State, type Step, step } from './step.ts';
 import type { End, System } from './system.ts';
 
 export const anyOptions: fc.Arbitrary<Options> = fc.record({
@@ -232,9 +232,4 @@ function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<
 function replace(model: Model, after: Model): void {
   model.records.clear();
   for (const [place, record] of after.records) model.records.set(place, record);
-}
-
-export function required<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('the step was not checked');
-  return value;
 }

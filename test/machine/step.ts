@@ -56,6 +56,12 @@ export function step(
   };
 }
 
+/** Returns a value that the check of a step requires. */
+export function required<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('the step was not checked');
+  return value;
+}
+
 const usual: ReadonlySet<unknown> = new Set(['e@example.com', 'F', 'L', 'KEY_TYPE_JSON']);
 
 /** Writes a step's arguments briefly, without the values that all records share. */

@@ -7,7 +7,7 @@ import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from '.
 import { importSteps } from './importSteps.ts';
 import { nameOf, textAt, textsAt } from './kinds.ts';
 import { exportedOrganisations } from './modelFile.ts';
-import { anyProtection } from './protections.ts';
+import { anyProtection, naming } from './protections.ts';
 import { brief, type State, type Step, step } from './step.ts';
 import type { Printed, System } from './system.ts';
 
@@ -188,16 +188,14 @@ const exportSome = anySelection.map((selection) =>
 );
 
 const protect = anyProtection.map(({ name, choose }) =>
-  step(
-    name,
-    async ({ model }, system) => {
-      const protection = choose(model);
-      const expected = protection?.succeeds(model);
-      expect(await protection?.call(system)).toBe(expected);
-      if (expected === true) protection?.effect(model);
-    },
-    ({ model }) => choose(model) !== undefined,
-  ),
+  step(name, async ({ model }, system) => {
+    const protection = choose(model);
+    await naming(protection, async () => {
+      const expected = protection.succeeds(model);
+      expect(await protection.call(system)).toBe(expected);
+      if (expected) protection.effect(model);
+    });
+  }),
 );
 
 /** Every step; imports occur about as often as all others together. */
