@@ -70,6 +70,11 @@ export interface Reader {
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
+/** A document to hold. One with a version need not be read by the transaction. */
+interface HeldDocument extends DocumentKey {
+  readonly version?: string;
+}
+
 /**
  * A transaction without locks. Its writes are applied together after `work` has returned, if no document that it writes
  * or holds has changed since it was read.
@@ -78,7 +83,7 @@ export interface Transaction extends Reader {
   /** Adds writes to the commit at the end of the transaction. */
   write(writes: readonly Write[]): void;
   /** Requires that documents that were read but are not written do not change before the commit. */
-  hold(keys: readonly DocumentKey[]): void;
+  hold(documents: readonly HeldDocument[]): void;
   /** Returns the paths of the documents that were read and have changed after a position; see `HeldLock`. */
   changedAfter(position: string): ReadonlySet<string>;
   /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */

@@ -79,7 +79,10 @@ async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      if (!(reason instanceof WriteConflictError) || !(await attempt.isOutdated())) throw reason;
+      // A database that aborts a commit again and again may do so because of a change that a new read shows.
+      const isAborted = storeContention.is(reason);
+      const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
+      if (!isAborted && !isConflict) throw reason;
       if (!(await backoff.failed(reason))) throw storeContention({}, { cause: reason });
       earlier.push(result);
     }
@@ -109,9 +112,11 @@ class TransactionAttempt implements Transaction {
     for (const one of writes) this.writes.push(one);
   };
 
-  readonly hold: Transaction['hold'] = (keys) => {
+  readonly hold: Transaction['hold'] = (documents) => {
+    for (const { version, ...key } of documents)
+      if (version !== undefined) this.reads.push({ keys: [key], versions: [version] });
     const read = this.readDocuments();
-    for (const path of keys.map(documentPath)) {
+    for (const path of documents.map(documentPath)) {
       if (!read.has(path)) throw new Error(`${path} is held without having been read: read it first`);
       this.held.add(path);
     }

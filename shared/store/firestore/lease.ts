@@ -1,10 +1,10 @@
 // The lock of an instance in Firestore: a lease that expires by Firestore's own times, and the fence of its takeovers.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { SECOND_MS } from '../../clock.ts';
 import { log } from '../../log.ts';
+import { type RetryPolicy, retry } from '../../retry.ts';
 import { fenceKeys } from '../lock/fence.ts';
 import {
   createInstanceLock,
@@ -27,11 +27,20 @@ const RELEASE_MS = SECOND_MS;
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
+/** Another process changed the lease at the same time. */
+const conflictPolicy: RetryPolicy = {
+  attempts: (reason) => (reason instanceof WriteConflictError ? Number.POSITIVE_INFINITY : 1),
+  initialDelayMs: SECOND_MS / 8,
+  maxDelayMs: SECOND_MS,
+};
+
 const leaseKey: DocumentKey = { collection: 'instance', id: documentId('lease') };
 
 const leaseSchema = z.object({
   mode: z.enum(['shared', 'alone']),
   epoch: z.string(),
+  /** Whether expired holders of the epoch were removed: they may still write until the next holder alone takes over. */
+  hasExpired: z.boolean(),
   holders: z.array(z.object({ id: z.string(), operation: z.string(), caller: z.string(), since: z.string() })),
 });
 type Lease = z.output<typeof leaseSchema>;
@@ -59,18 +68,21 @@ async function attempt(
   const called = { ...connection, deadline: createDeadline(signal) };
   const holder = { id: randomUUID(), operation, caller, since: new Date().toISOString() };
   let isSent = false;
+  const enter = async () => {
+    signal.throwIfAborted();
+    const state = await readState(called, leaseMs);
+    // A commit whose response was lost has entered the holder.
+    const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
+    const [excluding] = state.live;
+    if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
+      return excluding;
+    const lease = isEntered === true && state.lease !== undefined ? state.lease : nextLease(state, request, holder);
+    isSent = true;
+    if (isEntered !== true) await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
+    return hold(connection, holder, await readHold(called, lease, holder), leaseMs);
+  };
   try {
-    for (;;) {
-      signal.throwIfAborted();
-      const state = await readState(called, leaseMs);
-      const position = state.versions.get(holder.id);
-      if (state.lease !== undefined && position !== undefined)
-        return hold(connection, holder, { fence: { epoch: state.lease.epoch }, position }, leaseMs);
-      const [excluding] = state.live;
-      if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
-      isSent = true;
-      await enter(called, state, request, holder);
-    }
+    return await retry(conflictPolicy, enter, signal);
   } catch (error) {
     // A commit whose response was lost would exclude others until the lease expires.
     if (isSent) await leave(connection, holder);
@@ -78,23 +90,27 @@ async function attempt(
   }
 }
 
-/** Adds a holder to the lease that was read; does nothing if another process has changed it since. */
-async function enter(connection: FirestoreConnection, state: LeaseState, request: LockRequest, holder: Holder) {
-  const lease = nextLease(state, request, holder);
-  try {
-    await commit(connection, leaseWrites(state, lease, holder), expectedBy(state));
-  } catch (error) {
-    if (!(error instanceof WriteConflictError)) throw error;
-    await setTimeout(Math.random() * SECOND_MS);
-  }
+/**
+ * Reads the position of a holder that has entered, and the versions of the fence's copies.
+ * @throws WriteConflictError if another process has taken the lease over since
+ */
+async function readHold(
+  connection: FirestoreConnection,
+  { epoch }: Lease,
+  holder: Holder,
+): Promise<Pick<HeldLock, 'fence' | 'position'>> {
+  const keys = [holderKey(holder), ...fenceKeys];
+  const { documents, versions } = await getDocuments(connection, keys, ['digest']);
+  const [position, ...copies] = versions.filter((version) => version !== undefined);
+  if (position === undefined || documents.slice(1).some((copy) => copy?.digest !== epoch))
+    throw new WriteConflictError('another process has taken the lease over');
+  return { position, fence: { epoch, versions: copies } };
 }
 
 /** The lease, and which of its holders have renewed it in time. */
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;
-  /** The version of each holder's own document, by the holder's id. */
-  readonly versions: ReadonlyMap<string, Version>;
   readonly live: readonly Holder[];
   readonly expired: readonly { readonly holder: Holder; readonly version: Version }[];
 }
@@ -119,7 +135,6 @@ async function readState(connection: FirestoreConnection, leaseMs: number): Prom
   return {
     lease,
     version,
-    versions: new Map(withVersions.map(({ holder, version }) => [holder.id, version])),
     live: withVersions.filter(isLive).map(({ holder }) => holder),
     expired: withVersions.filter((one) => !isLive(one)),
   };
@@ -129,26 +144,24 @@ function milliseconds(time: Timestamp | undefined): number {
   return Number(time?.seconds ?? 0) * SECOND_MS + (time?.nanos ?? 0) / 1_000_000;
 }
 
-/** Returns the lease with another holder. Where two of its holders exclude each other, it replaces the expired ones. */
-function nextLease({ lease, expired, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
-  const replaces = expired.length > 0 && (mode === 'alone' || lease?.mode === 'alone');
-  if (lease === undefined || replaces) return { mode, epoch: randomUUID(), holders: [...live, holder] };
-  return { mode, epoch: lease.epoch, holders: [...lease.holders, holder] };
+/** Returns the lease with another holder, without the expired ones. If those may exclude it, it takes over from them. */
+function nextLease({ lease, live, expired }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
+  const hasExpired = lease?.hasExpired === true || expired.length > 0;
+  const holders = [...live, holder];
+  if (lease === undefined || (hasExpired && (mode === 'alone' || lease.mode === 'alone')))
+    return { mode, epoch: randomUUID(), hasExpired: false, holders };
+  return { mode, epoch: lease.epoch, hasExpired, holders };
 }
 
 /** Creates the writes of a lease. A takeover changes all copies of the fence with it, before the new holder's first write. */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =
-    lease?.epoch === next.epoch
-      ? []
-      : [
-          ...expired.map(({ holder: replaced }): Write => ({ type: 'delete', key: holderKey(replaced) })),
-          ...fenceKeys.map((key): Write => ({ type, key, fields: { digest: next.epoch } })),
-        ];
+    lease?.epoch === next.epoch ? [] : fenceKeys.map((key): Write => ({ type, key, fields: { digest: next.epoch } }));
   return [
     { type, key: leaseKey, fields: { body: JSON.stringify(next) } },
     { type: 'create', key: holderKey(holder), fields: { sequence: 0 } },
+    ...expired.map(({ holder: removed }): Write => ({ type: 'delete', key: holderKey(removed) })),
     ...fence,
   ];
 }
@@ -182,8 +195,9 @@ function hold(
 
 /** Removes a holder from the lease. What was written stays written: a lease that cannot be released expires. */
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
-  const deadline = createDeadline(AbortSignal.timeout(RELEASE_MS));
-  await release({ ...connection, deadline }, holder).catch(log.lockNotReleased);
+  const signal = AbortSignal.timeout(RELEASE_MS);
+  const called = { ...connection, deadline: createDeadline(signal) };
+  await retry(conflictPolicy, () => release(called, holder), signal).catch(log.lockNotReleased);
 }
 
 function renewal(holder: Holder, sequence: number): Write {
@@ -191,19 +205,12 @@ function renewal(holder: Holder, sequence: number): Write {
 }
 
 async function release(connection: FirestoreConnection, { id }: Holder): Promise<void> {
-  for (;;) {
-    const { lease, version } = await readLease(connection);
-    if (lease?.holders.some((one) => one.id === id) !== true) return;
-    const next = { ...lease, holders: lease.holders.filter((one) => one.id !== id) };
-    const writes: Write[] = [
-      { type: 'update', key: leaseKey, fields: { body: JSON.stringify(next) } },
-      { type: 'delete', key: holderKey({ id }) },
-    ];
-    try {
-      return await commit(connection, writes, expectedBy({ version, expired: [] }));
-    } catch (error) {
-      if (!(error instanceof WriteConflictError)) throw error;
-      await setTimeout(Math.random() * SECOND_MS);
-    }
-  }
+  const { lease, version } = await readLease(connection);
+  if (lease?.holders.some((holder) => holder.id === id) !== true) return;
+  const next = { ...lease, holders: lease.holders.filter((holder) => holder.id !== id) };
+  const writes: Write[] = [
+    { type: 'update', key: leaseKey, fields: { body: JSON.stringify(next) } },
+    { type: 'delete', key: holderKey({ id }) },
+  ];
+  await commit(connection, writes, expectedBy({ version, expired: [] }));
 }

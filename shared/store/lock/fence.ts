@@ -50,7 +50,10 @@ export function fencedDocuments(store: DocumentStore, fence: Fence | undefined):
   if (fence === undefined) return store;
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
     store.transaction<Result>(async (inner, earlier) => {
-      await holdFence(inner, fence);
+      const { version, ...copy } = anyCopy(fence);
+      // The epoch is read after a conflict only: until then, the versions with which the lock was taken stand for it.
+      if (earlier.length > 0) await requireEpoch(inner, copy, fence);
+      inner.hold([earlier.length > 0 ? copy : { ...copy, version }]);
       return work(inner, earlier);
     }, until);
   return {
@@ -60,10 +63,14 @@ export function fencedDocuments(store: DocumentStore, fence: Fence | undefined):
   };
 }
 
-async function holdFence(transaction: Transaction, { epoch }: Fence): Promise<void> {
-  const key = fenceKeys[randomInt(fenceKeys.length)];
-  if (key === undefined) return;
-  const [copy] = await transaction.getMany([key], ['digest']);
-  if (copy?.digest !== epoch) throw instanceLockLost();
-  transaction.hold([key]);
+function anyCopy({ versions }: Fence) {
+  const number = randomInt(COPIES);
+  const [key, version] = [fenceKeys[number], versions[number]];
+  if (key === undefined || version === undefined) throw new Error(`the fence has no copy ${number}`);
+  return { ...key, version };
+}
+
+async function requireEpoch(transaction: Transaction, copy: DocumentKey, { epoch }: Fence): Promise<void> {
+  const [stored] = await transaction.getMany([copy], ['digest']);
+  if (stored?.digest !== epoch) throw instanceLockLost();
 }

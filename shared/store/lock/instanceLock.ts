@@ -28,9 +28,10 @@ export interface LockRequest {
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
-/** The epoch that a holder's commits require. A takeover of an expired lock changes it. */
+/** The epoch that a holder's commits require, and the versions of its copies. A takeover of an expired lock changes them. */
 export interface Fence {
   readonly epoch: string;
+  readonly versions: readonly string[];
 }
 
 /** The lock while an operation holds it. Disposing of it releases it. */

@@ -22,15 +22,15 @@ async function startHolder(location: StoreLocation, mode: LockMode, ...lease: 's
   return running;
 }
 
-/** Opens a store whose lock another process holds alone, in Firestore with a short lease. */
-async function shortlyHeld(kind: StoreKind) {
+/** Opens a store whose lock another process holds, in Firestore with a short lease. */
+async function shortlyHeld(kind: StoreKind, mode: LockMode = 'alone') {
   const location = await kind.newLocation();
   const store = await openWithShortLease(location);
   onTestFinished(() => store.close());
-  return { store, running: await startHolder(location, 'alone', 'short') };
+  return { store, running: await startHolder(location, mode, 'short') };
 }
 
-const leaseSchema = z.object({ holders: z.tuple([z.object({ id: z.string() })]) });
+const leaseSchema = z.object({ holders: z.array(z.object({ id: z.string() })) });
 
 interface Waiting {
   readonly held: Promise<HeldLock>;
@@ -119,8 +119,26 @@ describeStores('the lock of an instance', (kind) => {
       const { store } = await shortlyHeld(kind);
       const read = async (...parts: [string, ...string[]]) =>
         (await store.getMany([{ collection: 'instance', id: documentId(...parts) }]))[0];
-      const { holders } = leaseSchema.parse(JSON.parse((await read('lease'))?.body ?? ''));
-      await expect.poll(async () => (await read('lease holder', holders[0].id))?.sequence).toBeGreaterThan(1);
+      const [holding] = leaseSchema.parse(JSON.parse((await read('lease'))?.body ?? '')).holders;
+      await expect.poll(async () => (await read('lease holder', holding?.id ?? ''))?.sequence).toBeGreaterThan(1);
+    });
+
+    it('does not list an expired holder after another has entered, and keeps it from writing beside one alone', async () => {
+      const { store, running } = await shortlyHeld(kind, 'shared');
+      process.kill(running.pid, 'SIGUSR2');
+      await running.written('written written 0');
+      process.kill(running.pid, 'SIGSTOP');
+      const countHolders = async () => {
+        await using _held = await take(store, 'shared').held;
+        const [lease] = await store.getMany([{ collection: 'instance', id: documentId('lease') }]);
+        return leaseSchema.parse(JSON.parse(lease?.body ?? '')).holders.length;
+      };
+      expect(await countHolders()).toBe(2);
+      await expect.poll(countHolders, { timeout: 30_000 }).toBe(1);
+      await using _held = await take(store, 'alone').held;
+      process.kill(running.pid, 'SIGCONT');
+      process.kill(running.pid, 'SIGUSR2');
+      await running.written('refused this process did not respond');
     });
   }
 
