@@ -18,6 +18,7 @@ import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './co
 import { importOrganisations } from './operation.ts';
 import { adviceIfLarger, findSource, type ImportEnvelope, readEnvelope, requireOneSource } from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
+import { KeptObject } from './request/keptObject.ts';
 import { type ImportAnswer, type ImportClient, respond } from './results/responses.ts';
 import { uniqueStamp } from './stamp.ts';
 import { findUpload, openUpload } from './uploads.ts';
@@ -76,6 +77,7 @@ async function runImport(
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const received = { maxBytes: limits.requestBytes, adviceIfLarger: advice, budget: bodies, signal: call.signal };
   const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
+  using kept = new DisposableStack();
   try {
     // The body may have taken its time.
     const caller = await authorise(called);
@@ -93,7 +95,13 @@ async function runImport(
     const source = await findSource(
       envelope,
       body,
-      { objectStorage, findUpload: (id) => findUpload(uploading, id), maxBytes: limits.requestBytes, advice },
+      {
+        objectStorage,
+        findUpload: (id) => findUpload(uploading, id),
+        keep: (object) => kept.use(new KeptObject(object, bodies)),
+        maxBytes: limits.requestBytes,
+        advice,
+      },
       call.signal,
     );
     const onInspected = async (file: InspectedFile) => {

@@ -162,6 +162,14 @@ export class BodyBudget {
     this.taken.memory += bytes;
   }
 
+  /** Takes memory for bytes, if the bodies in memory leave as much. */
+  takeMemory(bytes: number): boolean {
+    const { memory, file } = this.taken;
+    const isFree = memory + bytes <= this.memoryLimit && memory + file + bytes <= this.limit;
+    if (isFree) this.taken.memory += bytes;
+    return isFree;
+  }
+
   /** Moves bytes from memory to files. @throws IdentityError 429 where less space remains than the files take */
   async moveToFile(bytes: number, directory: string): Promise<void> {
     // Taken first: other bodies move while this one waits for the answer.

@@ -22,7 +22,7 @@ import {
   type ValueKind,
 } from '../../../shared/json/splitter.ts';
 import { stringContent } from '../../../shared/json/stringContent.ts';
-import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import type { TransferObject } from '../../../shared/objectStorage/transfers.ts';
 import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
@@ -160,6 +160,8 @@ interface SourcePorts {
   readonly objectStorage: ObjectStorage;
   /** Finds an upload of the caller. */
   readonly findUpload: (id: string) => Promise<TransferObject>;
+  /** Keeps an object's bytes for further reads. */
+  readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
   /** The maximum size of a file that is the body, once it is decompressed. */
   readonly maxBytes: number;
   /** The remedy for a larger file. */
@@ -192,7 +194,7 @@ export function requireOneSource({ request, inline, isFile }: ImportEnvelope): v
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
   body: RequestBytes,
-  { objectStorage, findUpload, maxBytes, advice }: SourcePorts,
+  { objectStorage, findUpload, keep, maxBytes, advice }: SourcePorts,
   signal: AbortSignal,
 ): Promise<FoundSource> {
   if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), { maxBytes, advice }) };
@@ -200,16 +202,18 @@ export async function findSource(
   if (file !== undefined) return inlineSource(file, body);
   if (request.dataOrgsUpload !== undefined) {
     const upload = await findUpload(request.dataOrgsUpload);
-    return { location: upload, open: (readSignal) => exportFileJson(upload.read(readSignal)) };
+    const kept = keep(upload);
+    return { location: upload, open: (readSignal) => exportFileJson(kept.read(readSignal)) };
   }
   const name = request.dataOrgsGcs === undefined ? 'dataOrgsv1Gcs' : 'dataOrgsGcs';
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
   const object = await objectStorage.pin(location, signal);
+  const kept = keep(object);
   return {
     location: { ...location, generation: object.generation },
     isV1: name === 'dataOrgsv1Gcs',
-    open: (readSignal) => exportFileJson(object.read(readSignal)),
+    open: (readSignal) => exportFileJson(kept.read(readSignal)),
   };
 }
 

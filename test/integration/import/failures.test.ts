@@ -130,7 +130,9 @@ describe('an import that fails after its first write', () => {
       commit: (writes) => unlessStruck(() => watched.commit(writes)),
       transaction: (work, until) => unlessStruck(() => watched.transaction(work, until)),
     };
-    const instance = await testInstance(store, 'test', { store: broken, objectStorage: bucket });
+    // An object that does not fit into the memory for bodies is downloaded for each phase.
+    const limits = fault.replacesObject === true ? { bufferedBytes: 20_000 } : {};
+    const instance = await testInstance(store, 'test', { store: broken, objectStorage: bucket, limits });
     const { status, body } = await instance.refusedImport({ data_orgs_gcs: source });
     const { details } = progressBody.parse(body);
     expect({ status, details }).toEqual({

@@ -1,13 +1,35 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
-import { organisation } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const never = new AbortController().signal;
+
+/** Starts a proxy to Cloud Storage that lists the paths of the objects whose bytes are requested. */
+async function countDownloads(target: string): Promise<{ url: string; downloads: string[] }> {
+  const downloads: string[] = [];
+  const proxy = createServer((incoming, response) => {
+    const { method, headers, url = '' } = incoming;
+    const { pathname, searchParams } = new URL(url, target);
+    if (method === 'GET' && searchParams.get('alt') === 'media') downloads.push(pathname);
+    const outgoing = forward(new URL(url, target), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const { port } = z.custom<AddressInfo>().parse(proxy.address());
+  return { url: `http://127.0.0.1:${port}`, downloads };
+}
 
 describe('an object in a bucket', () => {
   let local: LocalBucket;
@@ -61,6 +83,32 @@ describe('an object in a bucket', () => {
         message: expect.stringMatching(/^the file is a saved error response \("grpc: received message/),
       },
     });
+  });
+
+  it.each([
+    ['once if it fits into the memory for bodies', undefined, 1],
+    ['to be inspected, and for each phase, if it does not', 4_000, 4],
+  ])('is downloaded %s', async (_when, bufferedBytes, expected) => {
+    const ids = Array.from({ length: 200 }, (_, index) => `P${index}`);
+    const file = {
+      orgs: [
+        organisation('O', {
+          humanUsers: ids.map((id) => person(id)),
+          userMetadata: ids.map((id) => ({ id, key: 'number', value: 'eA==' })),
+          projects: [{ projectId: 'P', project: { name: 'P' } }],
+          userGrants: [],
+        }),
+      ],
+    };
+    const { source } = await withObject(`downloads-${expected}`, JSON.stringify(file));
+    const { url, downloads } = await countDownloads(local.url);
+    const instance = await testInstance(await openTestStore(sqlite), 'target', {
+      objectStorage: createCloudStorage(url),
+      limits: bufferedBytes === undefined ? {} : { bufferedBytes },
+    });
+    const { summary } = await instance.import({ data_orgs_gcs: source });
+    expect(summary.created).toEqual({ org: 1, humanUsers: 200, userMetadata: 200, projects: 1 });
+    expect(downloads).toHaveLength(expected);
   });
 
   it.each([

@@ -117,7 +117,8 @@ export function servedInstance(
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...unlimited, ...replaced.limits };
   const { audit } = memoryTrail();
   const ports = { store, objectStorage: noStorage, audit, now, passwordHashing, ...replaced, limits };
-  const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)] });
+  const routes = [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)];
+  const app = createApp({ routes, limits });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
