@@ -8,6 +8,7 @@ import type { Limits } from '../../shared/limits.ts';
 import type { PasswordHashing } from '../../shared/passwordHashing.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
+import type { CreatedRecords } from './check/createdRecords.ts';
 import type { ReservedNames } from './check/reservedNames.ts';
 import type { Pace } from './commit/pace.ts';
 import type { ImportProgress, ImportRequestOptions } from './contract.ts';
@@ -65,6 +66,7 @@ export interface ImportContext {
   readonly stamps: AttemptStamps;
   readonly pace: Pace;
   readonly passwordHashing: PasswordHashing;
+  readonly created: CreatedRecords;
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;

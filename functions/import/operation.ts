@@ -19,6 +19,7 @@ import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
+import { CreatedRecords } from './check/createdRecords.ts';
 import { ReservedNames } from './check/reservedNames.ts';
 import { Pace } from './commit/pace.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
@@ -152,7 +153,8 @@ async function begin(
     stamps: new AttemptStamps(stamp),
     pace: new Pace(dryRun === true ? {} : base),
     passwordHashing,
-    reservedNames: new ReservedNames(store),
+    created: new CreatedRecords(stamp),
+    reservedNames: new ReservedNames(),
     removed,
     memberRemovals: memberRemovals.count,
     loginNamesByDefault: instance.loginNamesByDomain,

@@ -15,7 +15,7 @@ interface PlannedClaim extends Pick<UniqueName, 'taken'> {
 }
 
 /** A name that a record must not use when another organisation has claimed it, and the issue then. */
-export interface PlannedReserve {
+interface PlannedReserve {
   /** The key of the claim. */
   readonly key: DocumentKey;
   readonly reserved: RecordIssue;

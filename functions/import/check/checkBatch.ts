@@ -5,7 +5,7 @@ import { planReferences, type RecordPlan } from '../../../shared/organisation/re
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
-import { documentPath, type Reader, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import {
@@ -22,26 +22,26 @@ import { type Completed, completeRecords } from './completeRecords.ts';
 import { withoutMissingRoles } from './missingRoles.ts';
 import { type Gift, giftOf } from './privileges.ts';
 import { type Found, findRejection, keptReferences, lacksTarget, ownTargets, type Referring } from './references.ts';
-import { type Owners, reservedIssue } from './reservedNames.ts';
 
 /** What the check of a batch needs of its import. */
-type CheckContext = Pick<ImportContext, 'store' | 'removed' | 'reservedNames' | 'rules'>;
+type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'reservedNames' | 'rules'>;
 
 /** A completed record with everything that it refers to. */
 interface Subject extends Referring {
-  readonly reserved: RecordIssue | undefined;
   readonly gift: Gift | undefined;
 }
 
 /** Checks the records of a batch in their order, in a constant number of reads per 2,000 references. */
 export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
-  const { store, removed, reservedNames, rules } = context;
-  const owners = await reservedNames.findOwners(plans);
+  const { store, reservedNames, rules } = context;
   const checked: BatchRecord[] = [];
   const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByCall(rules, stored);
-  for await (const part of inParts(await completeRecords(store, plans), owners)) {
-    const found = await readFound(store, unsettled(part), removed);
-    for (const record of part) checked.push(isSettled(record) ? record : checkRecord(record, found, isNew));
+  for await (const part of inParts(await completeRecords(store, plans))) {
+    const found = await readFound(context, unsettled(part));
+    for (const record of part) {
+      const reserved = isSettled(record) ? undefined : reservedNames.issueOf(record.plan, found);
+      checked.push(isSettled(record) ? record : checkRecord(record, reserved, found, isNew));
+    }
   }
   return checked;
 }
@@ -49,14 +49,11 @@ export async function checkBatch(context: CheckContext, plans: readonly RecordPl
 /** The number of references that are checked in one turn of the event loop and held in memory: a batch may have 300,000. */
 const REFERENCES_AT_ONCE = 2_000;
 
-async function* inParts(
-  records: readonly (Completed | Settled)[],
-  owners: Owners,
-): AsyncGenerator<readonly (Subject | Settled)[]> {
+async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerator<readonly (Subject | Settled)[]> {
   let part: (Subject | Settled)[] = [];
   let size = 0;
   for (const record of records) {
-    const subject = isSettled(record) ? record : toSubject(record, owners);
+    const subject = isSettled(record) ? record : toSubject(record);
     part.push(subject);
     size += isSettled(subject) ? 0 : subject.references.length;
     if (size < REFERENCES_AT_ONCE) continue;
@@ -68,13 +65,18 @@ async function* inParts(
   yield part;
 }
 
-function toSubject({ plan, warnings }: Completed, owners: Owners): Subject {
-  const references = planReferences(plan.record);
-  return { plan, warnings, references, reserved: reservedIssue(plan, owners), gift: giftOf(plan.record) };
+function toSubject({ plan, warnings }: Completed): Subject {
+  return { plan, warnings, references: planReferences(plan.record), gift: giftOf(plan.record) };
 }
 
-/** Reads the documents that records refer to. Those that the removal of an organisation deletes count as missing. */
-async function readFound(reader: Reader, subjects: readonly Subject[], removed: ReadonlySet<string>): Promise<Found> {
+/**
+ * Reads the documents that records refer to, and the owners of the names that they must not use. Documents that the removal
+ * of an organisation deletes count as missing.
+ */
+async function readFound(
+  { store, created, removed, reservedNames }: CheckContext,
+  subjects: readonly Subject[],
+): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
   // Bodies may be large. Only checks and the comparison of parents need them.
   const isInspected = ({ reference }: Referring['references'][number]) =>
@@ -83,11 +85,15 @@ async function readFound(reader: Reader, subjects: readonly Subject[], removed: 
   const others = references.filter((reference) => !isInspected(reference)).map(({ key }) => key);
   const permits = references.flatMap(({ permit }) => permit ?? []);
   const targets = subjects.flatMap(({ gift }) => gift?.target ?? []);
+  const names = reservedNames.unknown(subjects.map(({ plan }) => plan));
+  const known = created.find([...others, ...targets]);
+  const unknown = [...others, ...permits, ...targets, ...names].filter((key) => !known.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
-    readByPath(reader, [...others, ...permits, ...targets], ['orgId', 'partition', 'createdAt']),
-    readByPath(reader, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
+    readByPath(store, unknown, ['orgId', 'partition', 'createdAt']),
+    readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
-  return new Map([...existing, ...whole].filter(([, target]) => !isRemoved(target, removed)));
+  reservedNames.learn(names, existing);
+  return new Map([...known, ...existing, ...whole].filter(([, target]) => !isRemoved(target, removed)));
 }
 
 /** Whether the removal of an organisation deletes a target: one of its own, or a project grant to it. */
@@ -99,12 +105,13 @@ function isRemoved(target: StoredDocument | undefined, removed: ReadonlySet<stri
 }
 
 /**
- * Checks a record. Its warnings are about fields that the import changes, targets that are missing, and those for which it
+ * Checks a record whose name may be reserved. Its warnings are about fields that the import changes, targets that are missing, and those for which it
  * is not carried.
  * @param isNew whether a document did not exist before the import
  */
 function checkRecord(
   subject: Subject,
+  reserved: RecordIssue | undefined,
   found: Found,
   isNew: (stored: StoredDocument | undefined) => boolean,
 ): BatchRecord {
@@ -116,7 +123,7 @@ function checkRecord(
   }
   if (rejection !== undefined && lacksTarget(referring, found))
     return { plan: subject.plan, outcome: failed(rejection) };
-  const { reserved, gift } = subject;
+  const { gift } = subject;
   const privilege: Privilege | undefined = gift && {
     given: gift.given,
     texts: gift.texts,

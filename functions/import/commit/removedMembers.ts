@@ -5,13 +5,9 @@ import { orgMemberSection } from '../../../shared/organisation/sections/members.
 import type { Transaction } from '../../../shared/store/store.ts';
 import { changedMeanwhile } from '../decide/decide.ts';
 
-/** Whether a command can remove the record while an import runs, so that it must not be created anew. */
-export function isRemovable({ record }: RecordPlan): boolean {
-  return record.section === orgMemberSection;
-}
-
 /**
- * Finds the members that were removed during the import, and requires that none is before the commit.
+ * Finds the members that a command has removed during the import, so that they must not be created anew, and requires that
+ * none is removed before the commit.
  * @param count the number of removals before the import
  * @returns the members, each with its issue
  */
@@ -20,7 +16,7 @@ export async function findRemovedMembers(
   plans: readonly RecordPlan[],
   count: number,
 ): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
-  const members = plans.filter(isRemovable);
+  const members = plans.filter(({ record }) => record.section === orgMemberSection);
   if (members.length === 0) return new Map();
   const isRemoved = await holdMemberRemovals(transaction, count);
   return new Map(members.filter(({ key }) => isRemoved(key)).map((plan) => [plan, changedMeanwhile(plan)]));

@@ -2,35 +2,25 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type StoredDocument, WriteConflictError } from '../../../shared/store/store.ts';
 import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
-import { decide, type StoredBatch } from '../decide/decide.ts';
-import { type BatchRecord, type Decided, isSettled, type Settled, unsettled } from '../stages.ts';
+import { decide } from '../decide/decide.ts';
+import { type BatchRecord, type Decided, type Settled, unsettled } from '../stages.ts';
 import { BatchPasswords } from './passwords.ts';
-import { readStored } from './readStored.ts';
-import { findRemovedMembers, isRemovable } from './removedMembers.ts';
+import { readBatch } from './readBatch.ts';
+import { findRemovedMembers } from './removedMembers.ts';
 
 /**
  * Checks, decides and writes a batch, and returns its outcomes in order. Records are created without reading first; if one
  * of them exists, the batch is decided by what is stored. A record and its claims are written atomically.
  */
 export async function writeBatch(context: ImportContext, plans: readonly RecordPlan[]): Promise<readonly Settled[]> {
-  const batch = await checkBatch(context, plans);
-  if (batch.every(isSettled)) return batch;
-  const { pace, passwordHashing, signal } = context;
-  const passwords = new BatchPasswords(passwordHashing, signal);
-  const creation = pace.readsFirst ? undefined : await decideCreation(context, batch, passwords);
-  if (creation !== undefined && (await isCommitted(context, creation))) return creation.records;
-  const { records } = await decideStored(context, batch, passwords, creation === undefined ? [] : [creation]);
-  const decided = records.filter((record, index) => record !== batch[index]);
-  pace.readsFirst = decided.some(({ outcome }) => outcome.kind !== 'created');
+  const passwords = new BatchPasswords(context.passwordHashing, context.signal);
+  const batch = context.pace.readsFirst ? undefined : await checkBatch(context, plans);
+  const creation = batch && (await decideCreation(context, batch, passwords));
+  const isDone = creation !== undefined && (await isCommitted(context, creation));
+  const { records } = isDone ? creation : await decideStored(context, plans, passwords, { batch, creation });
+  context.created.add(records);
   return records;
 }
-
-const NOTHING_STORED: Omit<StoredBatch, 'passwordHashes'> = {
-  documents: new Map(),
-  changed: new Set(),
-  equal: new Set(),
-  forbidden: new Map(),
-};
 
 /** Decides a batch as if nothing were stored; returns nothing if some record would then not be created. */
 async function decideCreation(
@@ -40,9 +30,9 @@ async function decideCreation(
 ): Promise<Decided | undefined> {
   const checked = unsettled(batch);
   if (checked.some(({ reserved, rejection }) => reserved !== undefined || rejection !== undefined)) return undefined;
+  const intentions = new Map(checked.map((record) => [record, 'create'] as const));
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
-  const stored = { ...NOTHING_STORED, passwordHashes };
-  const decided = decide(batch, stored, rules, stamps.next());
+  const decided = decide(batch, { documents: new Map(), intentions, passwordHashes }, rules, stamps.next());
   const areCreated = decided.records.every(
     (record, index) => record === batch[index] || record.outcome.kind === 'created',
   );
@@ -54,42 +44,55 @@ async function isCommitted(
   { store, memberRemovals, signal }: ImportContext,
   { records, writes }: Decided,
 ): Promise<boolean> {
-  const removable = records.map(({ plan }) => plan).filter(isRemovable);
+  if (writes.length === 0) return true;
   try {
-    if (removable.length > 0)
-      return await store.transaction(async (transaction) => {
-        const removed = await findRemovedMembers(transaction, removable, memberRemovals);
-        if (removed.size === 0) transaction.write(writes);
-        return removed.size === 0;
-      }, signal);
-    await store.commit(writes);
-    return true;
+    return await store.transaction(async (transaction) => {
+      const plans = records.map(({ plan }) => plan);
+      const removed = await findRemovedMembers(transaction, plans, memberRemovals);
+      if (removed.size === 0) transaction.write(writes);
+      return removed.size === 0;
+    }, signal);
   } catch (error) {
     if (error instanceof WriteConflictError) return false;
     throw error;
   }
 }
 
+/** What an attempt to create the records of a batch leaves: the checked batch, and what may be committed. */
+interface CreationAttempt {
+  readonly batch: readonly BatchRecord[] | undefined;
+  readonly creation: Decided | undefined;
+}
+
 /**
  * Decides a batch by what is stored, and commits it. If another call changes what was read, the batch is read and decided
- * again, until the deadline.
- * @param attempts the attempts so far
+ * again, until the deadline. The records to which it refers stay as long as the import holds the lock: it is checked once.
  */
-function decideStored(
+async function decideStored(
   context: ImportContext,
-  batch: readonly BatchRecord[],
+  plans: readonly RecordPlan[],
   passwords: BatchPasswords,
-  attempts: readonly Decided[],
+  { batch: checked, creation }: CreationAttempt,
 ): Promise<Decided> {
-  const { store, rules, stamps, signal } = context;
-  return store.transaction<Decided>(async (transaction, earlier) => {
-    const stored = await readStored(transaction, context, batch, passwords);
-    const committed = findCommitted([...attempts, ...earlier], stored.documents);
-    if (committed !== undefined) return committed;
+  const { store, rules, stamps, pace, signal } = context;
+  let checking = checked && Promise.resolve(checked);
+  const check = () => {
+    checking ??= checkBatch(context, plans);
+    return checking;
+  };
+  const committed = await store.transaction<Decided>(async (transaction, earlier) => {
+    const { batch, stored } = await readBatch(transaction, context, plans, check, passwords);
+    const attempts = creation === undefined ? earlier : [creation, ...earlier];
+    const written = findCommitted(attempts, stored.documents);
+    if (written !== undefined) return written;
     const decided = decide(batch, stored, rules, stamps.next());
     transaction.write(decided.writes);
     return decided;
   }, signal);
+  const batch = await check();
+  const decided = committed.records.filter((record, index) => record !== batch[index]);
+  if (decided.length > 0) pace.readsFirst = decided.some(({ outcome }) => outcome.kind !== 'created');
+  return committed;
 }
 
 /**

@@ -37,47 +37,56 @@ export interface Rules {
   readonly callerPath: string | undefined;
 }
 
-/** What is stored under the keys and the names of a batch's records, and what follows from it. */
-export interface StoredBatch {
+/** What is stored under the keys of a batch's records. */
+export interface StoredRecords {
   /** The stored records and claims, by path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
   /** The paths of the stored records that other calls have changed during the import. */
   readonly changed: ReadonlySet<string>;
   /** The records that equal the stored ones. */
   readonly equal: ReadonlySet<RecordPlan>;
+}
+
+/** What decides about a batch. */
+export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
+  readonly intentions: ReadonlyMap<Checked, Intention>;
   /** The hashes of clear passwords to store. */
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
-  /** The records that must not be written because of documents other than their own, each with its issue. */
-  readonly forbidden: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /** How a record is written unless another record has claimed its name, or its outcome. */
-type Intention = RecordOutcome | 'create' | 'overwrite';
+export type Intention = RecordOutcome | 'create' | 'overwrite';
 
 /**
  * Decides the records of a batch in their order. A name that a record gives up is free for those after it.
  * @param stamp the creation and change date of the written records
  */
-export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
-  const ledger = new ClaimLedger(stored.documents);
+export function decide(
+  batch: readonly BatchRecord[],
+  { documents, intentions, passwordHashes }: StoredBatch,
+  { onConflict }: Pick<Rules, 'onConflict'>,
+  stamp: string,
+): Decided {
+  const ledger = new ClaimLedger(documents);
   const written = new Map<string, RecordPlan>();
   const writes: Write[] = [];
   const decideNext = (record: Checked): Settled => {
     const { plan } = record;
     const settle = (outcome: RecordOutcome): Settled => ({ plan, outcome: withWarnings(outcome, record.warnings) });
     const path = documentPath(plan.key);
-    const document = stored.documents.get(path);
+    const document = documents.get(path);
     const first = written.get(path);
     const intention =
       first === undefined || record.rejection !== undefined
-        ? intend(record, stored, rules)
+        ? intentions.get(record)
         : decideRepetition(plan, plan.record.digest === first.record.digest);
+    if (intention === undefined) throw new Error(`no intention for ${path}`);
     if (typeof intention === 'object') return settle(intention);
-    const adjusted = rules.onConflict === 'overwrite' ? plan : adjustMeanwhile(plan, stored.documents);
-    const issue = stored.forbidden.get(plan) ?? ledger.claim(adjusted, heldClaims(plan, document));
+    const adjusted = onConflict === 'overwrite' ? plan : adjustMeanwhile(plan, documents);
+    const issue = ledger.claim(adjusted, heldClaims(plan, document));
     if (issue !== undefined) return settle(failed(issue));
     written.set(path, plan);
-    const kept = withPasswordHash(adjusted, stored.passwordHashes.get(plan));
+    const kept = withPasswordHash(adjusted, passwordHashes.get(plan));
     writes.push(document === undefined ? createRecord(kept, stamp) : overwriteRecord(kept, document, stamp));
     const warnings = writeWarnings(record, document);
     const kind = intention === 'create' ? 'created' : 'overwritten';
@@ -103,10 +112,10 @@ function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']):
   return { ...plan, record: { ...changed, adjustment }, claims: claims.filter((other) => other !== claim) };
 }
 
-/** Decides a record by its own document: without regard to names that other records claim, and to forbidden writes. */
+/** Decides a record by its own document, without regard to names that other records claim. */
 export function intend(
   { plan, reserved, rejection }: Checked,
-  { documents, changed, equal }: Pick<StoredBatch, 'documents' | 'changed' | 'equal'>,
+  { documents, changed, equal }: StoredRecords,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);

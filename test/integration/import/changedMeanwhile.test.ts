@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationMemberKey, userKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
@@ -91,5 +93,28 @@ describeStores('an import', (kind) => {
     expect(members.map((member) => member !== undefined)).toEqual([false, true]);
     // The next import has seen the removal.
     expect((await instance.import(request)).summary.created).toEqual({ orgMembers: 1 });
+  });
+});
+
+describeWithFirestore('an overwriting import whose commit the database aborts because of a lock', () => {
+  it('reads the lock and does not undo it', async () => {
+    const { direct, store, network } = await openProxiedStore();
+    const instance = await testInstance(direct);
+    await instance.import({ data_orgs: { orgs: orgs('first') } });
+    vi.spyOn(Math, 'random').mockReturnValue(0.02);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const aborted = { method: 'Commit', isForwarded: false, status: 10 } as const;
+    const meanwhile = () => changeLock(direct, 'U', 'lock', slowClock(), false);
+    let isStruck = false;
+    const during = hookedStore(store, async (writes) => {
+      if (isStruck || !writes.some(({ key }) => key.collection === 'users')) return;
+      isStruck = true;
+      network.strike({ ...aborted, meanwhile }, ...Array.from({ length: 8 }, () => aborted));
+    });
+    const { errors, reasons } = await servedInstance(during, instance).import(overwriting);
+    expect(network.isSpent()).toBe(true);
+    expect(errors).toMatchObject([{ type: 'human_user', id: 'U' }]);
+    expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+    expect((await direct.getMany([userKey('U')]))[0]?.state).toBe('USER_STATE_LOCKED');
   });
 });

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { CreatedRecords } from '../../../functions/import/check/createdRecords.ts';
 import { ReservedNames } from '../../../functions/import/check/reservedNames.ts';
 import { Pace } from '../../../functions/import/commit/pace.ts';
 import type { ImportContext } from '../../../functions/import/context.ts';
@@ -75,7 +76,8 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
     stamps: new AttemptStamps(stamp),
     pace: new Pace({}),
     passwordHashing: defaultPasswordHashing,
-    reservedNames: new ReservedNames(store),
+    created: new CreatedRecords(stamp),
+    reservedNames: new ReservedNames(),
     removed: new Set(),
     memberRemovals: 0,
     loginNamesByDefault: false,

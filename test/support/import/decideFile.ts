@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { checkBatch } from '../../../functions/import/check/checkBatch.ts';
 import { BatchPasswords } from '../../../functions/import/commit/passwords.ts';
-import { readStored } from '../../../functions/import/commit/readStored.ts';
+import { readBatch } from '../../../functions/import/commit/readBatch.ts';
 import type { OnConflict } from '../../../functions/import/contract.ts';
 import { decide } from '../../../functions/import/decide/decide.ts';
 import { EarlierRecords } from '../../../functions/import/plan/earlierRecords.ts';
@@ -33,9 +33,11 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
   const context = { ...usual, source, inspection, base: { ...usual.base, snapshot: () => store.view() } };
   const { report, rules, stamps, passwordHashing, signal } = context;
   const write = async (plans: readonly RecordPlan[]) => {
-    const batch = await checkBatch(context, plans);
+    const check = () => checkBatch(context, plans);
     const passwords = new BatchPasswords(passwordHashing, signal);
-    const stored = await store.transaction((transaction) => readStored(transaction, context, batch, passwords));
+    const { batch, stored } = await store.transaction((transaction) =>
+      readBatch(transaction, context, plans, check, passwords),
+    );
     const stamp = stamps.next();
     const decided = decide(batch, stored, rules, stamp);
     expect(decide(batch, stored, rules, stamp), 'the same values decided again').toEqual(decided);

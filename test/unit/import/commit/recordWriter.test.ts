@@ -3,7 +3,7 @@ import { Pace } from '../../../../functions/import/commit/pace.ts';
 import { RecordWriter } from '../../../../functions/import/commit/recordWriter.ts';
 import type { Settled } from '../../../../functions/import/stages.ts';
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
-import type { DocumentStore } from '../../../../shared/store/store.ts';
+import type { DocumentStore, Write } from '../../../../shared/store/store.ts';
 import { contextOf, project } from '../../../support/import/batches.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
@@ -14,17 +14,25 @@ const RECORDS = 250 * BATCHES;
 async function largestInFlight(nameLength: number, commitsInFlight: (() => number) | undefined) {
   const memory = new MemoryStore();
   let [inFlight, largest, commits] = [0, 0, 0];
+  const commit = async (writes: readonly Write[]) => {
+    inFlight++;
+    commits++;
+    largest = Math.max(largest, inFlight);
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    inFlight--;
+    return memory.commit(writes);
+  };
   const counted: DocumentStore = {
     getMany: (keys, fields) => memory.getMany(keys, fields),
-    commit: async (writes) => {
-      inFlight++;
-      commits++;
-      largest = Math.max(largest, inFlight);
-      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-      inFlight--;
-      return memory.commit(writes);
+    commit,
+    transaction: async (work) => {
+      const unread = () => expect.unreachable('new records are committed without reading');
+      const writes: Write[] = [];
+      const write = (added: readonly Write[]) => void writes.push(...added);
+      const result = await work({ getMany: unread, write, hold: unread, record: unread, changedAfter: unread }, []);
+      await commit(writes);
+      return result;
     },
-    transaction: () => Promise.reject(new Error('new records are committed without reading')),
   };
   const pace = new Pace(commitsInFlight === undefined ? {} : { commitsInFlight });
   const settled: string[] = [];

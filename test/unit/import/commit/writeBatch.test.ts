@@ -39,8 +39,9 @@ describe('the decision about a batch', () => {
     const [renamed, former] = [project('1', 'other'), project('1', 'name 1')];
     expect(await decideStored(await storeWith(...plans), [renamed], 'overwrite')).toEqual([
       [paths(renamed.key), false],
+      [paths(...claimKeys(renamed)), false],
       [paths(renamed.key), true],
-      [paths(...claimKeys(renamed), ...claimKeys(former)), false],
+      [paths(...claimKeys(former)), false],
     ]);
   });
 

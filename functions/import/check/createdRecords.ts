@@ -1,0 +1,49 @@
+import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
+import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import type { Settled } from '../stages.ts';
+
+/** Bounds the memory of the kept records to some 20 MB. */
+const MAX_KEPT = 100_000;
+
+/** The collections of records whose mere existence other records require. */
+const referenced = new Set(
+  sections.flatMap(({ references = [], privilege }) => [
+    ...references.map(({ collection }) => collection),
+    ...(privilege === undefined ? [] : [privilege.within.collection]),
+  ]),
+);
+
+/**
+ * The first records that an import has created. It does not read them again to know that they exist: what takes something
+ * away runs alone.
+ */
+export class CreatedRecords {
+  private readonly stamp: string;
+  private readonly kept = new Map<string, StoredDocument>();
+
+  /** @param stamp the import's stamp; see `uniqueStamp` */
+  constructor(stamp: string) {
+    this.stamp = stamp;
+  }
+
+  add(records: readonly Settled[]): void {
+    for (const { plan, outcome } of records) {
+      const { key, record } = plan;
+      if (outcome.kind !== 'created' || !referenced.has(key.collection) || this.kept.size >= MAX_KEPT) continue;
+      const { orgId, section } = record;
+      const partition = sectionPartition(orgId, section);
+      this.kept.set(documentPath(key), { id: key.id, orgId, partition, createdAt: this.stamp });
+    }
+  }
+
+  /** Finds the records under some keys; returns them by path. */
+  find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
+    const found = new Map<string, StoredDocument>();
+    for (const path of this.kept.size === 0 ? [] : keys.map(documentPath)) {
+      const kept = this.kept.get(path);
+      if (kept !== undefined) found.set(path, kept);
+    }
+    return found;
+  }
+}

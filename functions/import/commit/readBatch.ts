@@ -1,0 +1,141 @@
+import { holderKey } from '../../../shared/organisation/claimKeys.ts';
+import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
+import {
+  type DocumentKey,
+  distinctKeys,
+  documentPath,
+  type StoredDocument,
+  type Transaction,
+} from '../../../shared/store/store.ts';
+import type { ImportContext } from '../context.ts';
+import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/comparison.ts';
+import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
+import { heldClaims } from '../decide/overwrite.ts';
+import { type BatchRecord, type Checked, failed, unsettled } from '../stages.ts';
+import type { BatchPasswords } from './passwords.ts';
+import { findRemovedMembers } from './removedMembers.ts';
+import { findRolesInUse } from './rolesInUse.ts';
+
+/** A record with the document under its key. */
+type StoredPair = readonly [RecordPlan, StoredDocument];
+
+/** The documents that a batch has read, by path. */
+class BatchDocuments {
+  readonly byPath = new Map<string, StoredDocument>();
+  private readonly transaction: Transaction;
+  private readonly names = new Set<string>();
+
+  constructor(transaction: Transaction) {
+    this.transaction = transaction;
+  }
+
+  /** Reads documents under the keys of records. */
+  async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
+    if (keys.length === 0) return;
+    const found = await this.transaction.getMany(keys, fields);
+    for (const [index, key] of keys.entries()) {
+      const document = found[index];
+      if (document !== undefined) this.byPath.set(documentPath(key), document);
+    }
+  }
+
+  /** Reads documents with their bodies. */
+  async readWhole(keys: readonly DocumentKey[]): Promise<void> {
+    await this.read(keys, [...comparedFields, 'sequence', 'body']);
+  }
+
+  /** Reads the holders of names, and the organisations of identity providers, that were not read yet. */
+  async readNames(keys: readonly DocumentKey[]): Promise<void> {
+    const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
+    for (const key of unread) this.names.add(documentPath(key));
+    await this.read(unread, ['orgId', 'ownerId']);
+  }
+
+  /** Returns the plans of existing records, each with the document under its key. */
+  pairs(records: readonly Checked[]): StoredPair[] {
+    return records.flatMap(({ plan }): StoredPair[] => {
+      const stored = this.byPath.get(documentPath(plan.key));
+      return stored === undefined ? [] : [[plan, stored]];
+    });
+  }
+}
+
+/**
+ * Reads what decides about a batch, at the same time as what its check needs. A batch that a repeated import finds equal needs
+ * no other read. Otherwise a second one gets the bodies that must be compared or overwritten, because bodies may be large,
+ * and the holders of the names to claim; a third one the holders of names in stored bodies.
+ * @param check checks the records of the batch, in their order
+ * @returns the checked batch, and what is stored
+ */
+export async function readBatch(
+  transaction: Transaction,
+  { base, rules, since, memberRemovals }: Pick<ImportContext, 'base' | 'rules' | 'since' | 'memberRemovals'>,
+  plans: readonly RecordPlan[],
+  check: () => Promise<readonly BatchRecord[]>,
+  passwords: BatchPasswords,
+): Promise<{ readonly batch: readonly BatchRecord[]; readonly stored: StoredBatch }> {
+  const documents = new BatchDocuments(transaction);
+  const { byPath } = documents;
+  const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
+  await documents.read(completedKeys(batch, plans));
+  const records = unsettled(batch);
+
+  const { onConflict } = rules;
+  const overwrites = onConflict === 'overwrite';
+  const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
+  const findEqual = (pairs: readonly StoredPair[]) =>
+    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, byPath, onConflict)));
+  const found = documents.pairs(records);
+  const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
+  const differing = found.filter(([plan]) => !equalByDigest.has(plan));
+  const whole = overwrites ? differing : differing.filter(isUndecided);
+  const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
+  const created = records.filter(isNew).map(({ plan }) => plan);
+  const names = [
+    ...created.flatMap(({ claims }) => claims.map(({ key }) => key)),
+    ...(overwrites ? differing.flatMap(([{ record }]) => possibleClaimKeys(record)) : []),
+  ];
+  const [removed] = await Promise.all([
+    findRemovedMembers(transaction, created, memberRemovals),
+    documents.readNames(names),
+    documents.readWhole(whole.map(([{ key }]) => key)),
+  ]);
+
+  const compared = whole.length === 0 ? [] : documents.pairs(records).filter(([plan]) => !equalByDigest.has(plan));
+  await Promise.all([
+    documents.readNames([
+      ...compared.flatMap(([plan, stored]) => differingProviders(plan, stored)),
+      ...(overwrites ? compared.flatMap(([plan, stored]) => heldClaims(plan, stored)) : []),
+    ]),
+    documents.readWhole(overwrites ? [] : adjustingKeys(created, byPath)),
+  ]);
+  const equal = equalByDigest.union(await findEqual(compared.filter(isUndecided)));
+  const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
+
+  const stored = { documents: byPath, changed, equal };
+  const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
+  const written = records.filter((record) => typeof intentions.get(record) === 'string');
+  const writtenPlans = written.map(({ plan }) => plan);
+  const inUse = await findRolesInUse(base, writtenPlans, byPath);
+  for (const record of written) {
+    const issue = removed.get(record.plan) ?? inUse.get(record.plan);
+    if (issue !== undefined) intentions.set(record, failed(issue));
+  }
+  return { batch, stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans) } };
+}
+
+/** Lists the keys of the stored records that have the adjusted field of new ones. */
+function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
+  const keys = created.flatMap(({ claims, key }) => {
+    const claim = claims.find(({ taken }) => taken === 'adjusted');
+    const stored = claim && documents.get(documentPath(claim.key));
+    return stored === undefined ? [] : [holderKey(stored, key.collection)];
+  });
+  return distinctKeys(keys);
+}
+
+/** Returns the keys of the records whose key is another one since they are complete. */
+function completedKeys(batch: readonly BatchRecord[], plans: readonly RecordPlan[]): DocumentKey[] {
+  return unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key)).map(({ plan }) => plan.key);
+}

@@ -1,0 +1,38 @@
+import { type Reader, type Store, storeForCall, type TransactionWork } from '../../../shared/store/store.ts';
+
+/** Counts the reads of documents by key that a store makes, in rounds: a read that begins during another is of its round. */
+export class ReadRounds {
+  private rounds = 0;
+  private inFlight = 0;
+
+  /** Returns the number of rounds since the last call. */
+  take(): number {
+    const { rounds } = this;
+    this.rounds = 0;
+    return rounds;
+  }
+
+  around(store: Store): Store {
+    return {
+      ...store,
+      getMany: this.counted(store),
+      transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
+        store.transaction<Result>(
+          (transaction, earlier) => work({ ...transaction, getMany: this.counted(transaction) }, earlier),
+          until,
+        ),
+      forCall: (call) => this.around(storeForCall(store, call)),
+    };
+  }
+
+  private counted({ getMany }: Reader): Reader['getMany'] {
+    return async (keys, fields) => {
+      if (this.inFlight++ === 0) this.rounds++;
+      try {
+        return await getMany(keys, fields);
+      } finally {
+        this.inFlight--;
+      }
+    };
+  }
+}
