@@ -8,12 +8,12 @@ import {
   isActivated,
   isAddressVerified,
   peopleInZitadel,
+  refusedHash,
   stateInZitadel,
 } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
-import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { stateWord } from '../nouns.ts';
 import { MAX_EXAMPLES } from '../numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
@@ -39,7 +39,7 @@ interface CredentialTarget {
   /** The outcomes of records that a planned import will make equal to the source; none after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
-  readonly refusedHashes?: 'refused' | 'omitted' | undefined;
+  readonly refusedHashes?: keyof typeof refusedHash | undefined;
 }
 
 const { password, totp } = personCredentials;
@@ -104,7 +104,7 @@ export class CredentialTally implements PairVisitor {
     const reason = hasPassword ? this.reason(source, target) : this.additionalReason(source, target);
     if (hasPassword) this.withPassword++;
     else if (reason === undefined) return;
-    if (reason === REFUSED) this.refused++;
+    if (reason === refusedHash.sent) this.refused++;
     const one = { count: 1, names: [textAt(parseObject(source.body), 'user.userName', id)] };
     if (reason === undefined) add(this.organisation(orgId).kept, one);
     else addTo(this.others, reason, one);
@@ -121,7 +121,7 @@ export class CredentialTally implements PairVisitor {
     if (target === undefined) return 'not in their organisation of the target';
     const { isZitadel, refusedHashes } = this.target;
     if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
-      return refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
+      return refusedHash[refusedHashes];
     const states = [source, target].map(({ state }) => state?.value ?? '');
     if (isZitadel && target === source) states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
@@ -169,9 +169,6 @@ export class CredentialTally implements PairVisitor {
 
 /** The fact about OTP e-mail factors, if ZITADEL does not import them. */
 const LOST_FACTOR = importLoss(peopleInZitadel, 'otpEmail');
-/** The reason for people with a password hash that a ZITADEL may refuse. */
-const REFUSED = `with a password hash for which ZITADEL refuses the person since ${refusingHashes.since}`;
-const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
 function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEmail: target = false }: RecordContent) {
   if (source === target) return undefined;
@@ -218,6 +215,6 @@ export function credentialTally(
   return new CredentialTally({
     isZitadel,
     arrives: onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
-    refusedHashes: refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : undefined,
+    refusedHashes: refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'sent' : undefined,
   });
 }

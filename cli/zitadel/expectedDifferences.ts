@@ -5,10 +5,10 @@ import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
+import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { type DifferingValues, type FieldFact, NO_PROVIDER } from '../../shared/organisation/zitadelFacts.ts';
-import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import type { FileLosses } from './fileLosses.ts';
 
 /** The side of a comparison that is ZITADEL, and facts about it. */
@@ -23,7 +23,6 @@ export interface ZitadelSide {
 /** ZITADEL's exports omit writes of the last 2 s. */
 export const LAG_MS = 2_000;
 
-const WITHOUT_HASH = `imported without the password hash, for which ZITADEL refuses the person since ${refusingHashes.since}: --refused-hashes omit`;
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
 /** Whether ZITADEL imports a record, and its exports never have it. */
@@ -102,7 +101,7 @@ function secretReason(
   const { password } = personCredentials;
   const [onlyOther, onlyZitadel] = side === 'second' ? ['onlyFirst', 'onlySecond'] : ['onlySecond', 'onlyFirst'];
   const isHash = path === password.path;
-  if (isHash && secret === onlyOther && losses?.lacksHash(record) === true) return WITHOUT_HASH;
+  if (isHash && secret === onlyOther && losses?.lacksHash(record) === true) return refusedHash.omitted;
   const isMade = isHash && secret === onlyZitadel && fields.some((other) => other.path === password.clear);
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }

@@ -102,6 +102,13 @@ const states: readonly FieldFact[] = [
 ];
 
 const FROM = describeReleases(refusingHashes);
+const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.since}`;
+
+/** What happens to people with a hash that ZITADEL may refuse, as reasons: the hash is sent, or left out. */
+export const refusedHash = {
+  sent: `with a password hash ${REFUSES}`,
+  omitted: `imported without the password hash, ${REFUSES}: --refused-hashes omit`,
+};
 
 const needsVerifier: ManualStep = {
   reason: 'hash_needs_verifier',
