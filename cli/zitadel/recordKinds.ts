@@ -10,6 +10,7 @@ import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldPath } from '../../shared/organisation/relations.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
 import type { DeactivatableSection } from '../../shared/organisation/sections/states.ts';
+import { recordNoun } from '../nouns.ts';
 import type { SearchPage } from './rpc.ts';
 
 /** The event of the creation of a section's records. */
@@ -60,8 +61,8 @@ type Management = Client<typeof ManagementService>;
 
 /** How ZITADEL closes records: deactivates, or locks them. */
 export interface Closing {
-  /** The first words of the types of the records' events. */
-  readonly prefix: string;
+  /** The first words of the types of the records' events, if they are not those of the event of the creation. */
+  readonly prefix?: string;
   /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
@@ -122,6 +123,17 @@ function part(created: CreationEvent) {
   return { created, ids: 'none' } as const;
 }
 
+/** Creates the kind of records whose ids no other kind has. */
+function withOwnIds(
+  created: CreationEvent,
+  removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
+  openTo?: Pick<IdSpace, 'openTo'>,
+) {
+  const { aggregateType, type, fields } = created;
+  const stream = { aggregateType, created: [type], ...removal };
+  return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...openTo, streams: [stream] } };
+}
+
 function policy(name: string) {
   return part({ ...ofOrganisation, type: `org.policy.${name}.added` });
 }
@@ -160,7 +172,10 @@ const people = [person.type, 'user.human.selfregistered', 'user.added', 'user.se
 const users = {
   ids: {
     streams: [{ aggregateType: 'user', created: [...people, serviceUser.type], removed: ['user.removed'] }],
-    nouns: { ...Object.fromEntries(people.map((type) => [type, 'person'])), [serviceUser.type]: 'service user' },
+    nouns: {
+      ...Object.fromEntries(people.map((type) => [type, recordNoun('humanUsers')])),
+      [serviceUser.type]: recordNoun('machineUsers'),
+    },
   },
   closing: {
     prefix: 'user.',
@@ -195,26 +210,15 @@ const keys: IdSpace = {
       removedParent: 'project.application.removed',
     },
   ],
-  nouns: { [machineKey.type]: 'machine key', [applicationKey.type]: 'app key' },
+  nouns: { [machineKey.type]: recordNoun('machineKeys'), [applicationKey.type]: recordNoun('appKeys') },
 };
 
-const applicationAdded = 'project.application.added';
-
 const application = {
-  created: { ...ofProject, aggregateId: 'app.projectId', type: applicationAdded, fields: { appId: 'appId' } },
-  ids: {
-    fields: ['appId'],
-    streams: [
-      {
-        aggregateType: 'project',
-        created: [applicationAdded],
-        removed: ['project.application.removed'],
-        removedAggregate: 'project.removed',
-      },
-    ],
-  },
+  ...withOwnIds(
+    { ...ofProject, aggregateId: 'app.projectId', type: 'project.application.added', fields: { appId: 'appId' } },
+    { removed: ['project.application.removed'], removedAggregate: 'project.removed' },
+  ),
   closing: {
-    prefix: 'project.application.',
     close: (management, { aggregateId, part: appId }) => management.deactivateApp({ projectId: aggregateId, appId }),
     search: {
       find: async ({ calls, find }, apps) => {
@@ -232,7 +236,7 @@ const application = {
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
     ...part({ ...ofOrganisation, type: 'org.added' }),
-    closing: { prefix: 'org.', close: (management) => management.deactivateOrg({}) },
+    closing: { close: (management) => management.deactivateOrg({}) },
   },
   domainPolicy: policy('domain'),
   labelPolicy: policy('label'),
@@ -253,10 +257,8 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
   }),
   projects: {
-    created: { ...ofProject, type: 'project.added' },
-    ids: { streams: [{ aggregateType: 'project', created: ['project.added'], removed: ['project.removed'] }] },
+    ...withOwnIds({ ...ofProject, type: 'project.added' }, { removed: ['project.removed'] }),
     closing: {
-      prefix: 'project.',
       close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
       search: {
         find: async ({ calls, find }) =>
@@ -272,10 +274,11 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
   oidcApps: application,
   appKeys: { created: applicationKey, ids: keys },
   actions: {
-    created: { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
-    ids: { streams: [{ aggregateType: 'action', created: ['action.added'], removed: ['action.removed'] }] },
+    ...withOwnIds(
+      { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
+      { removed: ['action.removed'] },
+    ),
     closing: {
-      prefix: 'action.',
       close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
       search: {
         find: async ({ calls, find }) =>
@@ -292,26 +295,17 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     fields: { flowType: 'flowType', triggerType: 'triggerType' },
   }),
   projectGrants: {
-    created: {
-      ...ofProject,
-      aggregateId: 'projectGrant.projectId',
-      type: 'project.grant.added',
-      fields: { grantId: 'grantId' },
-    },
-    ids: {
-      fields: ['grantId'],
-      openTo: 'grantedOrgId',
-      streams: [
-        {
-          aggregateType: 'project',
-          created: ['project.grant.added'],
-          removed: ['project.grant.removed'],
-          removedAggregate: 'project.removed',
-        },
-      ],
-    },
+    ...withOwnIds(
+      {
+        ...ofProject,
+        aggregateId: 'projectGrant.projectId',
+        type: 'project.grant.added',
+        fields: { grantId: 'grantId' },
+      },
+      { removed: ['project.grant.removed'], removedAggregate: 'project.removed' },
+      { openTo: 'grantedOrgId' },
+    ),
     closing: {
-      prefix: 'project.grant.',
       close: (management, { aggregateId, part: grantId }) =>
         management.deactivateProjectGrant({ projectId: aggregateId, grantId }),
       search: {
@@ -331,7 +325,6 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       fields: { userId: 'userId', projectId: 'projectId' },
     }),
     closing: {
-      prefix: 'user.grant.',
       close: (management, { aggregateId }, json) =>
         management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
       search: {

@@ -84,11 +84,16 @@ const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succ
 
 // A search of event types that a release does not know fails, unless it names the type of the aggregate.
 
+function typesOf(kind: Closable, ends: readonly string[]): string[] {
+  const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;
+  return ends.map((end) => `${prefix}${end}`);
+}
+
 /** Returns the selection of the events that close or open records. */
 export function stateEvents(kind: Closable): EventQuery {
-  const { prefix, lock } = kind;
+  const { lock } = kind;
   const ends = [...stateChanges, ...(lock === undefined ? [] : userStateChanges)];
-  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
+  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: typesOf(kind, ends) };
 }
 
 /** Whether an event closes its record. */
@@ -98,9 +103,9 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
 
 /** Returns the selection of the events that concern the records themselves: of a user, every event. */
 export function ownEvents(kind: Closable): EventQuery {
-  const { prefix, lock } = kind;
+  const { lock } = kind;
   const { aggregateType } = creationOf(kind);
   if (lock !== undefined) return { aggregateTypes: [aggregateType] };
   const ends = ['added', 'changed', 'cascade.changed', ...stateChanges, 'removed'];
-  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
+  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: typesOf(kind, ends) };
 }
