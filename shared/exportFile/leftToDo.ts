@@ -6,6 +6,7 @@ import { shortenedText } from '../errors/identityError.ts';
 import type { IssueParams } from '../errors/issueText.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
+import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 
@@ -61,7 +62,7 @@ export class LeftToDo {
    */
   addRecord(section: Section, document: StoredDocument): void {
     const { orgId = '', body } = document;
-    if (section.name === 'domainPolicy' && parseObject(body).validateOrgDomains === true) this.validating.add(orgId);
+    if (section === domainPolicySection && requiresValidation(parseObject(body))) this.validating.add(orgId);
     for (const rule of this.rules.get(section.name) ?? [])
       if (!(rule.unlessValidated === true && this.validating.has(orgId)) && (rule.applies?.(document) ?? true))
         this.add(rule, section, document, rule.details?.(document));

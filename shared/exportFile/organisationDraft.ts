@@ -12,7 +12,7 @@ import { checkState, type OrganisationRecord, organisationFields, toRecord } fro
 import { recordKey } from '../organisation/recordPlan.ts';
 import type { RecordIssue } from '../organisation/relations.ts';
 import { IMPORTED_FROM, type Section } from '../organisation/section.ts';
-import { domainPolicySection, passwordPolicySection } from '../organisation/sections/policies.ts';
+import { domainPolicySection, passwordPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import { humanUserSection } from '../organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection, sections } from '../organisation/sections.ts';
 import { documentPath } from '../store/store.ts';
@@ -174,7 +174,7 @@ export class OrganisationDraft {
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.collection === 'users') this.observeUser(record);
     // Of several policies, the first is imported. One that fails its check is not, so it does not apply either.
-    if (section === domainPolicySection) this.validatesDomains ??= json.validateOrgDomains === true;
+    if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);
   }

@@ -7,7 +7,7 @@ import { planReferences, recordKey } from '../organisation/recordPlan.ts';
 import type { Section } from '../organisation/section.ts';
 import { lastPrimaryPath } from '../organisation/sections/domains.ts';
 import { ROLES, rolesFields } from '../organisation/sections/grants.ts';
-import { domainPolicySection } from '../organisation/sections/policies.ts';
+import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import { documentPath } from '../store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
@@ -39,7 +39,7 @@ export class SideFacts {
     if (invalid !== undefined) return;
     const side = Number(isFirst);
     if (section.collection === ROLES) this.statements.keepRole.run(documentPath(recordKey(record)), side);
-    if (section === domainPolicySection && json.validateOrgDomains === true)
+    if (section === domainPolicySection && requiresValidation(json))
       this.statements.mark.run(orgId, VALIDATES, side, '');
     for (const mark of section.adjusted?.marks(json) ?? [])
       this.statements.mark.run(orgId, mark, side, documentPath(recordKey(record)));

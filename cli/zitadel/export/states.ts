@@ -6,6 +6,8 @@ import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
+import { recordNoun } from '../../nouns.ts';
 import { counted, MAX_EXAMPLES } from '../../numberTexts.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -42,8 +44,10 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   return `states that ZITADEL did not return count as active: organisation ${orgId}: ${unknown} (${reason})`;
 }
 
+const userSections = recordSections.filter(({ collection }) => collection === 'users').map(({ name }) => name);
+
 function statelessUsers(organisation: JsonObject): JsonObject[] {
-  return (['humanUsers', 'machineUsers'] as const).flatMap((section) => stateless(organisation, section));
+  return userSections.flatMap((section) => stateless(organisation, section));
 }
 
 function stateless(organisation: JsonObject, section: SectionName): JsonObject[] {
@@ -52,11 +56,10 @@ function stateless(organisation: JsonObject, section: SectionName): JsonObject[]
 
 /** Lists the unknown states of an organisation as text; undefined if there are none. */
 function unknownText(organisation: JsonObject): string | undefined {
-  const nouns = { person: 'humanUsers', 'service user': 'machineUsers' } as const;
-  const users = Object.entries(nouns).flatMap(([noun, section]) => {
+  const users = userSections.flatMap((section) => {
     const found = stateless(organisation, section);
     const ids = found.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));
-    return found.length === 0 ? [] : [`of ${counted(found.length, noun)} such as ${ids.join(', ')}`];
+    return found.length === 0 ? [] : [`of ${counted(found.length, recordNoun(section))} such as ${ids.join(', ')}`];
   });
   const texts = [...(organisation.orgState === undefined ? ['its own'] : []), ...users];
   return texts.length === 0 ? undefined : texts.join(', and ');

@@ -9,6 +9,7 @@ import {
   domainPolicySection,
   passwordPolicySection,
   policyKey,
+  requiresValidation,
 } from '../../../shared/organisation/sections/policies.ts';
 import { type DocumentStore, READ_BATCH } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
@@ -56,7 +57,7 @@ export async function loadTargets(
       const complexity = complexities[index];
       const passwordComplexity =
         header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
-      const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
+      const validatesDomains = header.validatesDomains ?? requiresValidation(domainPolicies[index] ?? {});
       const loginNamesByDomain = loginNamesByDefault;
       const primaryDomain = primaryDomains.get(header.orgId);
       targets.set(header.orgId, { header, loginNamesByDomain, passwordComplexity, validatesDomains, primaryDomain });

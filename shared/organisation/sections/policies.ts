@@ -57,6 +57,11 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
   },
 });
 
+/** Whether a domain policy requires that domains are validated. */
+export function requiresValidation({ validateOrgDomains }: JsonObject): boolean {
+  return validateOrgDomains === true;
+}
+
 /** The section of the policy about clear-text passwords. */
 export const passwordPolicySection = policy(
   'passwordComplexityPolicy',
