@@ -182,22 +182,4 @@ describe('an export of an imported file', () => {
       },
     });
   });
-
-  it('omits values without a parent record, which count as not carried', async () => {
-    const instance = await testInstance(await openTestStore());
-    const parts = {
-      idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
-      secondFactors: [{ type: 1 }, { type: 2 }],
-      multiFactors: [{ type: 1 }],
-    };
-    const policy = { loginPolicy: { forceMfa: true } };
-    const orgs = [
-      { orgId: 'without', org: { name: 'Without' }, ...parts },
-      { orgId: 'with', org: { name: 'With' }, ...parts, ...policy },
-    ];
-    const first = await instance.import({ data_orgsv1: { orgs } });
-    expect(first.summary.notCarried).toEqual({ idps: 1, secondFactors: 2, multiFactors: 1 });
-    const undescribed = { orgId: 'with', orgState: 'ORG_STATE_INACTIVE' };
-    expect((await instance.import({ data_orgs: { orgs: [undescribed] } })).summary.notCarried).toEqual({ orgState: 1 });
-  });
 });

@@ -5,7 +5,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 
-const USERS = 1_000;
+const USERS = 400;
 
 /** Ids that a path, a separator, a comparison or a database could misinterpret. */
 const awkward = [
@@ -75,7 +75,7 @@ function idsOf(count: number): string[] {
   return [...new Set([...awkward, ...storable])].slice(0, count);
 }
 
-describe('an import of 1,000 people with awkward ids', () => {
+describe(`an import of ${USERS} people with awkward ids`, () => {
   const people = idsOf(USERS).map((userId, index) => ({
     ...person(userId, {
       // The spaces around a user name would be dropped.

@@ -14,7 +14,7 @@ const counts = z.object({
   failed: count,
   notCarried: count,
 });
-const lists = z.looseObject({ warnings: z.array(z.unknown()) });
+const listed = z.looseObject({ warnings: z.array(z.unknown()) });
 
 const sum = (counts: Readonly<Record<string, Record<string, number>>>, section: string) =>
   Object.values(counts).reduce((total, { [section]: count = 0 }) => total + count, 0);
@@ -41,14 +41,15 @@ describe('the counts of organisations', () => {
 });
 
 describe('the lists of v1 files beside the login policy', () => {
-  const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 'SECOND_FACTOR_TYPE_U2F' }];
+  const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 2 }];
+  const lists = { secondFactors, multiFactors: [{ type: 1 }], idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }] };
   const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
 
   it.each<[string, object[], object]>([
     ['unless the file has the policy', [organisation('A', { secondFactors, loginPolicy })], {}],
     ['unless the policy comes first', [organisation('A', { loginPolicy, secondFactors })], {}],
     ['unless they are empty', [organisation('A', { secondFactors: [] })], {}],
-    ['if there is no policy', [organisation('A', { secondFactors })], { secondFactors: 2 }],
+    ['if there is no policy', [organisation('A', lists)], { secondFactors: 2, multiFactors: 1, idps: 1 }],
     [
       'if another organisation has the policy',
       [organisation('A', { secondFactors }), organisation('B', { loginPolicy })],
@@ -59,6 +60,13 @@ describe('the lists of v1 files beside the login policy', () => {
     const { summary } = await instance.import({ dataOrgsv1: { orgs } });
     expect(summary.notCarried).toEqual(notCarried);
   });
+});
+
+it('a state of an organisation without its record counts as not carried', async () => {
+  const instance = await testInstance(await openTestStore(sqlite));
+  await instance.import({ dataOrgs: { orgs: [organisation('A')] } });
+  const orgs = [{ orgId: 'A', orgState: 'ORG_STATE_INACTIVE' }];
+  expect((await instance.import({ dataOrgs: { orgs } })).summary.notCarried).toEqual({ orgState: 1 });
 });
 
 describe('errors and warnings', () => {
@@ -74,7 +82,7 @@ describe('errors and warnings', () => {
     }));
     const org = organisation('O', { humanUsers, userMetadata });
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
-    const { warnings } = lists.parse(summary);
+    const { warnings } = listed.parse(summary);
     expect([errors?.length, warnings.length]).toEqual([10_000, 10_001]);
     expect(warnings.filter((warning) => isDeepStrictEqual(warning, unproved))).toHaveLength(1);
     expect(summary).toMatchObject({ errorsOmitted: 3, warningsOmitted: 2, failed: { userMetadata: 10_003 } });
