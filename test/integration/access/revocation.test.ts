@@ -194,7 +194,7 @@ describe('a caller whose authorisation ends during a call', () => {
     const instance = await testInstance(store, 'test', { store: waiting });
     await instance.import({ data_orgs: { orgs: callers } });
     owner = await newOwner(store, 'revoked');
-    const many = Array.from({ length: 3_000 }, (_, index) => person(`M${index}`));
+    const many = Array.from({ length: 1_000 }, (_, index) => person(`M${index}`));
     const body = JSON.stringify({ data_orgs: { orgs: [organisation('many', { humanUsers: many })] } });
     const headers = { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' };
     const response = await instance.app.request('/admin/v1/import', { method: 'POST', headers, body });

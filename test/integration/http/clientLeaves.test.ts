@@ -16,7 +16,7 @@ import { connectHttp2, openStream } from '../../support/http/http2.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
-const PEOPLE = 3_000;
+const PEOPLE = 2_000;
 const large = organisation('large', {
   humanUsers: Array.from({ length: PEOPLE }, (_, number) => person(`P${number}`)),
 });

@@ -16,7 +16,7 @@ import { countsOf, readDatabase } from '../../support/stores/database.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
-const PEOPLE = 2_000;
+const PEOPLE = 1_000;
 const file = {
   orgs: [organisation('O', { humanUsers: Array.from({ length: PEOPLE }, (_, index) => person(`P${index}`)) })],
 };
@@ -146,7 +146,7 @@ describe.each(Object.entries(programs))('%s at SIGTERM', (_name, start) => {
     const { token } = z.object({ token: z.string() }).parse(await identityJson(['init', '--data', path]));
     const running = await start(path);
     onTestFinished(async () => void (await running.stop('SIGKILL')));
-    // Their passwords take minutes to hash.
+    // Their passwords take half a minute or more to hash.
     const people = Array.from({ length: 1_000 }, (_, index) => person(`P${index}`, { password: 'Secret1!' }));
     const response = await fetch(`${running.url}/admin/v1/import`, {
       method: 'POST',
