@@ -15,7 +15,7 @@ import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
-import type { SecretFiles } from './placeOptions.ts';
+import { type SecretFiles, secretKinds } from './placeOptions.ts';
 import type { InstanceSettings } from './server.ts';
 
 /**
@@ -111,12 +111,6 @@ interface SecretFile {
   readonly file: string | undefined;
   readonly option: string;
 }
-
-/** The options of secrets, by kind of place, and whether one option may apply to two places. */
-const secretKinds = [
-  { name: 'token-file', place: 'instance', isShared: false, needs: 'an instance' },
-  { name: 'credentials-file', place: 'object', isShared: true, needs: 'a gs:// place' },
-] as const;
 
 /**
  * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one

@@ -33,20 +33,45 @@ export const importChoices = {
   'refused-hashes': optional('HASHES', 'omit: leave out hashes that a ZITADEL may refuse', SELECTION),
 };
 
+const tokenFile = {
+  name: 'token-file',
+  place: 'instance',
+  needs: 'an instance',
+  isShared: false,
+  meaning: 'token file for https://',
+  meaningFor: 'token file for',
+} as const;
+
+const credentialsFile = {
+  name: 'credentials-file',
+  place: 'object',
+  needs: 'a gs:// place',
+  isShared: true,
+  meaning: "key file for gs://; by default Google's ADC",
+  meaningFor: 'key file for gs:// as',
+} as const;
+
+/** The options of secrets: their meanings, the kind of place that needs them, and whether one may apply to two places. */
+export const secretKinds = [tokenFile, credentialsFile] as const;
+
+function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], place?: string) {
+  return optional('FILE', place === undefined ? meaning : `${meaningFor} ${place}`, CREDENTIALS);
+}
+
 /** The options for the secrets of a place. */
 export const secretOptions = {
-  'token-file': optional('FILE', 'token file for https://', CREDENTIALS),
-  'credentials-file': optional('FILE', "key file for gs://; by default Google's ADC", CREDENTIALS),
+  'token-file': secretOption(tokenFile),
+  'credentials-file': secretOption(credentialsFile),
 };
 
 /** Returns the options for the secrets of two places: one per place, and one for the only place that needs it. */
 export function secretsOfTwo(first: string, second: string) {
   return {
     ...secretOptions,
-    'from-token-file': optional('FILE', `token file for ${first}`, CREDENTIALS),
-    'from-credentials-file': optional('FILE', `key file for gs:// as ${first}`, CREDENTIALS),
-    'to-token-file': optional('FILE', `token file for ${second}`, CREDENTIALS),
-    'to-credentials-file': optional('FILE', `key file for gs:// as ${second}`, CREDENTIALS),
+    'from-token-file': secretOption(tokenFile, first),
+    'from-credentials-file': secretOption(credentialsFile, first),
+    'to-token-file': secretOption(tokenFile, second),
+    'to-credentials-file': secretOption(credentialsFile, second),
   };
 }
 
