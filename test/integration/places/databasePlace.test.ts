@@ -82,17 +82,33 @@ describe('a database as a place', () => {
     expect(response.summary).toMatchObject({ created: { org: 1 }, notCarried: { org: 1 } });
   });
 
+  const people = Array.from({ length: 3_000 }, (_, index) => person(`person-${index}`));
+  const file = fileOf([organisation('acme', { humanUsers: people })]);
+  const reason = new Error('interrupted');
+
   it('ends an interrupted import on record before it closes the database', async () => {
     const { place, events } = await newDatabase();
-    const people = Array.from({ length: 3_000 }, (_, index) => person(`person-${index}`));
     const interrupt = new AbortController();
-    const reason = new Error('interrupted');
     const interrupted = { ...meter, onStarted: () => interrupt.abort(reason) };
-    const file = fileOf([organisation('acme', { humanUsers: people })]);
     await expect(place.import(file, options, interrupted, interrupt.signal)).rejects.toBe(reason);
     expect((await events()).map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
       'import.started started',
       'import.finished CANCELLED',
+    ]);
+  });
+
+  it('ends an interrupted export on record before it closes the database', async () => {
+    const { place, events } = await newDatabase();
+    await place.import(file, options, meter, signal);
+    const interrupt = new AbortController();
+    await using exported = await place.readExport(defaultExportOptions, signal);
+    const reading = async () => {
+      for await (const _ of exported.open(interrupt.signal)) interrupt.abort(reason);
+    };
+    await expect(reading()).rejects.toBe(reason);
+    expect((await events()).slice(2).map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
+      'export.started started',
+      'export.finished CANCELLED',
     ]);
   });
 
