@@ -82,6 +82,14 @@ module "instance" {
   depends_on = [time_sleep.services]
 }
 
+# A warning in each plan, and at the end of each apply: the commands, as soon as they are needed.
+check "services_accept_requests" {
+  assert {
+    condition     = length(flatten(values(module.instance)[*].checked_services)) == 0
+    error_message = "Cloud Run checks invokers, so ${join(", ", flatten(values(module.instance)[*].checked_services))} reject each request. Run these commands:\n${local.indented_commands}"
+  }
+}
+
 # The names of the Cloud Run services, not taken from the instances: backends are replaced before they go, and then so is all
 # that they depend on. A function whose build failed must go before the next one of its name comes.
 locals {

@@ -22,8 +22,13 @@ output "dns_records" {
 }
 
 output "invoker_commands" {
-  description = "The commands that disable the check of invokers, for `public_access = \"unchecked\"`. docs/operations-google-cloud.md, \"Organisation policies\", lists when to run them."
+  description = "The commands that disable the check of invokers, for `public_access = \"unchecked\"`: docs/operations-google-cloud.md, \"Public access without allUsers\"."
   value       = flatten(values(module.instance)[*].invoker_commands)
+
+  precondition {
+    condition     = length(flatten(values(module.instance)[*].losing_services)) == 0
+    error_message = "This apply would delete the grants to allUsers while Cloud Run checks invokers: ${join(", ", flatten(values(module.instance)[*].losing_services))} would reject each request. Run these commands first:\n${local.indented_commands}"
+  }
 }
 
 output "next_commands" {
@@ -46,6 +51,9 @@ output "transfer_buckets" {
 }
 
 locals {
+  # Terraform does not wrap indented lines.
+  indented_commands = join("\n", formatlist("  %s", flatten(values(module.instance)[*].invoker_commands)))
+
   # An import evaluates outputs before the resources of an added domain exist.
   domain_records = { for domain, record in module.edge.certificate_records : domain => concat(
     [record],

@@ -39,10 +39,10 @@ export interface Applied extends AsyncDisposable {
   /** The directory of the copy, whose parent holds what the configuration reads beside it. */
   readonly directory: string;
   terraform(...args: readonly string[]): Promise<Ended>;
-  // These throw an error with Terraform's output if it fails.
-  apply(variables: Variables, ...options: readonly string[]): Promise<void>;
-  import(variables: Variables, address: string, id: string): Promise<void>;
-  destroy(variables: Variables): Promise<void>;
+  // These return Terraform's output, and throw an error with it if Terraform fails.
+  apply(variables: Variables, ...options: readonly string[]): Promise<string>;
+  import(variables: Variables, address: string, id: string): Promise<string>;
+  destroy(variables: Variables): Promise<string>;
   /** Plans; returns the output of a plan with changes, and nothing of an empty one. */
   planned(variables: Variables, ...options: readonly string[]): Promise<string>;
 }
@@ -90,6 +90,7 @@ export async function startProject({ secrets, accounts = [], channels = [] }: Ex
   const succeed = async (variables: Variables, verb: string, ...args: readonly string[]) => {
     const { code, stdout, stderr } = await withVariables(variables, verb, ...args);
     if (code !== 0) throw new Error(`${stderr}\n${stdout}`);
+    return stdout;
   };
   return {
     google,

@@ -13,11 +13,24 @@ output "database" {
   value       = google_firestore_database.this.name
 }
 
+output "checked_services" {
+  description = "With `public_access = \"unchecked\"`, the services that reject each request, because Cloud Run still checks invokers."
+  value       = [for key, service in data.google_cloud_run_v2_service.after : service.name if !service.invoker_iam_disabled]
+}
+
 output "invoker_commands" {
   description = "The commands that disable the check of invokers."
   value = [
     for function in google_cloudfunctions2_function.this :
     "gcloud run services update ${function.name} --no-invoker-iam-check --region=${var.region} --project=${var.project_id}"
+  ]
+}
+
+output "losing_services" {
+  description = "With `public_access = \"unchecked\"`, the services that will reject each request after the apply, because it deletes the grant to allUsers while Cloud Run still checks invokers."
+  value = [
+    for key, service in data.google_cloud_run_v2_service.before : service.name
+    if !service.invoker_iam_disabled && strcontains(coalesce(data.google_cloud_run_v2_service_iam_policy.before[key].policy_data, "{}"), "\"allUsers\"")
   ]
 }
 

@@ -21,3 +21,11 @@ mock_resource "google_service_account" {
 mock_resource "google_cloudfunctions2_function" {
   defaults = { state = "ACTIVE" }
 }
+
+mock_data "google_cloud_run_v2_service" {
+  defaults = { invoker_iam_disabled = true }
+}
+
+mock_data "google_cloud_run_v2_service_iam_policy" {
+  defaults = { policy_data = "{}" }
+}

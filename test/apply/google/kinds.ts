@@ -167,6 +167,7 @@ const serving: readonly Kind[] = [
         region: segment(name, 3),
         hasKey: Boolean(given.kmsKeyName),
       });
+      // Without the check of invokers being disabled: whether an update keeps that is not known.
       const serviceName = name.replace('/functions/', '/services/');
       project.put(`run/${serviceName}`, { name: serviceName });
       const storageSource = { ...source, generation: archive.generation };
@@ -225,6 +226,9 @@ function checkBuild(
   project.checkRole(builder, 'roles/storage.objectViewer', [`storage/b/${bucket}`]);
   project.checkRole(builder, 'roles/storage.objectViewer', [ofProject], copies);
 }
+
+/** The services of functions, which only functions create and change. */
+const cloudRun: readonly Kind[] = [{ keys: /^run\/.*\/services\/[^/]+$/, fill: (given) => given }];
 
 /** Throws if another resource of Certificate Manager refers to one, or is below it. */
 function checkUnreferred(project: Project, name: string): void {
@@ -380,6 +384,7 @@ const monitoring: readonly Kind[] = [
 ];
 
 const kinds: readonly Kind[] = [
+  ...cloudRun,
   ...secretManager,
   ...firestore,
   ...firebaseRules,
