@@ -85,7 +85,10 @@ describe('changes that fail, applied with the real provider', () => {
   it('repeats rejected requests in the next applies', async () => {
     await appendFile(join(applied.directory, '../firestore.rules'), '// changed\n');
     expect(updatedCollections(await applyWithFailures(after, 'rejected request'))).toEqual([
+      'certificatemanager/certificateMapEntries',
       'certificatemanager/certificateMaps',
+      'certificatemanager/certificates',
+      'certificatemanager/dnsAuthorizations',
       'cloudfunctions/functions',
       'compute/addresses',
       'compute/forwardingRules',
@@ -94,13 +97,17 @@ describe('changes that fail, applied with the real provider', () => {
       'logging/buckets',
       'monitoring/alertPolicies',
       'monitoring/notificationChannels',
+      'monitoring/uptimeCheckConfigs',
       'storage/b',
     ]);
   });
 
   it('repeats failed operations in the next applies', async () => {
     expect(updatedCollections(await applyWithFailures(before, 'failed operation'))).toEqual([
+      'certificatemanager/certificateMapEntries',
       'certificatemanager/certificateMaps',
+      'certificatemanager/certificates',
+      'certificatemanager/dnsAuthorizations',
       'cloudfunctions/functions',
       'compute/addresses',
       'compute/forwardingRules',
