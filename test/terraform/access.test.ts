@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfiguration } from './terraformFiles.ts';
+import { readConfiguration, readTerraform } from './terraformFiles.ts';
 
 const files = await readConfiguration();
-const all = files.map(({ text }) => text).join('\n');
+const functions = await readTerraform('modules/instance/functions.json');
+const all = [...files.map(({ text }) => text), functions].join('\n');
 
 const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map(([, found]) => found))].toSorted();
 

@@ -32,7 +32,7 @@ export async function copyConfiguration(): Promise<ConfigurationCopy> {
   const copy = await mkdtemp(join(tmpdir(), 'identity-terraform-'));
   const directory = join(copy, 'terraform');
   await cp(join(root, 'terraform'), directory, { recursive: true });
-  await cp(join(root, 'firestore.rules'), join(copy, 'firestore.rules'));
+  for (const file of ['firestore.rules', 'firestore.indexes.json']) await cp(join(root, file), join(copy, file));
   // The check looks for the top of the repository, so that paths out of a module stay valid.
   const { code, stderr } = await run('git', ['init', '--quiet', copy]);
   if (code !== 0) throw new Error(`git init failed: ${stderr}`);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configVariables, readConfig } from '../../shared/config.ts';
 import { defaultLimits, limitDefinitions } from '../../shared/limits.ts';
-import { collections } from '../../shared/store/store.ts';
-import { functionEnvironment, indexedCollections } from './terraformFiles.ts';
+import { functionEnvironment } from './terraformFiles.ts';
 
 /** What Cloud Functions sets by itself: not for Terraform to set, since it would be refused. */
 const setByThePlatform = ['K_SERVICE'];
@@ -61,11 +60,5 @@ describe('the environment that Terraform gives the functions', () => {
       transferBucket: 'acme-identity-north-transfers',
       passwordHashing: { algorithm: 'bcrypt', cost: 12 },
     });
-  });
-});
-
-describe('the indexes that Terraform makes', () => {
-  it('cover every collection of the store', async () => {
-    expect(await indexedCollections()).toEqual(collections);
   });
 });

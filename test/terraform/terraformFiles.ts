@@ -45,9 +45,6 @@ export const loadBalancerRoutes = () => readJson(routesSchema, 'modules/edge/rou
 /** The request that watches an instance from outside, and the response that it expects. */
 export const readProbe = () => readJson(probeSchema, 'modules/instance/probe.json');
 
-/** The collections that have an index. */
-export const indexedCollections = () => readJson(z.array(z.string()), 'modules/instance/collections.json');
-
 /** The environment variables of every function, with Terraform's own expressions in their values. */
 export async function functionEnvironment(): Promise<Readonly<Record<string, string>>> {
   return (await readJson(environmentSchema, 'modules/instance/environment.tf.json')).locals.environment;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { exportLosses } from '../../cli/zitadel/export/exportContent.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
+import { firestoreIndexes } from './firestoreIndexes.ts';
+import { functionSettingsTable } from './functionSettings.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
 import { filledFieldsTable, zitadelFactsTable } from './zitadelFacts.ts';
 
@@ -10,6 +12,7 @@ const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
 /** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/deploying.md': { functions: functionSettingsTable },
   'docs/migrating.md': { losses: () => exportLosses.map((loss) => `- ${loss}`).join('\n') },
   'docs/zitadel.md': {
     facts: zitadelFactsTable,
@@ -26,6 +29,7 @@ export function generatedDocuments(): ReadonlyMap<string, string> {
     ['docs/errors.md', errorsDocument()],
   ] as const;
   return new Map([
+    ['firestore.indexes.json', firestoreIndexes()],
     ...documents.map(([path, text]) => [path, `${FIRST_LINE}\n\n${text}\n`] as const),
     ...Object.entries(parts).map(([path, byName]) => [path, withParts(path, byName)] as const),
   ]);

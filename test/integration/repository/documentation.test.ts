@@ -25,7 +25,7 @@ const commands = documents.filter(isManual).flatMap(shownCommands);
 
 /** Why a block is not run, as it stands behind its `sh`, and what such a block has in it. */
 const reasons: Readonly<Record<string, RegExp>> = {
-  'needs Google Cloud': /\bgcloud |\bterraform |--firestore |https:\/\/id\.example\.com/,
+  'needs Google Cloud': /\bgcloud |\bterraform |\bfirebase-tools |--firestore |https:\/\/id\.example\.com/,
   'needs a deployment': /https:\/\/north\.example\.com/,
   'needs root': /\bsystemctl |--port 443|docker compose/,
   'runs until stopped': /npm start|identity -- serve|npm run function:|gcloud emulators/,
