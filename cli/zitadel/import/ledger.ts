@@ -375,11 +375,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /** Updates a record. Nested records get the same outcome. */
+  /** Updates a record. Nested records get the same outcome. The error about a part of a record that was sent stays. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { key = null, found: is = null, foreseen = null, outcome: settled = null, issue } = entry;
     const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
-    const sql = `UPDATE records SET ${known}, outcome = ?, issues = ? WHERE position = ?`;
+    const issues = "issues = coalesce(?, iif(outcome = 'sent', issues, NULL))";
+    const sql = `UPDATE records SET ${known}, outcome = ?, ${issues} WHERE position = ?`;
     this.database.run(sql, key, is, foreseen, settled, issue === undefined ? null : JSON.stringify([issue]), position);
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }

@@ -144,6 +144,18 @@ describe('the ledger of an import into a ZITADEL', () => {
     ]);
   });
 
+  it('keeps the error about a part of a record that was sent, whatever becomes of the record', async () => {
+    using ledger = new ImportLedger();
+    ledger.add(person('ada'));
+    const ada = await entered(ledger, 'ada');
+    const issue = { type: 'human_user_otp', ...zitadelIssue('no seed') };
+    ledger.enter(ada, { outcome: 'sent', issue });
+    ledger.enter(ada, { outcome: 'unchanged' });
+    expect(ledger.errors.entries).toMatchObject([{ type: 'human_user_otp', id: 'ada', message: 'no seed' }]);
+    ledger.enter(ada, { outcome: 'existing' });
+    expect(ledger.errors.entries).toEqual([]);
+  });
+
   it('withholds what depends on a withheld record, directly or not, with the name of that record', async () => {
     using ledger = new ImportLedger();
     const app = { appId: 'app', app: { projectId: 'shop', name: 'app' } };
