@@ -40,6 +40,11 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.1',
+    here: 'also in UTF-16 or with a byte order mark',
+    name: /^(?:json:|http: export) byte order mark$/,
+  },
+  {
+    section: '9.1',
     here: "generates none, and imports the file's as it is written",
     name: /^domain: generated one in capitals$/,
   },
