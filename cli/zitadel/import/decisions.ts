@@ -203,7 +203,7 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
 /** @param isKept whether ZITADEL can take the record */
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
-  const { record, id, isHeld, withheld } = one;
+  const { record, id, isHeld, issues, withheld } = one;
   const { key, found, paths, isClosed } = target.find(record);
   const holder = key && ledger.idWithKey(key);
   const isRepeated = holder !== undefined;
@@ -212,23 +212,23 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   const known = { key, found };
   // Only one person can log in by an external identity.
   if (isRepeated && isLink(record) && holder !== id)
-    return { ...known, outcome: 'failed', issue: because('identity_taken', { holder }) };
+    return { ...known, outcome: 'failed', issues: [because('identity_taken', { holder })] };
   if (found !== 'missing') {
     if (isRepeated) return { ...known, outcome: 'notCarried' };
     if (found === 'equal') return { ...known, outcome: 'unchanged' };
     if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
-    return { ...known, outcome: 'failed', issue: because('content_kept', { fields: paths }) };
+    return { ...known, outcome: 'failed', issues: [because('content_kept', { fields: paths })] };
   }
-  if (withheld !== undefined) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', issue: withheld };
+  if (withheld !== null) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', issues };
   if (file.refusedOrgIds.has(record.orgId)) {
-    const issue = record.section === organisationSection ? ORGANISATION_NAME_TAKEN : undefined;
-    return { ...known, foreseen: 'failed', outcome: undefined, issue };
+    const ofName = record.section === organisationSection ? [ORGANISATION_NAME_TAKEN] : [];
+    return { ...known, foreseen: 'failed', outcome: undefined, issues: ofName };
   }
   const lacksProvider = providersNotTaken(survey, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
-  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issue: LOGIN_NAME_TAKEN };
+  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 

@@ -195,33 +195,33 @@ async function settleUnexported(connection: ZitadelConnection, ledger: ImportLed
   for (const one of sent) if (earlier.has(one.position)) ledger.enter(one, { found: 'equal', outcome: 'unchanged' });
 }
 
-/** Returns the entry of a record by the target's export; undefined if it does not show the record yet. */
+/**
+ * Returns the entry of a record by the target's export; undefined if it does not show the record yet. The errors about parts
+ * of the record stay.
+ */
 function settledEntry(
-  { record, id, isHeld, foreseen, outcome }: LedgerRecord,
+  { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
   { found, paths }: TargetRecord,
   { onConflict }: PlaceImportOptions,
   isAwaited: boolean,
 ): LedgerEntry | undefined {
   const isHidden = isNeverExported({ section: record.section.name, id }) && outcome === 'existing';
   // Of several records with one id, the first one was imported.
-  if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged' };
+  if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged', issues };
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
   const isDifferent = found === 'different' && foreseen !== 'notCarried';
+  const conflict = isDifferent ? because('content_kept', { fields: paths }) : because('record_exists', {});
   return {
     found: found === 'missing' ? 'taken' : found,
     outcome: isReported ? 'failed' : 'skipped',
-    issue:
-      isReported && !isHeld
-        ? isDifferent
-          ? because('content_kept', { fields: paths })
-          : because('record_exists', {})
-        : undefined,
+    issues: isReported && !isHeld ? [conflict, ...issues] : issues,
   };
 }
 
-function unconfirmedEntry({ isHeld }: LedgerRecord): LedgerEntry {
-  return { found: 'missing', outcome: 'unconfirmed', issue: isHeld ? undefined : because('creation_unconfirmed', {}) };
+function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
+  const unconfirmed = isHeld ? [] : [because('creation_unconfirmed', {})];
+  return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
 /** Looks once more who owns the ids of the created records, because others may have taken some during the import. */

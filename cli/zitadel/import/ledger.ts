@@ -61,7 +61,10 @@ const ledgerIssue = z.object({
   message: z.string().exactOptional(),
   type: z.string().exactOptional(),
 });
-const issueList = z.array(ledgerIssue);
+const issueList = z
+  .string()
+  .nullable()
+  .transform((text) => (text === null ? [] : z.array(ledgerIssue).parse(JSON.parse(text))));
 
 /** An error of a record. */
 export interface LedgerIssue extends Meaning {
@@ -80,16 +83,14 @@ const ledgerRow = z.object({
   found,
   foreseen: outcome,
   outcome: outcome.nullable(),
-  withheld: z
-    .string()
-    .nullable()
-    .transform((text) => (text === null ? undefined : ledgerIssue.parse(JSON.parse(text)))),
+  issues: issueList,
+  withheld: z.string().nullable(),
   record: z.string(),
 });
 const documentRow = z.object({ position: z.int(), orgId: z.string(), section: z.string(), path: z.string() });
 const countRow = z.object({ outcome: settledOutcome, section: z.string(), records: z.int() });
 const targetRow = documentRow.extend({ field: z.string() });
-const errorRow = z.object({ section: z.string(), id: z.string(), issues: z.string() });
+const errorRow = z.object({ section: z.string(), id: z.string(), issues: issueList });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
@@ -102,7 +103,10 @@ const recordContent = z.object({
 
 /** A record of the file, and its known state. */
 export interface LedgerRecord
-  extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'withheld'> {
+  extends Pick<
+    z.infer<typeof ledgerRow>,
+    'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'issues' | 'withheld'
+  > {
   /** Whether it is nested in another record of the file, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
@@ -117,7 +121,8 @@ export interface LedgerEntry {
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
-  readonly issue?: LedgerIssue | undefined;
+  /** The errors of the record, in place of those that are known. */
+  readonly issues?: readonly LedgerIssue[];
 }
 
 /** The path of a record. */
@@ -139,7 +144,7 @@ function stepOf(section: string): number | undefined {
 
 const TABLE = `
   CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
-    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, cause TEXT, record TEXT)
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, record TEXT)
     STRICT;
   CREATE TABLE documents (position INTEGER PRIMARY KEY, path TEXT) STRICT;
   CREATE TABLE targets (position INTEGER, path TEXT, field TEXT, isOwn INTEGER) STRICT;
@@ -152,11 +157,10 @@ const TABLE = `
   CREATE INDEX targetPaths ON targets (path);
   CREATE TABLE loginNames (digest BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 const WITHHOLD_DEPENDENTS = `
-  UPDATE records SET foreseen = 'failed', outcome = 'failed', cause = lost.cause, withheld = lost.issue,
-    issues = json_array(json(lost.issue))
+  UPDATE records SET foreseen = 'failed', outcome = 'failed', withheld = lost.target,
+    issues = json_array(json_object('reason', ?, 'params', json_object('target', lost.target)))
   FROM (
-    SELECT targets.position AS position, min(holder.cause) AS cause,
-      json_object('reason', ?, 'params', json_object('target', min(holder.cause))) AS issue
+    SELECT targets.position AS position, min(holder.withheld) AS target
     FROM records AS holder INDEXED BY withheld
     JOIN documents ON documents.position = holder.position
     JOIN targets ON targets.path = documents.path
@@ -199,7 +203,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const { section, orgId } = record;
     const id = reportedId(record) || orgId;
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
-    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, ?, ?)`;
+    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, NULL, ?, ?)`;
     this.database.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
     if (mustBeClosed(record)) this.database.run('INSERT INTO closings VALUES (?)', position);
     if (parent === null) this.addRelations(position, record);
@@ -208,10 +212,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** Adds an invalid record, which is not sent, and because of which records that refer to it are withheld. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
-    const issue = JSON.stringify(reportedIssue(invalid));
+    const issues = JSON.stringify([reportedIssue(invalid)]);
     this.leaveOut(position, null, record, 'failed');
-    const sql = 'UPDATE records SET id = ?, issues = json_array(json(?)), withheld = ?, cause = ? WHERE position = ?';
-    this.database.run(sql, id, issue, issue, `${recordNoun(record.section.name)} ${id}`, position);
+    const sql = 'UPDATE records SET id = ?, issues = ?, withheld = ? WHERE position = ?';
+    this.database.run(sql, id, issues, `${recordNoun(record.section.name)} ${id}`, position);
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
   }
 
@@ -287,11 +291,9 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const withheld = this.at(position);
     const { id, record } = withheld;
     const name = `${recordNoun(record.section.name)} ${named(id, recordName(record))}`;
-    const settled =
-      "found = 'taken', foreseen = 'failed', outcome = 'failed', withheld = ?, issues = json_array(json(?)), cause = ?";
-    const text = JSON.stringify(issue);
+    const settled = "found = 'taken', foreseen = 'failed', outcome = 'failed', issues = ?, withheld = ?";
     const sql = `UPDATE records SET ${settled} WHERE position = ? AND withheld IS NULL`;
-    this.database.run(sql, text, text, name, position);
+    this.database.run(sql, JSON.stringify([issue]), name, position);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE parent = ? AND outcome IS NULL", position);
     return withheld;
   }
@@ -375,13 +377,13 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /** Updates a record. Nested records get the same outcome. The error about a part of a record that was sent stays. */
+  /** Updates a record. Nested records get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
-    const { key = null, found: is = null, foreseen = null, outcome: settled = null, issue } = entry;
+    const { key = null, found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
     const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
-    const issues = "issues = coalesce(?, iif(outcome = 'sent', issues, NULL))";
-    const sql = `UPDATE records SET ${known}, outcome = ?, ${issues} WHERE position = ?`;
-    this.database.run(sql, key, is, foreseen, settled, issue === undefined ? null : JSON.stringify([issue]), position);
+    const sql = `UPDATE records SET ${known}, outcome = ?, issues = ? WHERE position = ?`;
+    const list = issues.length === 0 ? null : JSON.stringify(issues);
+    this.database.run(sql, key, is, foreseen, settled, list, position);
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
@@ -433,7 +435,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const sql = 'SELECT section, id, issues FROM records WHERE issues IS NOT NULL ORDER BY position';
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
     for (const { section, id, issues } of this.rows(errorRow, sql))
-      for (const issue of issueList.parse(JSON.parse(issues))) errors.add(toError(section, id, issue));
+      for (const issue of issues) errors.add(toError(section, id, issue));
     return errors;
   }
 

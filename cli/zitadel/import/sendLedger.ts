@@ -121,8 +121,8 @@ function readResponse(
       return error === undefined ? [] : [readError(error, record)];
     };
     const [own] = take(record.type);
-    const part = (parts[record.type] ?? []).flatMap(take).find(({ outcome }) => outcome !== 'created');
-    return { record, entry: entryFor(record, own, part), isDoubtful: own?.isDoubtful === true };
+    const ofParts = (parts[record.type] ?? []).flatMap(take);
+    return { record, entry: entryFor(record, own, ofParts), isDoubtful: own?.isDoubtful === true };
   });
   const others = [...pending.values()].flat().map((error) => readError(error, undefined));
   return { answered, others: others.filter(({ outcome }) => outcome !== 'created') };
@@ -131,18 +131,20 @@ function readResponse(
 /**
  * Returns the ledger entry of a record by its errors.
  * @param own the error about the record
- * @param part the error about a part of it
+ * @param ofParts the errors about parts of it
  */
-function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): LedgerEntry {
+function entryFor(
+  { foreseen }: OutgoingRecord,
+  own: ReadError | undefined,
+  ofParts: readonly ReadError[],
+): LedgerEntry {
+  // If the record failed, so did its parts.
+  const errors = own?.outcome === 'failed' ? [own] : ofParts.filter(({ outcome }) => outcome === 'failed');
+  const issues = errors.map(({ issue }) => issue);
+  if (foreseen !== 'overwritten') return { outcome: own?.outcome ?? 'created', issues };
   // Only the seed of this person was sent. ZITADEL reports each person as existing.
-  if (foreseen === 'overwritten') {
-    const error = [own, part].find((one) => one?.outcome === 'failed');
-    if (error !== undefined) return { outcome: 'failed', issue: error.issue };
-    return { outcome: part?.outcome === 'existing' ? 'unchanged' : 'overwritten' };
-  }
-  const outcome = own?.outcome ?? 'created';
-  const error = own ?? part;
-  return error?.outcome === 'failed' ? { outcome, issue: error.issue } : { outcome };
+  if (issues.length > 0) return { outcome: 'failed', issues };
+  return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
 /** Returns the entry of a record by the event of its creation, if it was found. */

@@ -31,3 +31,21 @@ it('an import into ZITADEL reports each error of a record with its reason, in a 
     ]);
   }
 });
+
+it('an import into ZITADEL reports the error of a TOTP seed next to that of its person', async () => {
+  const zitadel = await startZitadel({ lagMs: 0, drops: ({ section }) => section === 'humanUsers' });
+  const [ada] = people(1);
+  const { errors, summary } = await importIntoStandIn(zitadel, [organisation('1', { humanUsers: [ada] })], {
+    polls: { attempts: () => 1, initialDelayMs: 1, maxDelayMs: 1 },
+  });
+  expect(summary).toMatchObject({ created: { org: 1 }, unconfirmed: { humanUsers: 1 } });
+  expect(errors).toMatchObject([
+    { type: 'human_user', id: ada?.userId, reason: 'creation_unconfirmed' },
+    {
+      type: 'human_user_otp',
+      id: ada?.userId,
+      reason: 'reference_missing',
+      message: expect.stringContaining('Errors.User.NotFound'),
+    },
+  ]);
+});

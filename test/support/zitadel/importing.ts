@@ -121,7 +121,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     }
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
-    if (run.drops?.({ section }) === true) return [];
+    if (run.drops?.({ section }) === true) return importSeed(run, orgId, json);
     run.write();
     const written = stored?.(given) ?? json;
     const owner = ownerAfter(run, section, recordId, placeOf(run, section, json, orgId));
