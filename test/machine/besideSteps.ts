@@ -82,13 +82,21 @@ const importBesideRemoval = fc
     ),
   );
 
+/** A file that was chosen before, or one with the present records, which a call then changes while it is imported. */
+const presentOr = (sent: Sent, isPresent: boolean) => (model: Model) => {
+  const present = exportedOrganisations(model, orgIds, { withPasswords: true, withOtp: true, withKeys: true });
+  return isPresent && present.length > 0 ? { ...sent, orgs: present } : sent;
+};
+
 const importBesideProtection = fc
-  .record({ sent: anySent, protection: anyProtection, moment: anyMoment })
-  .map(({ sent, protection: { name, choose }, moment }) =>
-    step(
-      `${named(sent)} beside ${name} ${brief(moment)}`,
+  .record({ sent: anySent, isPresent: fc.boolean(), protection: anyProtection, moment: anyMoment })
+  .map(({ sent: chosen, isPresent, protection: { name, choose }, moment }) => {
+    const sentIn = presentOr(chosen, isPresent);
+    return step(
+      `${isPresent ? `import (${chosen.options.onConflict}) of the present records` : named(chosen)} beside ${name} ${brief(moment)}`,
       async (state, system) => {
         const before = state.model.clone();
+        const sent = sentIn(before);
         const protection = choose(before, new Set(readFile(sent.orgs).flatMap(({ records }) => records.map(placeOf))));
         await naming(protection, async () => {
           const call = () => protection.call(system);
@@ -98,9 +106,9 @@ const importBesideProtection = fc
           else expect(changedMeanwhile(response)).toEqual([]);
         });
       },
-      isDecided(sent),
-    ),
-  );
+      (state) => isDecided(sentIn(state.model))(state),
+    );
+  });
 
 /** Selected organisations are read section by section; all organisations' sections are begun together. */
 const anySelected = fc.constantFrom([], orgIds, orgIds);
