@@ -36,7 +36,8 @@ const limitTable = {
   bufferedBytes: {
     variable: 'MAX_BUFFERED_BYTES',
     unit: 'bytes',
-    limits: 'the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
+    limits:
+      'the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
     reason: 'the database needs space too',
