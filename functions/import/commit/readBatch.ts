@@ -9,6 +9,7 @@ import {
   type Transaction,
 } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
+import type { OnConflict } from '../contract.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/comparison.ts';
 import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
@@ -76,43 +77,16 @@ export async function readBatch(
   passwords: BatchPasswords,
 ): Promise<{ readonly batch: readonly BatchRecord[]; readonly stored: StoredBatch }> {
   const documents = new BatchDocuments(transaction);
-  const { byPath } = documents;
-  const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
-  await documents.read(completedKeys(batch, plans));
+  const batch = await readRecords(documents, plans, check);
   const records = unsettled(batch);
-
-  const { onConflict } = rules;
-  const overwrites = onConflict === 'overwrite';
-  const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
-  const findEqual = (pairs: readonly StoredPair[]) =>
-    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, byPath, onConflict)));
-  const found = documents.pairs(records);
-  const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
-  const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  const whole = overwrites ? differing : differing.filter(isUndecided);
+  const { byPath } = documents;
   const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
   const created = records.filter(isNew).map(({ plan }) => plan);
-  const names = [
-    ...created.flatMap(({ claims }) => claims.map(({ key }) => key)),
-    ...(overwrites ? differing.flatMap(([{ record }]) => possibleClaimKeys(record)) : []),
-  ];
-  const [removed] = await Promise.all([
+  const [equal, removed] = await Promise.all([
+    readDifferences(documents, { records, created, onConflict: rules.onConflict, passwords }),
     findRemovedMembers(transaction, created, memberRemovals),
-    documents.readNames(names),
-    documents.readWhole(whole.map(([{ key }]) => key)),
   ]);
-
-  const compared = whole.length === 0 ? [] : documents.pairs(records).filter(([plan]) => !equalByDigest.has(plan));
-  await Promise.all([
-    documents.readNames([
-      ...compared.flatMap(([plan, stored]) => differingProviders(plan, stored)),
-      ...(overwrites ? compared.flatMap(([plan, stored]) => heldClaims(plan, stored)) : []),
-    ]),
-    documents.readWhole(overwrites ? [] : adjustingKeys(created, byPath)),
-  ]);
-  const equal = equalByDigest.union(await findEqual(compared.filter(isUndecided)));
   const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
-
   const stored = { documents: byPath, changed, equal };
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
@@ -125,6 +99,58 @@ export async function readBatch(
   return { batch, stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans) } };
 }
 
+/** Checks a batch while it reads the documents under its records' keys; returns the checked batch. */
+async function readRecords(
+  documents: BatchDocuments,
+  plans: readonly RecordPlan[],
+  check: () => Promise<readonly BatchRecord[]>,
+): Promise<readonly BatchRecord[]> {
+  const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
+  // A record that the check has completed may have another key.
+  const moved = unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key));
+  await documents.read(moved.map(({ plan }) => plan.key));
+  return batch;
+}
+
+interface ReadRecords {
+  readonly records: readonly Checked[];
+  /** Those of the records that are not stored. */
+  readonly created: readonly RecordPlan[];
+  readonly onConflict: OnConflict;
+  readonly passwords: BatchPasswords;
+}
+
+/** Reads what the documents under the records' keys leave open; returns the records that equal the stored ones. */
+async function readDifferences(
+  documents: BatchDocuments,
+  { records, created, onConflict, passwords }: ReadRecords,
+): Promise<ReadonlySet<RecordPlan>> {
+  const overwrites = onConflict === 'overwrite';
+  const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
+  const findEqual = (pairs: readonly StoredPair[]) =>
+    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, documents.byPath, onConflict)));
+  const found = documents.pairs(records);
+  const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
+  const differing = found.filter(([plan]) => !equalByDigest.has(plan));
+  const whole = overwrites ? differing : differing.filter(isUndecided);
+  await Promise.all([
+    documents.readNames([
+      ...created.flatMap(({ claims }) => claims.map(({ key }) => key)),
+      ...(overwrites ? differing.flatMap(([{ record }]) => possibleClaimKeys(record)) : []),
+    ]),
+    documents.readWhole(whole.map(([{ key }]) => key)),
+  ]);
+  const compared = whole.length === 0 ? [] : documents.pairs(records).filter(([plan]) => !equalByDigest.has(plan));
+  await Promise.all([
+    documents.readNames([
+      ...compared.flatMap(([plan, stored]) => differingProviders(plan, stored)),
+      ...(overwrites ? compared.flatMap(([plan, stored]) => heldClaims(plan, stored)) : []),
+    ]),
+    documents.readWhole(overwrites ? [] : adjustingKeys(created, documents.byPath)),
+  ]);
+  return equalByDigest.union(await findEqual(compared.filter(isUndecided)));
+}
+
 /** Lists the keys of the stored records that have the adjusted field of new ones. */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {
@@ -133,9 +159,4 @@ function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<st
     return stored === undefined ? [] : [holderKey(stored, key.collection)];
   });
   return distinctKeys(keys);
-}
-
-/** Returns the keys of the records whose key is another one since they are complete. */
-function completedKeys(batch: readonly BatchRecord[], plans: readonly RecordPlan[]): DocumentKey[] {
-  return unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key)).map(({ plan }) => plan.key);
 }
