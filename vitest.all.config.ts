@@ -1,11 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { shared, slowFiles } from './vitest.config.ts';
+import { shared, slowFiles, globalSetup as usualSetup } from './vitest.config.ts';
 
-const globalSetup = [
-  'test/support/emulators/setup.ts',
-  'test/support/processes/browserSetup.ts',
-  'test/support/processes/caddySetup.ts',
-];
+const globalSetup = [...usualSetup, 'test/support/processes/caddySetup.ts'];
 
 /** A project whose tests may use the emulator. */
 const project = (name: string, ...include: readonly string[]) => ({

@@ -1,10 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { inMemory } from './test/support/processes/memorySetup.ts';
 import { areMany } from './test/support/repetitions.ts';
 import { NODE_COMPILE_CACHE } from './tools/program.ts';
 
-/** Projects with this setup share one emulator and one browser: the first of them starts the emulator and finds the browser. */
-const globalSetup = ['test/support/emulators/setup.ts', 'test/support/processes/browserSetup.ts'];
+/** Projects with this setup share one emulator, one browser and one built command: the first of them prepares these. */
+export const globalSetup = [
+  'test/support/emulators/setup.ts',
+  'test/support/processes/browserSetup.ts',
+  'test/support/processes/commandSetup.ts',
+  'test/support/processes/memorySetup.ts',
+];
 
 /** Tests wait for timers, processes and databases, and no core is to be idle meanwhile. */
 const WORKERS_PER_CORE = 1.5;
@@ -43,7 +49,13 @@ export const slowFiles = [
 /** A project of `npm test`: the tests of one folder. */
 const project = (name: string, ...setups: readonly string[]) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup: [...globalSetup, ...setups] },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    exclude: slowFiles,
+    globalSetup: [...globalSetup, ...setups],
+    env: inMemory,
+  },
 });
 
 /** Starts the deployment that the tests of a project share. */

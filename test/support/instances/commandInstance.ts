@@ -7,7 +7,7 @@ import { emulatorMasterKey } from '../emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../emulators/withFirestore.ts';
 import { importInto } from '../http/wire.ts';
 import { type HostedCommand, startHosted } from '../processes/hostedCommand.ts';
-import { identityProgram, manyAtOnce } from '../processes/programs.ts';
+import { identityProgram, serverSettings } from '../processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import type { Instance } from './deployments.ts';
 
@@ -62,7 +62,7 @@ export async function serve(
 ): Promise<Running> {
   const [command, script] = identityProgram;
   const args = [script, 'serve', '--port', port, ...database, ...more];
-  return startProgram(command, args, listening, { env: { ...manyAtOnce, ...env } });
+  return startProgram(command, args, listening, { env: { ...serverSettings, ...env } });
 }
 
 /** Like `serve`, in the process that all tests share; does not log. */
@@ -72,7 +72,7 @@ export function serveHosted(
   env: ProgramOptions['env'] = {},
 ): Promise<HostedCommand> {
   const args = ['serve', '--port', '0', ...database, ...more];
-  return startHosted(args, { ...manyAtOnce, ...env, LOG_LEVEL: 'silent' }, listening);
+  return startHosted(args, { ...serverSettings, ...env, LOG_LEVEL: 'silent' }, listening);
 }
 
 /** An instance whose `identity serve` runs during commands. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFree } from '../../../tools/ports.ts';
 import { type Ended, type Running, root, startProgram } from '../../../tools/program.ts';
-import { manyAtOnce } from '../processes/programs.ts';
+import { serverSettings } from '../processes/programs.ts';
 
 /** A running `npm start`. */
 export interface LocalStart {
@@ -48,7 +48,7 @@ export async function startLocal(options: LocalStartOptions): Promise<LocalStart
 
 async function startOn(port: number, { directory, env, cwd }: LocalStartOptions): Promise<LocalStart> {
   const program = await startProgram(process.execPath, [join(root, 'local', 'start.ts')], /Ctrl-C stops/, {
-    env: { FIRESTORE_EMULATOR_HOST: undefined, ...manyAtOnce, ...env, LOCAL_DIR: directory, PORT: String(port) },
+    env: { FIRESTORE_EMULATOR_HOST: undefined, ...serverSettings, ...env, LOCAL_DIR: directory, PORT: String(port) },
     ...(cwd === undefined ? {} : { cwd }),
   });
   const token = (name: string) => readFile(join(directory, name, 'owner.pat'), 'utf8');

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Ended, type ProgramOptions, type Running, root, run, startProgram } from '../../../tools/program.ts';
 
-const program = join(root, 'cli', 'identity.ts');
+/** The variable for the script of the built command. */
+export const BUILT_COMMAND = 'IDENTITY_TEST_COMMAND';
 
-/** The command line of the `identity` command. */
+const program = process.env[BUILT_COMMAND] ?? join(root, 'cli', 'identity.ts');
+
+/** The command line of the `identity` command: the built one, or its sources in projects that do not build it. */
 export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
 
 /** A command that has ended. */
@@ -14,8 +17,8 @@ export interface EndedCommand extends Ended {
   readonly trail: string;
 }
 
-/** The environment of a server for tests that run more calls at once than an operator would. */
-export const manyAtOnce = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000' } as const;
+/** The environment of a server for tests, which run more calls at once than an operator would. */
+export const serverSettings = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000' } as const;
 
 /** Starts the `identity` command as a process, and waits for its end. */
 export async function identityProcess(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
@@ -55,6 +58,8 @@ export async function startFunction(
   const { scripts } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
   const [, ...args] = scripts[`function:${name}`]?.split(' ') ?? [];
   const listening = /"url":"http:[^"]*:(\d+)"/;
-  const running = await startProgram(process.execPath, args, listening, { env: { ...manyAtOnce, ...env, PORT: '0' } });
+  const running = await startProgram(process.execPath, args, listening, {
+    env: { ...serverSettings, ...env, PORT: '0' },
+  });
   return { ...running, url: `http://127.0.0.1:${running.ready[1]}` };
 }
