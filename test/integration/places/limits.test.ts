@@ -206,7 +206,6 @@ it('an import from one instance into another passes through both of their bucket
 describe('a transfer through the bucket', () => {
   it.each([
     ['down', 100],
-    ['up', 20_000],
     ['down', 60_000],
     ['up', 60_000],
   ] as const)('%s that breaks after %i bytes is continued', async (direction, bytes) => {
@@ -225,24 +224,21 @@ describe('a transfer through the bucket', () => {
   });
 });
 
-it.each([100, 30_000, 90_000])(
-  'an import that is interrupted after %i bytes of its upload is repeated',
-  async (bytes) => {
-    const bucket = await transferBucket();
-    const { before } = await filledPlace(bucket);
-    const target = await transferPlace(bucket, limits);
-    const interruption = new AbortController();
-    bucket.network.stall('up', bytes);
-    const struck = bucket.network.struck().then(() => interruption.abort());
-    const call = importing(target, before);
-    expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
-    await struck;
-    expect(await identityResult(call)).toMatchObject({ code: 0 });
-    await expectEqual(before, target.database);
-  },
-);
+it.each([100, 90_000])('an import that is interrupted after %i bytes of its upload is repeated', async (bytes) => {
+  const bucket = await transferBucket();
+  const { before } = await filledPlace(bucket);
+  const target = await transferPlace(bucket, limits);
+  const interruption = new AbortController();
+  bucket.network.stall('up', bytes);
+  const struck = bucket.network.struck().then(() => interruption.abort());
+  const call = importing(target, before);
+  expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
+  await struck;
+  expect(await identityResult(call)).toMatchObject({ code: 0 });
+  await expectEqual(before, target.database);
+});
 
-it.each([100, 30_000, 60_000])(
+it.each([100, 60_000])(
   'an export that is interrupted after %i bytes of its download leaves no file, and is repeated',
   async (bytes) => {
     const bucket = await transferBucket();
