@@ -17,8 +17,8 @@ export interface EndedCommand extends Ended {
   readonly trail: string;
 }
 
-/** The environment of a server for tests, which run more calls at once than an operator would. */
-export const serverSettings = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000' } as const;
+/** The environment of a server for tests: more calls at once than an operator would run, and passwords at the least cost. */
+export const serverSettings = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000', BCRYPT_COST: '10' } as const;
 
 /** Starts the `identity` command as a process, and waits for its end. */
 export async function identityProcess(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
