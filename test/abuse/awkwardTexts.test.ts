@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fixedLimits } from '../../shared/limits.ts';
 import { byteLimit } from '../../shared/organisation/lengthLimits.ts';
 import type { ValueRule } from '../../shared/organisation/section.ts';
-import { sections } from '../../shared/organisation/sections.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { areMany } from '../support/repetitions.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
@@ -21,12 +21,17 @@ const MOST_GROWTH = 8;
 /** The rules of values that a place was chosen for. */
 const rules = new Set<ValueRule>();
 
+/** Whether the place, or what contains it, has a rule that no earlier place has. */
 function hasNewRule({ section, steps }: FieldPlace): boolean {
-  const path = steps.join('.').replaceAll('.0', '[]');
-  const rule = sections.find(({ name }) => name === section)?.values?.[path];
-  if (rule === undefined || rules.has(rule)) return false;
-  rules.add(rule);
-  return true;
+  const { name, values = {} } = sections.find((one) => one.name === section) ?? organisationSection;
+  const parts = name === organisationSection.name ? [name, ...steps] : steps;
+  const pathOf = (length: number) => parts.slice(0, length).join('.').replaceAll('.0', '[]');
+  const found = parts.flatMap((_, index) => {
+    const rule = values[pathOf(index + 1)];
+    return rule === undefined || rules.has(rule) ? [] : [rule];
+  });
+  for (const rule of found) rules.add(rule);
+  return found.length > 0;
 }
 
 /** The fields of a file: all, or the first with each rule of values and a third of the others. */
