@@ -19,6 +19,7 @@ li.bad { color: var(--bad); }
 pre { margin: 0.25rem 0; padding: 0.5rem; background: var(--card); white-space: pre-wrap; }
 .picture { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: 0.3rem 0.75rem; }
 .bar { display: flex; height: 1rem; background: var(--card); }
+.bar span { min-width: 2px; }
 .bar .good { background: var(--good); }
 .bar .soft { background: var(--soft); }
 .bar .bad { background: var(--bad); }

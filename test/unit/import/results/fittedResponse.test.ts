@@ -19,6 +19,7 @@ function response(errors: number, warnings: number, ids: number): ImportResponse
     success: { orgs: [{ orgId: 'a', humanUserIds }] },
     summary: {
       created: ids === 0 ? {} : { humanUsers: ids },
+      ...(ids === 0 ? {} : { createdOrgs: ['a'] }),
       unchanged: {},
       failed: errors === 0 ? {} : { humanUsers: errors },
       notCarried: {},
@@ -58,6 +59,7 @@ describe('a response that is too large', () => {
   it('keeps the counts if it has room for nothing else', () => {
     const { summary, success } = parsed(fittedResponse(response(100, 100, 100), 10));
     expect(success).toEqual({});
+    expect(summary).not.toHaveProperty('createdOrgs');
     expect(summary).toMatchObject({ created: { humanUsers: 100 }, errorsOmitted: 100, warningsOmitted: 100 });
   });
 
