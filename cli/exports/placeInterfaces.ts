@@ -102,11 +102,6 @@ export interface FilePlace extends Source {
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
   /** Requires that the name is free, if that can be checked in advance. */
   requireFree?(signal: AbortSignal): Promise<void>;
-  /**
-   * Removes the stored object. Files of the user are never removed.
-   * @throws IdentityError without permission
-   */
-  remove?(signal: AbortSignal): Promise<void>;
 }
 
 /** The progress of an import's target: the settled records, and all of them. */

@@ -26,6 +26,7 @@ export async function listManualSteps(
   const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => file !== undefined);
   return [
     ...movedUser(exported.movedExporterId, settings.to),
+    ...sourceObject(settings.from),
     ...(await Promise.all(tokenUsers(settings, described, callers).map(tokenUserSteps))).flat(),
     ...files
       .filter((file) => existsSync(file))
@@ -72,6 +73,13 @@ export function listTakeBack(
       what: `${named(orgId, names.get(orgId))} did not exist when this run began, and this run did not see who created it`,
     })),
   ];
+}
+
+/** Returns the step for the object that was the source. It contains the selected secrets. */
+function sourceObject(from: string): ManualStep[] {
+  if (parsePlace(from).kind !== 'object') return [];
+  const what = `delete the object ${from}, if it was made for the migration`;
+  return [{ what, command: `gcloud storage rm ${shellWord(from)}` }];
 }
 
 /** Lists the organisations to delete in the target: those from the source that the source does not have any more. */

@@ -1,4 +1,4 @@
-import { createCloudStorage, removeObject, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
@@ -12,7 +12,6 @@ export function openObject(location: ObjectLocation): FilePlace {
     takes: 'files',
     name,
     requireFree: (signal) => requireCreatable(location, signal),
-    remove: (signal) => removeObject(location, signal),
     async readExport(_, signal) {
       // All readings get the generation that is current now.
       const object = await storage.pin(location, signal);

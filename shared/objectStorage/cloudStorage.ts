@@ -1,4 +1,4 @@
-// Cloud Storage: reading, writing and removing objects.
+// Cloud Storage: reading and writing objects, and access to it.
 
 import { Storage } from '@google-cloud/storage';
 import { type AuthClient, GoogleAuth, JWT } from 'google-auth-library';
@@ -38,22 +38,6 @@ export async function requireCreatable(location: ObjectLocation, signal: AbortSi
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
   // It expires by itself.
   await cancelUpload(session, signal).catch(() => {});
-}
-
-/**
- * Removes an object; the caller's account needs the permission storage.objects.delete.
- * @throws IdentityError naming the bucket and object: missing bucket or object, no permission, wrong key
- */
-export function removeObject(location: ObjectLocation, signal: AbortSignal): Promise<void> {
-  const remove = async (storage: Storage, target: Target) => {
-    try {
-      await storage.bucket(target.bucket).file(target.path).delete();
-    } catch (reason) {
-      signal.throwIfAborted();
-      throw storageError(reason, target);
-    }
-  };
-  return createOpener(undefined)(location, 'remove', remove, signal);
 }
 
 /** Returns a function that begins a call with the account's client. The calls of one account share its token. */

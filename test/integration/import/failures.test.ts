@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { issueToken, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
-import { createCloudStorage, removeObject } from '../../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage, openStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
@@ -120,7 +120,7 @@ describe('an import that fails after its first write', () => {
       hasStruck = true;
       await fault.strike?.(store, instance);
       if (fault.replacesObject !== true) return;
-      await removeObject({ bucket: 'exports', path, account: local.account }, never);
+      await openStorage(local.account, 'remove', local.url).bucket('exports').file(path).delete();
       await upload(bucket, path, { orgs: [] });
     });
     const unlessStruck = <Result>(work: () => Promise<Result>) =>

@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest';
 import { listManualSteps, listTakeBack } from '../../../../cli/migrate/manualSteps.ts';
 
-const from = '/exports/north.json';
+const exporter = 'delete the user 7, who exported the source, in sqlite:/south if it served the export only';
+const object = 'delete the object gs://exports/north.json, if it was made for the migration';
 
 it.each([
-  ['sqlite:/south', ['delete the user 7, who exported the source, in sqlite:/south if it served the export only']],
-  ['/exports/south.json', []],
-])('the manual steps include deleting the user who exported the source if the target is %s: %j', async (to, steps) => {
+  ['/exports/north.json', 'sqlite:/south', [exporter]],
+  ['/exports/north.json', '/exports/south.json', []],
+  ['gs://exports/north.json', '/exports/south.json', [object]],
+])('the manual steps from %s to %s include deleting what the export needed: %j', async (from, to, steps) => {
   const sides = { source: { place: from, kind: 'file' }, target: { place: to, kind: 'database' } };
   const users = { exporterId: undefined, movedExporterId: '7', defaultOrgId: undefined };
   const exported = { bytes: 1, records: 1, organisations: 1, digest: '', notices: [], leftOut: [], ...users };
