@@ -128,7 +128,7 @@ export interface ImportMeter {
    * @param compared returns the progress of the phase; by default that of reading the content
    */
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
-  /** Called when the target begins to receive the file, if that is a phase by itself. */
+  /** Called when the target begins to receive the file, if that is a phase after the first one. */
   readonly onUploading: (sent: SentBytes) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;

@@ -30,7 +30,7 @@ interface ReadContent {
 /** The phase in which a target settles records. */
 const IMPORTING = 'importing';
 
-/** Imports content into a place, and shows its phases: sending, or reading if necessary and uploading, and settling. */
+/** Imports content into a place, and shows its phases: sending, for some places uploading, and settling. */
 export async function trackImport(
   target: DatabasePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -55,12 +55,12 @@ export async function trackImport(
   });
   const ended = Promise.race([started.promise, importing.then(() => undefined)]);
   const next = Promise.race([uploading.promise, ended]);
-  const [first, compared] = await Promise.race([begun.promise, next.then(() => [])]);
+  const [first, compared] = await Promise.race([begun.promise, next.then(() => ['sending'] as const)]);
   const given =
     compared === undefined
       ? meterOf(content, counter)
       : { records: () => compared().records, fraction: () => shareOf(compared()) };
-  const sent = await (first === undefined ? next : trackPhase(output, first, given, () => next));
+  const sent = await trackPhase(output, first, given, () => next);
   if (sent !== undefined) {
     const { bytes, total } = sent;
     await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);

@@ -184,14 +184,14 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { server, callLimits, content, options, meter } = importing;
   const { requestBytes, transfers } = callLimits;
   requireNoneForZitadel(options);
-  const { size = 0 } = content;
-  const isUploaded = transfers === true && requestBytes !== undefined && size > requestBytes;
-  // A database reads the file without a transfer. An instance receives a file at once if its size is known.
-  const isRead = !server.isRemote || (transfers === true && content.size === undefined);
-  if (!isUploaded) meter.onBegun(isRead ? 'reading' : 'sending');
-  if (requestBytes === undefined) return await sendFile(importing, content, signal);
+  const { size = Number.POSITIVE_INFINITY } = content;
+  const isSent = requestBytes === undefined || size <= requestBytes;
+  // A database reads the file without a transfer. Only the size of a file decides whether it is uploaded.
+  meter.onBegun(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
+  if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  const bytes = file.size ?? (await countBytes(file, signal));
+  // The counts and checks of the file's owner run before an upload, or have run for the copy.
+  const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
   const { importUploaded } = await import('./uploadedImport.ts');
