@@ -1,6 +1,7 @@
-import { readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCode } from '../../../shared/systemCode.ts';
 
 const MEMORY = '/dev/shm';
 const PREFIX = 'identity-tests-';
@@ -27,20 +28,17 @@ function isLeft(name: string): boolean {
   if (!name.startsWith(PREFIX)) return false;
   try {
     return !process.kill(Number(name.slice(PREFIX.length)), 0);
-  } catch {
-    return true;
+  } catch (error) {
+    return systemCode(error) === 'ESRCH';
   }
 }
 
 const removed = (path: string) => rm(path, { recursive: true, force: true });
 
 function hasRoom(): boolean {
-  try {
-    const [, options = ''] =
-      new RegExp(`^\\S+ ${MEMORY} tmpfs (\\S+)`, 'm').exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
-    const { bavail, bsize } = statfsSync(MEMORY);
-    return options.startsWith('rw') && !options.split(',').includes('noexec') && bavail * bsize > ROOM_BYTES;
-  } catch {
-    return false;
-  }
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '';
+  const options = new RegExp(`^\\S+ ${MEMORY} tmpfs (\\S+)`, 'm').exec(mounts)?.[1]?.split(',');
+  if (options === undefined || !options.includes('rw') || options.includes('noexec')) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM_BYTES;
 }
