@@ -45,19 +45,28 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   // Printed now, because a second signal ends the process immediately.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
+  const version = await fileVersion(run);
   try {
-    return await doSteps(call, run, sides);
+    return await doSteps(call, run, sides, version);
   } catch (error) {
-    throw stopError(call, run, error);
+    // A file that changes while it is read is truncated, or has records of both versions.
+    const isChanged = version !== (await fileVersion(run).catch(() => version));
+    const isPlanning = run.step === 'planning' && !call.signal.aborted;
+    throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);
   } finally {
     call.signal.removeEventListener('abort', interrupting);
   }
 }
 
-async function doSteps(call: MigrationCall, run: MigrationRun, sides: OpenSides): Promise<Output> {
+/** @param version that of the source before it is read */
+async function doSteps(
+  call: MigrationCall,
+  run: MigrationRun,
+  sides: OpenSides,
+  version: string | undefined,
+): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, yes, json } = call.options;
   const { source, target } = sides;
-  const version = await fileVersion(run);
   await stageExport(run, source);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
@@ -72,7 +81,7 @@ async function doSteps(call: MigrationCall, run: MigrationRun, sides: OpenSides)
   if (yes || canAsk(call)) show(call, planned);
   if (!(await askConfirmation('Migrate?', call)))
     return { ...planOutput(call, run, planned, digest), exitStatus: () => 'unconfirmed' };
-  if (version !== (await fileVersion(run))) throw sourceChanged({ place: source.place.name, target: run.settings.to });
+  if (version !== (await fileVersion(run))) throw changedSource(run);
   await moveExport(run, target);
   const result = await makeResult(run, made, sides, await prove(run, made.plan, sides));
   const blocks = resultBlocks(result);
@@ -86,6 +95,10 @@ async function fileVersion({ sourceFile }: MigrationRun): Promise<string | undef
   if (sourceFile === undefined) return undefined;
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(sourceFile, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+function changedSource({ settings: { from, to } }: MigrationRun): Error {
+  return sourceChanged({ place: from, target: to });
 }
 
 /** @throws IdentityError ABORTED if the source, the target or the plan is not that of an earlier dry run */
