@@ -1,4 +1,4 @@
-import { runCommandLine } from './commandLine.ts';
+import { runCommandLine } from './commands/commandLine.ts';
 
 const { stdout, stderr, env: environment } = process;
 let broken: string | undefined;

@@ -5,9 +5,9 @@ import { DAY_MS } from '../../shared/clock.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
-import { defineInstanceCommand, flag, optional, type Row, type Surroundings, usageError } from '../command.ts';
-import { embeddedDirectory } from '../instanceLocation.ts';
-import { numberText } from '../numberTexts.ts';
+import { embeddedDirectory } from '../places/instanceLocation.ts';
+import { defineInstanceCommand, flag, optional, type Row, type Surroundings, usageError } from '../terminal/command.ts';
+import { numberText } from '../terminal/numberTexts.ts';
 
 const POLL_MS = 500;
 

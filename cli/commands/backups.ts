@@ -1,8 +1,8 @@
 // The commands `backup` and `restore`.
 
 import { resolve } from 'node:path';
-import { defineInstanceCommand, optional, required } from '../command.ts';
-import { warnOn } from '../terminal.ts';
+import { defineInstanceCommand, optional, required } from '../terminal/command.ts';
+import { warnOn } from '../terminal/terminal.ts';
 
 export const backupCommand = defineInstanceCommand({
   name: 'backup',
@@ -13,7 +13,7 @@ export const backupCommand = defineInstanceCommand({
   options: {},
   examples: ['backup north.backup --data ./north'],
   run: async ({ arguments: [path], location }) => {
-    const { backUp } = await import('../backupFiles.ts');
+    const { backUp } = await import('./backupFiles.ts');
     const file = resolve(path);
     await backUp(location, file);
     return {
@@ -34,7 +34,7 @@ export const restoreCommand = defineInstanceCommand({
   },
   examples: ['restore north.backup --data ./restored --key north.key'],
   prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {
-    const { restoreBackup } = await import('../backupFiles.ts');
+    const { restoreBackup } = await import('./backupFiles.ts');
     await restoreBackup(location, file, { key, warn: warnOn(stderr) });
   },
   run: async ({ store, location: { directory } }) => {

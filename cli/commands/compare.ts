@@ -1,11 +1,7 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
-import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import { differenceLines, fieldTexts, notComparedLines } from '../differenceTexts.ts';
+import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
-import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
-import { recordNoun, words } from '../nouns.ts';
-import { counted, figures, named, numberText } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -14,8 +10,12 @@ import {
   progressOutput,
   secretsOfTwo,
 } from '../places/placeOptions.ts';
-import type { ProgressOutput } from '../progress.ts';
-import { type Line, section } from '../terminal.ts';
+import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../terminal/command.ts';
+import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { recordNoun, words } from '../terminal/nouns.ts';
+import { counted, figures, named, numberText } from '../terminal/numberTexts.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
+import { type Line, section } from '../terminal/terminal.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -36,10 +36,10 @@ export const compareCommand = defineCommand({
   ],
   run: (call) =>
     interruptible(call.signal, NOTHING_CHANGED, async () => {
-      const { openPlaces } = await import('../places/openPlaces.ts');
+      const { openPlaces } = await import('../open/openPlaces.ts');
       const { requireRereadable } = await import('../places/parsePlace.ts');
       const { Comparison: Compared } = await import('../../shared/exportFile/comparison.ts');
-      const { compareSides, explainZitadels } = await import('../compareSides.ts');
+      const { compareSides, explainZitadels } = await import('../comparison/compareSides.ts');
       const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
@@ -69,7 +69,7 @@ async function selectOrganisations(
   options: PlaceExportOptions,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ) {
-  const { onlyOrganisationsOf } = await import('../compareSides.ts');
+  const { onlyOrganisationsOf } = await import('../comparison/compareSides.ts');
   if (first.takes === second.takes)
     return { first: { place: first, options }, second: { place: second, options: () => options } };
   if (first.takes === 'files')

@@ -1,4 +1,3 @@
-import { defineCommand, flag, interruptible, type Output, required, usageError } from '../command.ts';
 import type {
   ExportFile,
   FilePlace,
@@ -8,8 +7,6 @@ import type {
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
-import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
-import { counted } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -19,8 +16,11 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import type { ProgressOutput } from '../progress.ts';
-import { section } from '../terminal.ts';
+import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
+import { section } from '../terminal/terminal.ts';
 
 export const exportCommand = defineCommand({
   name: 'export',
@@ -39,7 +39,7 @@ export const exportCommand = defineCommand({
     'export sqlite:./north --to gs://exports/north.json --credentials-file exporter.json',
   ],
   run: async (call) => {
-    const { openPlaces } = await import('../places/openPlaces.ts');
+    const { openPlaces } = await import('../open/openPlaces.ts');
     const {
       arguments: [from],
       options: given,

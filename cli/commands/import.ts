@@ -1,5 +1,4 @@
 import { total } from '../../shared/collections/counts.ts';
-import { defineCommand, flag, interruptible, type Output, required, usageError } from '../command.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
   DatabasePlace,
@@ -9,8 +8,6 @@ import type {
   PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
-import { counted, countList } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -22,9 +19,12 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import type { ProgressOutput } from '../progress.ts';
-import { type Line, section } from '../terminal.ts';
-import { SECRET_CHOICES } from '../valueFormats.ts';
+import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { counted, countList } from '../terminal/numberTexts.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
+import { type Line, section } from '../terminal/terminal.ts';
+import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 export const importCommand = defineCommand({
   name: 'import',
@@ -48,7 +48,7 @@ export const importCommand = defineCommand({
     'import gs://exports/north.json --to firestore:my-project/north --with all',
   ],
   run: async (call) => {
-    const { openPlaces } = await import('../places/openPlaces.ts');
+    const { openPlaces } = await import('../open/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
     const {
       arguments: [from],

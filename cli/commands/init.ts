@@ -1,8 +1,8 @@
-import { defineInstanceCommand, flag, optional } from '../command.ts';
-import { databaseOption } from '../instanceLocation.ts';
-import { keyCopyText } from '../keyCopyText.ts';
-import { createToken, newTokenFile, tokenText } from '../newToken.ts';
-import { commandLine, section } from '../terminal.ts';
+import { databaseOption } from '../places/instanceLocation.ts';
+import { defineInstanceCommand, flag, optional } from '../terminal/command.ts';
+import { keyCopyText } from '../terminal/keyCopyText.ts';
+import { commandLine, section } from '../terminal/terminal.ts';
+import { createToken, newTokenFile, tokenText } from './newToken.ts';
 
 export const initCommand = defineInstanceCommand({
   name: 'init',
@@ -26,7 +26,7 @@ export const initCommand = defineInstanceCommand({
     requireNewFile(options['token-file']);
   },
   run: async ({ store, options, location, defaultName, environment, now }) => {
-    const { tokenLifetime } = await import('../configuration.ts');
+    const { tokenLifetime } = await import('../terminal/configuration.ts');
     const { initialise } = await import('../../shared/accounts/initialise.ts');
     const lifetimeMs = tokenLifetime(options.expires, { environment });
     const instance = {

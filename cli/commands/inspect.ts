@@ -1,11 +1,7 @@
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
-import { firstNotices, type Notice, noticeLines, noticeSection, withoutEmpty } from '../notices.ts';
-import { words } from '../nouns.ts';
-import { counted, countList, hashLine, numberText } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -14,7 +10,11 @@ import {
   progressOutput,
   secretOptions,
 } from '../places/placeOptions.ts';
-import { section } from '../terminal.ts';
+import { defineCommand, type Output, required } from '../terminal/command.ts';
+import { firstNotices, type Notice, noticeLines, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { words } from '../terminal/nouns.ts';
+import { counted, countList, hashLine, numberText } from '../terminal/numberTexts.ts';
+import { section } from '../terminal/terminal.ts';
 
 export const inspectCommand = defineCommand({
   name: 'inspect',
@@ -24,7 +24,7 @@ export const inspectCommand = defineCommand({
   options: { ...secretOptions, ...exportChoices, ...eventsOption },
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
-    const { openOnlyPlace } = await import('../places/openPlaces.ts');
+    const { openOnlyPlace } = await import('../open/openPlaces.ts');
     const { FileFacts: Facts } = await import('../exports/fileFacts.ts');
     const { inspectPlace } = await import('../exports/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);

@@ -9,7 +9,7 @@ import {
   optional,
   required,
   toList,
-} from '../command.ts';
+} from '../terminal/command.ts';
 
 const membership = {
   user: required('USER_ID', 'the person or service user'),

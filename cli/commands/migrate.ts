@@ -1,6 +1,6 @@
-import { defineCommand } from '../command.ts';
 import { migrationOptions } from '../migrate/migrationOptions.ts';
 import { placeDetails } from '../places/placeOptions.ts';
+import { defineCommand } from '../terminal/command.ts';
 
 export const migrateCommand = defineCommand({
   name: 'migrate',

@@ -1,11 +1,11 @@
 // The commands on organisations.
 
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
-import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, usageError } from '../command.ts';
-import { counted, named } from '../numberTexts.ts';
-import { askConfirmation } from '../questions.ts';
-import { runAlone } from '../runAlone.ts';
-import { section } from '../terminal.ts';
+import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, usageError } from '../terminal/command.ts';
+import { counted, named } from '../terminal/numberTexts.ts';
+import { askConfirmation } from '../terminal/questions.ts';
+import { section } from '../terminal/terminal.ts';
+import { runAlone } from './runAlone.ts';
 
 export const orgListCommand = defineInstanceCommand({
   name: 'org list',

@@ -1,6 +1,8 @@
 // The commands on OTP e-mail factors.
 
 import { readFile } from 'node:fs/promises';
+import type { Match, People } from '../open/people.ts';
+import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
 import {
   defineInstanceCommand,
   flag,
@@ -11,10 +13,8 @@ import {
   required,
   type Surroundings,
   usageError,
-} from '../command.ts';
-import { counted } from '../numberTexts.ts';
-import type { Match, People } from '../people/people.ts';
-import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
+} from '../terminal/command.ts';
+import { counted } from '../terminal/numberTexts.ts';
 
 export const otpEmailEnableCommand = defineInstanceCommand({
   name: 'otp-email enable',
@@ -60,7 +60,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     if (call.options['token-file'] !== undefined)
       throw usageError('--token-file applies only to https://HOST, not to a database');
     const users = await givenUsers(call);
-    const { openDatabasePeople } = await import('../people/openPeople.ts');
+    const { openDatabasePeople } = await import('../open/openPeople.ts');
     return removeFactors(openDatabasePeople(call), users, call);
   },
 });
@@ -77,8 +77,8 @@ function isAddress(text: string): boolean {
 /** Removes the factors of people of an instance or a ZITADEL. */
 async function removeRemotely(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
   const users = await givenUsers(call);
-  const { openAddress } = await import('../places/openPlaces.ts');
-  const { openRemotePeople } = await import('../people/openPeople.ts');
+  const { openAddress } = await import('../open/openPlaces.ts');
+  const { openRemotePeople } = await import('../open/openPeople.ts');
   const settings = await openAddress(call, call.options, address);
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }

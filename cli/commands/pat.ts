@@ -1,9 +1,17 @@
 // The commands on personal access tokens.
 
 import { operations } from '../../shared/auth/token.ts';
-import { defineInstanceCommand, flag, optional, repeatable, required, toList, usageError } from '../command.ts';
-import { createToken, newTokenFile, tokenText } from '../newToken.ts';
-import { counted } from '../numberTexts.ts';
+import {
+  defineInstanceCommand,
+  flag,
+  optional,
+  repeatable,
+  required,
+  toList,
+  usageError,
+} from '../terminal/command.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { createToken, newTokenFile, tokenText } from './newToken.ts';
 
 export const patCreateCommand = defineInstanceCommand({
   name: 'pat create',
@@ -20,7 +28,7 @@ export const patCreateCommand = defineInstanceCommand({
   run: async ({ options, store, environment, now }) => {
     const { user, expires } = options;
     const only = [...new Set(options.only.flat())];
-    const { tokenLifetime } = await import('../configuration.ts');
+    const { tokenLifetime } = await import('../terminal/configuration.ts');
     const { issueToken } = await import('../../shared/accounts/personalAccessTokens.ts');
     const restriction = only.length === 0 ? {} : { operations: only };
     const lifetimeMs = tokenLifetime(expires, { environment });

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../shared/clock.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { defineInstanceCommand, type Output, optional, repeatable, required, usageError } from '../command.ts';
-import { databaseOption } from '../instanceLocation.ts';
-import { createToken, tokenText } from '../newToken.ts';
-import { commandLine, section } from '../terminal.ts';
+import { databaseOption } from '../places/instanceLocation.ts';
+import { defineInstanceCommand, type Output, optional, repeatable, required, usageError } from '../terminal/command.ts';
+import { commandLine, section } from '../terminal/terminal.ts';
+import { createToken, tokenText } from './newToken.ts';
 
 const ONE_DAY = { text: '1d', milliseconds: DAY_MS };
 
@@ -25,7 +25,7 @@ export const migratePrepareCommand = defineInstanceCommand({
   elsewhere: ({ arguments: [place], options }) =>
     place === undefined ? undefined : () => consoleSteps(place, options['token-file']),
   run: async ({ options, store, location, environment, now }) => {
-    const { tokenLifetime } = await import('../configuration.ts');
+    const { tokenLifetime } = await import('../terminal/configuration.ts');
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
     const named = [...new Set(options.only.flat())];
     const only: typeof named = named.length === 0 ? ['export', 'import'] : named;

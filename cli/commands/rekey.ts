@@ -1,7 +1,7 @@
-import { defineInstanceCommand, interruptible } from '../command.ts';
-import { keyCopyText } from '../keyCopyText.ts';
-import { counted } from '../numberTexts.ts';
-import { runAlone } from '../runAlone.ts';
+import { defineInstanceCommand, interruptible } from '../terminal/command.ts';
+import { keyCopyText } from '../terminal/keyCopyText.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { runAlone } from './runAlone.ts';
 
 export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',

@@ -1,4 +1,4 @@
-import { defineInstanceCommand, flag, optional } from '../command.ts';
+import { defineInstanceCommand, flag, optional } from '../terminal/command.ts';
 
 export const serveCommand = defineInstanceCommand({
   name: 'serve',
@@ -15,7 +15,7 @@ export const serveCommand = defineInstanceCommand({
   examples: ['serve --data ./north --port 8080 --docs'],
   run: async (call) => {
     const { host = '127.0.0.1', port = 8080, docs } = call.options;
-    const server = await import('../serveInstance.ts');
+    const server = await import('./serveInstance.ts');
     await server.serveInstance(call, { host, port, docs });
     return undefined;
   },

@@ -1,7 +1,7 @@
 // The commands on users and service users.
 
-import { defineInstanceCommand, flag, optional, required, toList } from '../command.ts';
-import { runAlone } from '../runAlone.ts';
+import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
+import { runAlone } from './runAlone.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');
 

@@ -1,8 +1,8 @@
 // Secrets of a file that a call must select.
 
 import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
-import { usageError } from '../command.ts';
-import type { ProgressOutput } from '../progress.ts';
+import { usageError } from '../terminal/command.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
 import { makeRepeatable, undisposed } from './fileContent.ts';
 import { FileSecrets } from './fileFacts.ts';
 import { inspectPlace } from './inspectPlace.ts';

@@ -3,9 +3,9 @@
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
-import { interruptible, isUsageError, NOTHING_CHANGED } from '../command.ts';
-import { type ProgressOutput, trackPhase } from '../progress.ts';
-import { rejection } from '../serverErrors.ts';
+import { rejection } from '../http/serverErrors.ts';
+import { interruptible, isUsageError, NOTHING_CHANGED } from '../terminal/command.ts';
+import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { makeRepeatable, notIntact } from './fileContent.ts';
 import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';

@@ -6,8 +6,8 @@ import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
-import { usageError } from '../command.ts';
-import type { ProgressOutput } from '../progress.ts';
+import { usageError } from '../terminal/command.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
 
 /** The options of a call of a place that are not part of a request. */

@@ -6,8 +6,8 @@ import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/r
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { uniqueValue } from '../../shared/json/splitter.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
-import { usageError } from '../command.ts';
-import { printable } from '../terminal.ts';
+import { usageError } from '../terminal/command.ts';
+import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 

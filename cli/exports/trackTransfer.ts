@@ -2,7 +2,7 @@
 
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
-import { type Meter, type ProgressOutput, trackPhase, waitText } from '../progress.ts';
+import { type Meter, type ProgressOutput, trackPhase, waitText } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';

@@ -4,7 +4,7 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
-import { stateWord } from '../nouns.ts';
+import { stateWord } from '../terminal/nouns.ts';
 
 /** The number of records that a result lists. */
 const MAX_ACTIVATIONS = 10_000;

@@ -1,12 +1,12 @@
 // The choice of the secrets that a migration moves.
 
 import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { usageError } from '../command.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
-import { askChoice, canAsk } from '../questions.ts';
-import { SECRET_CHOICES } from '../valueFormats.ts';
+import { usageError } from '../terminal/command.ts';
+import { askChoice, canAsk } from '../terminal/questions.ts';
+import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.ts';

@@ -6,7 +6,7 @@ import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { humanUserSection, SEED_TYPE } from '../../shared/organisation/sections/users.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
-import { type Notice, noticeMessage } from '../notices.ts';
+import { type Notice, noticeMessage } from '../terminal/notices.ts';
 import { inspectStaged } from './exportStage.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { ConcernedPerson } from './migrationTypes.ts';

@@ -14,8 +14,8 @@ import {
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
-import { stateWord } from '../nouns.ts';
-import { MAX_EXAMPLES } from '../numberTexts.ts';
+import { stateWord } from '../terminal/nouns.ts';
+import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 // The text about people whose credentials are equal in source and target.
 
-import { counted, firstOf, numberText } from '../numberTexts.ts';
+import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
 /** The texts for compared second factors and for the others. */

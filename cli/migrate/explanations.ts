@@ -4,7 +4,7 @@ import { comparedContent, type RecordContent } from '../../shared/exportFile/com
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import { explainZitadels } from '../compareSides.ts';
+import { explainZitadels } from '../comparison/compareSides.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { OpenSides } from './openSides.ts';

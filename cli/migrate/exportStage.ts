@@ -3,7 +3,6 @@
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { usageError } from '../command.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
@@ -12,6 +11,7 @@ import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace, Place, PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { RecordCounter } from '../exports/recordCounter.ts';
 import { trackImport, trackStore } from '../exports/trackTransfer.ts';
+import { usageError } from '../terminal/command.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';

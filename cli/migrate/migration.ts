@@ -11,13 +11,13 @@ import {
   sourceChanged,
   tokenRejected,
 } from '../../shared/errors/placeErrors.ts';
-import { InterruptedError, isUsageError, type Output, usageError } from '../command.ts';
-import { describeError } from '../describeError.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
-import { askConfirmation, canAsk } from '../questions.ts';
-import { isConnectionLost } from '../reconnection.ts';
+import { isConnectionLost } from '../http/reconnection.ts';
 import { type Block, blockJson, blockLines } from '../report/blocks.ts';
-import { commandLine, layOut, layoutOf, printableJson, section } from '../terminal.ts';
+import { InterruptedError, isUsageError, type Output, usageError } from '../terminal/command.ts';
+import { describeError } from '../terminal/describeError.ts';
+import { askConfirmation, canAsk } from '../terminal/questions.ts';
+import { commandLine, layOut, layoutOf, printableJson, section } from '../terminal/terminal.ts';
 import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
 import { importExport, stageExport } from './exportStage.ts';
 import { isEmptyPlan, planBlocks, resultBlocks } from './migrationBlocks.ts';

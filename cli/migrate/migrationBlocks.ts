@@ -2,13 +2,13 @@
 
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
-import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';
-import { elsewhereLines, type Notice, noticeText } from '../notices.ts';
-import { words } from '../nouns.ts';
-import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../numberTexts.ts';
-import { phaseText, span } from '../progress.ts';
+import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
 import { type Bar, type Block, listBlock, noticeBlock } from '../report/blocks.ts';
-import { commandLine, type Line } from '../terminal.ts';
+import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
+import { words } from '../terminal/nouns.ts';
+import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../terminal/numberTexts.ts';
+import { phaseText, span } from '../terminal/progress.ts';
+import { commandLine, type Line } from '../terminal/terminal.ts';
 import { describeCredentials } from './credentialText.ts';
 import type { ManualStep, MigrationPlan, MigrationResult } from './migrationTypes.ts';
 

@@ -1,6 +1,5 @@
 // The options of `migrate`.
 
-import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
 import {
   eventsOption,
   exportChoices,
@@ -9,7 +8,8 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import { SECRET_CHOICES } from '../valueFormats.ts';
+import { flag, optional, required, type Surroundings, type Values } from '../terminal/command.ts';
+import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 /** The options of a migration. */
 export const migrationOptions = {

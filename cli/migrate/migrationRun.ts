@@ -1,13 +1,13 @@
 // A running migration. It keeps no state for another process: an interrupted migration is run again.
 
-import type { Surroundings } from '../command.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { openPrivateFile } from '../exports/privateFile.ts';
-import { counted } from '../numberTexts.ts';
+import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
-import { movedBy, type PhaseState, type ProgressOutput, pace } from '../progress.ts';
-import { reconnecting } from '../reconnection.ts';
+import type { Surroundings } from '../terminal/command.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { movedBy, type PhaseState, type ProgressOutput, pace } from '../terminal/progress.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';

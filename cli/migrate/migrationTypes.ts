@@ -4,8 +4,8 @@ import type { ImportRequestOptions, ImportWarning } from '../../functions/import
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { OutcomeCounts } from '../exports/importOutcomes.ts';
-import type { Notice } from '../notices.ts';
-import type { PhaseState } from '../progress.ts';
+import type { Notice } from '../terminal/notices.ts';
+import type { PhaseState } from '../terminal/progress.ts';
 
 /** A side of a migration. */
 export interface MigrationSide {

@@ -1,15 +1,15 @@
 // The two sides of a migration: opening and describing them.
 
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
-import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import {
   type DescribedPlace,
   type Place,
   requireNoneForZitadel,
   requireOtherInstance,
 } from '../exports/placeInterfaces.ts';
-import { openPlaces } from '../places/openPlaces.ts';
+import { openPlaces } from '../open/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
+import { interruptible, NOTHING_CHANGED, type Surroundings } from '../terminal/command.ts';
 import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 

@@ -3,10 +3,10 @@
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
-import { fieldTexts } from '../differenceTexts.ts';
+import { combinePairs, compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
+import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
-import { counted } from '../numberTexts.ts';
+import { counted } from '../terminal/numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
 import { credentialTally } from './credentialTally.ts';

@@ -3,10 +3,10 @@
 import { resolve } from 'node:path';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { usageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
 import { exportOptionsOf, importOptionsOf, type SecretFiles } from '../places/placeOptions.ts';
+import { usageError } from '../terminal/command.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 

@@ -3,7 +3,7 @@ import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import { stateWord } from '../nouns.ts';
+import { stateWord } from '../terminal/nouns.ts';
 import type { UndonePerson } from './migrationTypes.ts';
 
 const MAX_LISTED_PEOPLE = 1_000;

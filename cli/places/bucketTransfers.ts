@@ -11,9 +11,9 @@ import {
 import { readContinued } from '../../shared/objectStorage/continuedRead.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../httpClient.ts';
-import { isLoopback } from '../loopback.ts';
-import { connectionReason } from '../tls.ts';
+import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../http/httpClient.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { connectionReason } from '../http/tls.ts';
 
 /** An address that permits one transfer. It is a credential: no message contains more of it than the origin. */
 interface TransferAddress {

@@ -9,9 +9,9 @@ import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceInvalid, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { isPlainJson, REQUEST_START_BYTES } from '../../shared/exportFile/fileForm.ts';
 import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
-import type { Surroundings } from '../command.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
+import type { Surroundings } from '../terminal/command.ts';
 
 /** Opens a file as a place. It need not exist. */
 export function openFile(path: string): FilePlace {

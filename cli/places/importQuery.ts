@@ -2,9 +2,9 @@
 
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
-import { usageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
-import { numberText } from '../numberTexts.ts';
+import { usageError } from '../terminal/command.ts';
+import { numberText } from '../terminal/numberTexts.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_QUERY_CHARACTERS = 8_000;

@@ -11,7 +11,7 @@ import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.
 import type { StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
-import type { HttpResponse } from '../httpClient.ts';
+import type { HttpResponse } from '../http/httpClient.ts';
 import type { Server, ServerCall } from './server.ts';
 
 /** An open database, and the hashing of clear passwords. */

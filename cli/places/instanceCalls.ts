@@ -2,7 +2,7 @@
 
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import type { PlaceOperation } from '../exports/placeInterfaces.ts';
-import { callBriefly, type HttpResponse } from '../httpClient.ts';
+import { callBriefly, type HttpResponse } from '../http/httpClient.ts';
 import { responseError } from './instanceResponses.ts';
 import type { Server, ServerCall } from './server.ts';
 

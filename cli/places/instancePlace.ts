@@ -24,8 +24,8 @@ import {
   type Recognised,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
-import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
-import { counted } from '../numberTexts.ts';
+import { callBriefly, type HttpResponse, readText } from '../http/httpClient.ts';
+import { counted } from '../terminal/numberTexts.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, CHECK_ADDRESS, readImportResponse, responseError } from './instanceResponses.ts';

@@ -23,8 +23,8 @@ import {
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
-import { type HttpResponse, readText } from '../httpClient.ts';
-import { rejection } from '../serverErrors.ts';
+import { type HttpResponse, readText } from '../http/httpClient.ts';
+import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './server.ts';
 
 const BEFORE_RESULT = 'before the result';

@@ -4,8 +4,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { checkObjectName, objectUri } from '../../shared/objectStorage/objectName.ts';
-import { usageError } from '../command.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { usageError } from '../terminal/command.ts';
 
 /** A parsed place. All texts of the same place have the same `name`, so compare that. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;

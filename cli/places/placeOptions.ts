@@ -1,10 +1,18 @@
 // The options of commands on places.
 
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { flag, optional, repeatable, required, type Surroundings, usageError, type Values } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
-import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
-import { SECRET_CHOICES } from '../valueFormats.ts';
+import {
+  flag,
+  optional,
+  repeatable,
+  required,
+  type Surroundings,
+  usageError,
+  type Values,
+} from '../terminal/command.ts';
+import { type ProgressOutput, progressEvents, progressLines } from '../terminal/progress.ts';
+import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
 const SELECTION = 'Selection and conflicts';

@@ -2,8 +2,8 @@
 
 import { placeLost } from '../../shared/errors/placeErrors.ts';
 import type { ExportFile } from '../exports/placeInterfaces.ts';
-import { callServer, type HttpCall, type HttpResponse } from '../httpClient.ts';
-import { connectionReason } from '../tls.ts';
+import { callServer, type HttpCall, type HttpResponse } from '../http/httpClient.ts';
+import { connectionReason } from '../http/tls.ts';
 
 /** A call of a server. Its body is either in memory or an export file. */
 export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {

@@ -1,8 +1,8 @@
 // Plans and results as blocks, and their printers for the terminal and for programs.
 
-import { type Notice, type NoticeKind, noticeText, shownNotices } from '../notices.ts';
-import { firstLines, numberText } from '../numberTexts.ts';
-import { type Line, section } from '../terminal.ts';
+import { type Notice, type NoticeKind, noticeText, shownNotices } from '../terminal/notices.ts';
+import { firstLines, numberText } from '../terminal/numberTexts.ts';
+import { type Line, section } from '../terminal/terminal.ts';
 
 /** A bar of a picture, with its parts, such as the created records of a section. */
 export interface Bar {

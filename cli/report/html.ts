@@ -1,7 +1,7 @@
 // HTML with escaped values.
 
 import { html as escaped, raw } from 'hono/html';
-import { printable } from '../terminal.ts';
+import { printable } from '../terminal/terminal.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof raw>;

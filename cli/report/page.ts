@@ -1,7 +1,7 @@
 // The printer of blocks as a page.
 
-import { numberText } from '../numberTexts.ts';
-import type { Line } from '../terminal.ts';
+import { numberText } from '../terminal/numberTexts.ts';
+import type { Line } from '../terminal/terminal.ts';
 import type { Bar, Block } from './blocks.ts';
 import { type Html, html } from './html.ts';
 import { style } from './style.ts';

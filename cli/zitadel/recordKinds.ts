@@ -10,7 +10,7 @@ import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldPath } from '../../shared/organisation/relations.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
 import type { DeactivatableSection } from '../../shared/organisation/sections/states.ts';
-import { recordNoun } from '../nouns.ts';
+import { recordNoun } from '../terminal/nouns.ts';
 import type { SearchPage } from './rpc.ts';
 
 /** The event of the creation of a section's records. */

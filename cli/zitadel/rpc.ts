@@ -13,8 +13,8 @@ import {
   zitadelContextMissing,
   zitadelHeaderLost,
 } from '../../shared/errors/placeErrors.ts';
-import { callServer, type HttpResponse } from '../httpClient.ts';
-import { connectionReason } from '../tls.ts';
+import { callServer, type HttpResponse } from '../http/httpClient.ts';
+import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import { MAX_RESPONSE_BYTES, plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 

@@ -10,8 +10,8 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type RetryPolicy, retry } from '../../shared/retry.ts';
-import { type CallConnection, callServer, limitAttempt, readBytes } from '../httpClient.ts';
-import { connectionReason } from '../tls.ts';
+import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
+import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 
 /** A ZITADEL with the credentials for it, and the signal that ends calls. */

@@ -29,9 +29,9 @@ const harmless: Readonly<Record<string, string>> = {
 const assembling = [
   'shared/organisation/passwordHashes.ts',
   'shared/organisation/valueRules.ts',
-  'cli/commandLine.ts',
-  'cli/help.ts',
-  'cli/terminal.ts',
+  'cli/commands/commandLine.ts',
+  'cli/commands/help.ts',
+  'cli/terminal/terminal.ts',
 ];
 
 interface File {

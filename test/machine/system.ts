@@ -1,6 +1,6 @@
-import type { OpenInstance } from '../../cli/command.ts';
-import { commands } from '../../cli/commands.ts';
-import { parseValues } from '../../cli/parseValues.ts';
+import { commands } from '../../cli/commands/commands.ts';
+import { parseValues } from '../../cli/commands/parseValues.ts';
+import type { OpenInstance } from '../../cli/terminal/command.ts';
 import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import { createApp } from '../../shared/http/app.ts';

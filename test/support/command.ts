@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { runCommandLine } from '../../cli/commandLine.ts';
+import { runCommandLine } from '../../cli/commands/commandLine.ts';
 import { type EndedCommand, identityProcess, parsedOutput, withoutTrail } from './processes/programs.ts';
 
 /** The environment of a command, where it differs from this process. */

@@ -1,10 +1,10 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { defineCommand, type GivenValues, required } from '../../cli/command.ts';
-import { createProgram, namedCommand } from '../../cli/commandLine.ts';
-import { commands } from '../../cli/commands.ts';
-import { parseValues } from '../../cli/parseValues.ts';
+import { createProgram, namedCommand } from '../../cli/commands/commandLine.ts';
+import { commands } from '../../cli/commands/commands.ts';
+import { parseValues } from '../../cli/commands/parseValues.ts';
+import { defineCommand, type GivenValues, required } from '../../cli/terminal/command.ts';
 import { identity } from '../support/command.ts';
 import { init } from '../support/instances/commandInstance.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';

@@ -10,7 +10,7 @@ import { recordSections, sections } from '../../../shared/organisation/sections.
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
-import { words } from '../../nouns.ts';
+import { words } from '../../terminal/nouns.ts';
 import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';

@@ -17,7 +17,7 @@ import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import { type SectionName, statesOf } from '../../../shared/organisation/section.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { named } from '../../numberTexts.ts';
+import { named } from '../../terminal/numberTexts.ts';
 import { closables } from '../import/closable.ts';
 import type { OrganisationSearches } from '../recordKinds.ts';
 import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcError, rpcTransport, searchAll } from '../rpc.ts';

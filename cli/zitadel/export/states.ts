@@ -7,8 +7,8 @@ import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../.
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
-import { recordNoun } from '../../nouns.ts';
-import { counted, MAX_EXAMPLES } from '../../numberTexts.ts';
+import { recordNoun } from '../../terminal/nouns.ts';
+import { counted, MAX_EXAMPLES } from '../../terminal/numberTexts.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';

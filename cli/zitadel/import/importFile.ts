@@ -10,13 +10,13 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { usageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
-import { counted } from '../../numberTexts.ts';
-import { asRefusal } from '../../serverErrors.ts';
+import { asRefusal } from '../../http/serverErrors.ts';
+import { usageError } from '../../terminal/command.ts';
+import { counted } from '../../terminal/numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import {

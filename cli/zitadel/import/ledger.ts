@@ -27,9 +27,9 @@ import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
-import { noticeMessage } from '../../notices.ts';
-import { recordNoun } from '../../nouns.ts';
-import { named } from '../../numberTexts.ts';
+import { noticeMessage } from '../../terminal/notices.ts';
+import { recordNoun } from '../../terminal/nouns.ts';
+import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 

@@ -11,7 +11,7 @@ import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { recordNoun } from '../../nouns.ts';
+import { recordNoun } from '../../terminal/nouns.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import { readOrganisations } from '../organisationEvents.ts';
 import { type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';

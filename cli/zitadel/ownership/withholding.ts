@@ -2,7 +2,7 @@
 
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
-import { named } from '../../numberTexts.ts';
+import { named } from '../../terminal/numberTexts.ts';
 import { readEventsOf } from '../events.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';

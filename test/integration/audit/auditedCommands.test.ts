@@ -3,7 +3,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { commands } from '../../../cli/commands.ts';
+import { commands } from '../../../cli/commands/commands.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';

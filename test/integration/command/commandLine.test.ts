@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../../cli/commandLine.ts';
-import { commands } from '../../../cli/commands.ts';
+import { createProgram } from '../../../cli/commands/commandLine.ts';
+import { commands } from '../../../cli/commands/commands.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { callServer } from '../../../cli/httpClient.ts';
+import { callServer } from '../../../cli/http/httpClient.ts';
 import {
   httpExpectationFailed,
   httpHeadersTooLarge,

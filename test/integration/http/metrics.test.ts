@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countedStore, createMetrics } from '../../../cli/metrics.ts';
+import { countedStore, createMetrics } from '../../../cli/commands/metrics.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { type DocumentKey, documentId } from '../../../shared/store/store.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openRemote } from '../../../cli/places/remotePlace.ts';
+import { openRemote } from '../../../cli/open/remotePlace.ts';
 import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { identity } from '../../support/command.ts';

@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import { runCommandLine } from '../../../cli/commandLine.ts';
+import { runCommandLine } from '../../../cli/commands/commandLine.ts';
 import type { HostReply, HostRequest } from './hostedCommand.ts';
 
 // The process behind `hostedCommand.ts`: runs several commands at once.

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { ImportMeter, PlaceImportOptions } from '../../../cli/exports/placeInterfaces.ts';
-import { noticeMessage } from '../../../cli/notices.ts';
+import { noticeMessage } from '../../../cli/terminal/notices.ts';
 import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../../cli/commands.ts';
-import { instanceOptions } from '../../../cli/instanceLocation.ts';
+import { commands } from '../../../cli/commands/commands.ts';
+import { instanceOptions } from '../../../cli/places/instanceLocation.ts';
 import { exportFields } from '../../../functions/export/contract.ts';
 import { importFields } from '../../../functions/import/contract.ts';
 import * as command from '../../../shared/errors/commandErrors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resultBlocks } from '../../../../cli/migrate/migrationBlocks.ts';
 import { blockLines } from '../../../../cli/report/blocks.ts';
-import { layOut, layoutOf } from '../../../../cli/terminal.ts';
+import { layOut, layoutOf } from '../../../../cli/terminal/terminal.ts';
 import { migrationResult } from '../../../support/migrationResult.ts';
 
 const nothing = {

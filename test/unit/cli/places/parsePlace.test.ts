@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isUsageError, usageError } from '../../../../cli/command.ts';
 import { parsePlace, requireRereadable } from '../../../../cli/places/parsePlace.ts';
+import { isUsageError, usageError } from '../../../../cli/terminal/command.ts';
 import { testDirectory } from '../../../support/places/servedPlace.ts';
 
 describe('a place', () => {

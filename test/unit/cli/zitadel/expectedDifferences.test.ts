@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainZitadels } from '../../../../cli/compareSides.ts';
+import { explainZitadels } from '../../../../cli/comparison/compareSides.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
 import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';

@@ -1,0 +1,210 @@
+// Parsing of command lines by commander.
+
+import {
+  Argument,
+  Command as Commander,
+  CommanderError,
+  Option as CommanderOption,
+  InvalidArgumentError,
+  type OutputConfiguration,
+} from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { IdentityError } from '../../shared/errors/identityError.ts';
+import {
+  type Command,
+  type ExitStatus,
+  exitCodes,
+  type GivenValues,
+  type Option,
+  type Parameter,
+  type Surroundings,
+  usageError,
+} from '../terminal/command.ts';
+import { startedBy } from '../terminal/terminal.ts';
+import { commands, families } from './commands.ts';
+import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
+
+/**
+ * Parses a command line and runs its command. Errors are printed.
+ * @param words the words after `identity`
+ * @returns the exit code
+ */
+export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  return exitCodes[await runWords(words, surroundings)].code;
+}
+
+async function runWords(given: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
+  const { stdout, stderr } = surroundings;
+  let exitStatus: ExitStatus = 'done';
+  const program = createProgram(
+    async (command, given) => {
+      // Loaded lazily, so that help and usage errors are fast.
+      const { runCommand } = await import('./runCommand.ts');
+      exitStatus = await runCommand(command, given, surroundings);
+    },
+    { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) },
+  );
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  try {
+    if (given[0] === 'help') requireCommand(program, given.slice(1));
+    if (words.length === 0) program.outputHelp();
+    else await program.parseAsync([...words], { from: 'user' });
+    return exitStatus;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return printError(error, surroundings);
+    if (error.exitCode === 0) return 'done';
+    if (error.code === 'commander.help') return 'usage';
+    const command = namedCommand(program, words);
+    const mistyped = await findMistypedSubcommand(error, command, words);
+    return printError(mistyped ?? asUsageError(error, command), surroundings);
+  }
+}
+
+/**
+ * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
+ * @throws IdentityError USAGE_INVALID for other words
+ */
+function requireCommand(program: Commander, words: readonly string[]): void {
+  const name = fullCommandName(namedCommand(program, words));
+  if (name !== ['identity', ...words].join(' '))
+    throw usageError(`unknown command '${words.join(' ')}': run ${name} --help`);
+}
+
+/** Returns the error for an unknown subcommand, which commander reports as an excess argument. */
+async function findMistypedSubcommand(
+  { code }: CommanderError,
+  command: Commander,
+  words: readonly string[],
+): Promise<IdentityError | undefined> {
+  const name = fullCommandName(command);
+  const word = words[name.split(' ').length - 1] ?? '';
+  const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
+  if (!isMistyped) return undefined;
+  const { nearestName } = await import('../../shared/wire/ignoredFields.ts');
+  const known = command.commands.map((below) => below.name());
+  const nearest = nearestName(word, known);
+  const remedy = nearest === undefined ? `run ${name} --help` : `did you mean ${nearest}?`;
+  return usageError(`unknown command '${word}': ${remedy}`);
+}
+
+async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
+  const { describeError, writtenText } = await import('../terminal/describeError.ts');
+  const { message, exitStatus } = describeError(error, environment.LOG_LEVEL);
+  stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
+  const written = writtenText(error);
+  if (written !== undefined) stderr.write(`${written}\n`);
+  return exitStatus;
+}
+
+/** Matches the program's name before a recommended command. */
+const namedCommands = new RegExp(
+  `(?<![\\w./-])identity(?= (?:${[...new Set(commands.map(({ name }) => name.split(' ')[0]))].join('|')})\\b)`,
+  'g',
+);
+
+/** Converts an error of commander to one line with a remedy. */
+function asUsageError({ message }: CommanderError, command: Commander): IdentityError {
+  const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
+  const line = problem
+    .replace(/[<>]/g, '')
+    .replaceAll('\n', ' ')
+    .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
+  const remedy = suggestion === undefined ? `run ${fullCommandName(command)} --help` : `did you mean ${suggestion}?`;
+  return usageError(`${line}: ${remedy}`);
+}
+
+/** The commit of an installed package, defined by its build. */
+declare const COMMIT: string | undefined;
+
+const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
+
+type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
+
+/** Builds the parser of command lines from the definitions of commands. It throws errors without printing them. */
+export function createProgram(
+  run: RunCommand,
+  output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
+  all = commands,
+): Commander {
+  const program = new Commander('identity')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help, or that of a command')
+    .helpCommand(false)
+    .configureHelp(helpFormat(all))
+    // A command and its subcommands may have options of the same name.
+    .enablePositionalOptions()
+    .configureOutput({ ...output, outputError: () => {} })
+    .exitOverride();
+  for (const command of all) addCommand(program, command, run);
+  return program;
+}
+
+/** Finds the most specific command that words select. */
+export function namedCommand(program: Commander, words: readonly string[]): Commander {
+  const [word, ...others] = words;
+  const found = program.commands.find((command) => command.name() === word);
+  return found === undefined ? program : namedCommand(found, others);
+}
+
+/** Returns a command's full name, such as `identity pat create`. */
+function fullCommandName(command: Commander): string {
+  return command.parent === null ? command.name() : `${fullCommandName(command.parent)} ${command.name()}`;
+}
+
+function addCommand(program: Commander, command: Command, run: RunCommand): Commander {
+  const [first = '', second] = command.name.split(' ');
+  const parent = second === undefined ? program : findFamily(program, first);
+  const added = parent
+    .command(second ?? first)
+    .summary(command.summary)
+    .description([command.summary, command.details ?? []].flat().join('\n'))
+    .usage(commandUsage(command))
+    .helpCommand(false);
+  for (const argument of command.arguments) added.addArgument(describeArgument(argument));
+  for (const [name, option] of Object.entries({ ...command.options, ...commonOptions(command) }))
+    added.addOption(describeOption(name, option));
+  return added
+    .addHelpText('after', (context) => exampleText(command, context.command.configureOutput().getOutHelpWidth?.()))
+    .action(() => run(command, { positionals: added.args, options: givenOptions(added) }));
+}
+
+/** Finds or adds a family: a command with subcommands only. */
+function findFamily(program: Commander, name: string): Commander {
+  const found = program.commands.find((command) => command.name() === name);
+  const description = families[name] ?? '';
+  return found ?? program.command(name).description(description).usage('COMMAND').helpCommand(false);
+}
+
+function describeArgument({ value, meaning, isRequired, isRepeatable }: Parameter): Argument {
+  const name = isRepeatable ? `${value}...` : value;
+  return new Argument(isRequired ? `<${name}>` : `[${name}]`, meaning);
+}
+
+function describeOption(name: string, option: Option): CommanderOption {
+  const { value, meaning, group = 'Options' } = option;
+  const described =
+    value === undefined
+      ? new CommanderOption(`--${name}`, meaning)
+      : new CommanderOption(`--${name} <${value}>${option.isRepeatable ? '...' : ''}`, meaning).argParser(
+          collectValues(option.isRepeatable),
+        );
+  return described.helpGroup(`${group}:`);
+}
+
+/** Collects the values of one option. Commander would silently use the last one. */
+function collectValues(
+  isRepeatable: boolean,
+): (value: string, earlier: readonly string[] | undefined) => readonly string[] {
+  return (value, earlier = []) => {
+    if (!isRepeatable && earlier.length > 0) throw new InvalidArgumentError('specify the option once');
+    return [...earlier, value];
+  };
+}
+
+function givenOptions(command: Commander): GivenValues['options'] {
+  const given = command.options.flatMap((option) => {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    return value === undefined ? [] : [[option.name(), Array.isArray(value) ? value.map(String) : []] as const];
+  });
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,66 @@
+// The list of all commands.
+
+import type { Command } from '../terminal/command.ts';
+import { auditCommand } from './audit.ts';
+import { backupCommand, restoreCommand } from './backups.ts';
+import { compareCommand } from './compare.ts';
+import { exportCommand } from './export.ts';
+import { importCommand } from './import.ts';
+import { initCommand } from './init.ts';
+import { inspectCommand } from './inspect.ts';
+import { memberAddCommand, memberListCommand, memberRemoveCommand } from './member.ts';
+import { migrateCommand } from './migrate.ts';
+import { orgDeleteCommand, orgListCommand } from './org.ts';
+import { otpEmailEnableCommand, otpEmailRemoveCommand } from './otpEmail.ts';
+import { patCreateCommand, patListCommand, patRevokeCommand } from './pat.ts';
+import { migratePrepareCommand } from './prepare.ts';
+import { rekeyCommand } from './rekey.ts';
+import { serveCommand } from './serve.ts';
+import {
+  serviceUserCreateCommand,
+  serviceUserDeleteCommand,
+  userListCommand,
+  userLockCommand,
+  userUnlockCommand,
+} from './user.ts';
+
+/** The descriptions of families, the commands with a common first word. */
+export const families: Readonly<Record<string, string>> = {
+  member: 'manage roles of users',
+  org: 'manage organisations',
+  'otp-email': 'manage the OTP e-mail factor',
+  pat: 'manage personal access tokens',
+  'service-user': 'manage service users',
+  user: 'manage people and service users',
+};
+
+/** All commands of `identity`, in the order of the help. Definitions are light: each loads its modules when it runs. */
+export const commands: readonly Command[] = [
+  initCommand,
+  serveCommand,
+  rekeyCommand,
+  backupCommand,
+  restoreCommand,
+  auditCommand,
+  migrateCommand,
+  migratePrepareCommand,
+  exportCommand,
+  importCommand,
+  compareCommand,
+  inspectCommand,
+  otpEmailRemoveCommand,
+  otpEmailEnableCommand,
+  userListCommand,
+  userLockCommand,
+  userUnlockCommand,
+  serviceUserCreateCommand,
+  serviceUserDeleteCommand,
+  patCreateCommand,
+  patListCommand,
+  patRevokeCommand,
+  memberAddCommand,
+  memberRemoveCommand,
+  memberListCommand,
+  orgListCommand,
+  orgDeleteCommand,
+];

@@ -1,0 +1,117 @@
+// The help of the command.
+
+import { styleText } from 'node:util';
+import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
+import { instanceOptions } from '../places/instanceLocation.ts';
+import { type Command, exitCodes, flag, type Options } from '../terminal/command.ts';
+import { commandLine, DEFAULT_COLUMNS, layOut, section } from '../terminal/terminal.ts';
+
+const bold = (text: string) => styleText('bold', text, { validateStream: false });
+
+/** The option of every command that prints a single document. */
+const jsonOption = { json: flag('print one JSON document on standard output') };
+
+/** Returns the options that all commands on an instance have. */
+export function commonOptions({ instance }: Command): Options {
+  return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
+}
+
+/** Returns a command's usage after its name: arguments, required options, and `[OPTIONS]`. */
+export function commandUsage(command: Command): string {
+  const needed = Object.entries(command.options).flatMap(([name, option]) =>
+    option.value !== undefined && option.isRequired ? [`--${name} ${option.value}`] : [],
+  );
+  return [...argumentUsage(command), ...needed, '[OPTIONS]'].join(' ');
+}
+
+function argumentUsage(command: Command): string[] {
+  return command.arguments.map(({ value, isRequired, isRepeatable }) => {
+    const term = isRequired ? value : `[${value}]`;
+    return isRepeatable ? `${term}...` : term;
+  });
+}
+
+/**
+ * Configures commander's help: all commands on one screen, full command names, options under headings, values without
+ * brackets, and titles in bold on a terminal.
+ */
+export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
+  formatHelp: (command, helper) => {
+    const { helpWidth: columns = DEFAULT_COLUMNS } = helper;
+    if (command.parent === null) return commandOverview(all, columns);
+    const changed = {
+      visibleCommands: (one: Commander) => (isRunnable(one) ? [] : [...one.commands]),
+      commandDescription,
+      visibleOptions: (one: Commander) => [...one.options],
+      commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
+      boxWrap: (text: string, width: number) => Help.prototype.boxWrap.call(helper, breakWords(text, width), width),
+    };
+    return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
+  },
+  // Descriptions are wrapped on narrow terminals too.
+  minWidthToWrap: 10,
+  subcommandTerm: (command) =>
+    [...subcommandWords(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
+  optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
+  styleTitle: bold,
+});
+
+/** Returns a command's examples for the end of its help. */
+export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): string {
+  const lines = examples.map((example) => commandLine(`identity ${example}`));
+  return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
+}
+
+/** The forms of PLACE, which fit three lines of 80 columns. */
+const PLACE_FORMS =
+  'PLACE: https://HOST (an instance or a ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
+
+/** Returns the help of the whole command. It fits a screen of 80 columns and 40 lines. */
+function commandOverview(all: readonly Command[], columns: number): string {
+  const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
+  const widest = Math.max(...all.map(({ name }) => name.length));
+  const lines = [
+    "Usage: identity COMMAND; identity help COMMAND prints a command's options",
+    '',
+    ...all.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
+    '',
+    PLACE_FORMS,
+    `Exit codes: ${codes.join('; ')}`,
+  ];
+  return `${layOut(lines, { columns, isColoured: true })}\n`.replace(/^(?:Usage|PLACE|Exit codes):/gm, bold);
+}
+
+/** Whether a command can run without a subcommand. */
+function isRunnable({ options }: Commander): boolean {
+  return options.length > 0;
+}
+
+/** Returns a command's description, with its subcommands if it can also run by itself. */
+function commandDescription(command: Commander): string {
+  const names = command.commands.map((below) => below.name());
+  const isShort = names.length > 0 && isRunnable(command);
+  return `${command.description()}${isShort ? `\nSubcommands: ${names.join(', ')}.` : ''}`;
+}
+
+const USAGE = 'Usage: ';
+
+/** Wraps a usage between its arguments and options, without breaking them. */
+function wrapUsage(usage: string, columns: number): string {
+  const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
+  return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
+}
+
+/** Breaks words that are longer than their column. */
+function breakWords(text: string, width: number): string {
+  return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
+}
+
+/** Returns the words that select a command, without the program's name. */
+function subcommandWords(command: Commander): string[] {
+  return command.parent === null ? [] : [...subcommandWords(command.parent), command.name()];
+}
+
+function argumentTerm(argument: { readonly required: boolean; readonly variadic: boolean; name(): string }): string {
+  const term = argument.required ? argument.name() : `[${argument.name()}]`;
+  return argument.variadic ? `${term}...` : term;
+}

@@ -1,0 +1,30 @@
+// New tokens in the output of commands.
+
+import type { NewToken } from '../../shared/accounts/personalAccessTokens.ts';
+import { optional, type Values } from '../terminal/command.ts';
+
+/** The option of commands that create a token. */
+export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a new file instead of printing it') };
+
+/** A new token as a command prints it: the token, or the file that contains it. */
+type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };
+
+/**
+ * Creates a token, and stores it in the file of `--token-file` if that is set.
+ * @returns the created objects, with the file's name instead of a stored token
+ */
+export async function createToken<Created extends NewToken>(
+  { 'token-file': tokenFile }: Values<typeof newTokenFile>,
+  create: () => Promise<Created>,
+): Promise<Omit<Created, 'token'> & ShownToken> {
+  if (tokenFile === undefined) return create();
+  const { storeNewToken } = await import('../../shared/auth/tokenFile.ts');
+  const { token: _, ...created } = await storeNewToken(tokenFile, create);
+  return { ...created, tokenFile };
+}
+
+/** Returns the text for a new token: the token, or the file that contains it. */
+export function tokenText({ token, tokenFile, tokenId, expiresAt }: ShownToken): string {
+  const shown = tokenFile === undefined ? `token ${token}` : `token in ${tokenFile}`;
+  return `${shown} (id ${tokenId}), valid until ${expiresAt}`;
+}

@@ -1,0 +1,177 @@
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { Audit } from '../../shared/audit/audit.ts';
+import { type AuditFacts, MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
+import { instanceMissing } from '../../shared/errors/commandErrors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { configureLog } from '../../shared/log.ts';
+import { hasDatabase, openStore } from '../../shared/store/openStore.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { instanceLocation } from '../places/instanceLocation.ts';
+import {
+  type Command,
+  type CommandCall,
+  type ExitStatus,
+  type GivenValues,
+  type InstanceCommand,
+  InterruptedError,
+  interruptible,
+  type ListOutput,
+  type Output,
+  type Surroundings,
+  usageError,
+} from '../terminal/command.ts';
+import { type Layout, layOut, layOutTable, layoutOf, printable, printableJson } from '../terminal/terminal.ts';
+import { parseValues } from './parseValues.ts';
+
+type AnyOutput = Output | ListOutput | undefined;
+
+/**
+ * Checks the values of a call, runs its command and prints the output.
+ * @returns how the command ended
+ */
+export async function runCommand(
+  command: Command,
+  given: GivenValues,
+  surroundings: Surroundings,
+): Promise<ExitStatus> {
+  configureLog('info', surroundings.stderr);
+  const call: CommandCall = { ...surroundings, ...(await parseValues(command, given)) };
+  const print = async (output: AnyOutput) => {
+    if (output !== undefined) await printOutput(output, given.options.json !== undefined, surroundings);
+    return output?.exitStatus?.() ?? 'done';
+  };
+  if (command.instance === 'none') return print(await command.run(call));
+  const elsewhere = command.elsewhere?.(call);
+  const { data: [data] = [], firestore: [firestore] = [] } = given.options;
+  if (elsewhere !== undefined && (data ?? firestore) !== undefined)
+    throw usageError('an address, --data and --firestore are mutually exclusive: specify one of them');
+  if (elsewhere !== undefined) return print(await elsewhere());
+  const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
+  if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing({ directory: data ?? '' });
+  const onInstance = { ...call, environment };
+  await command.prepare?.(onInstance, location);
+  const store = await openStore(location);
+  try {
+    const run = () => command.run({ ...onInstance, store, location, defaultName, print });
+    // Lists are read while they are printed, so the store stays open.
+    if (!command.isAudited) return await print(await run());
+    const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
+    return await print(await runAudited(command, given, audit, run));
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Prints the output of a command.
+ * @throws InterruptedError for a list that the signal ends
+ */
+async function printOutput(
+  output: Output | ListOutput,
+  asJson: boolean,
+  { stdout, stderr, environment, signal }: Surroundings,
+): Promise<void> {
+  if (!('rows' in output)) {
+    const { json, text } = output;
+    const stream = output.stream === 'stderr' ? stderr : stdout;
+    const shown = asJson ? printableJson(json) : layOut([text].flat(), layoutOf(stream, environment));
+    stream.write(`${shown}\n`);
+    return;
+  }
+  const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
+  const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
+  await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
+    // The signal is the only end of an endless list. A reader may close the pipe early.
+    if (!(output.isEndless && error instanceof InterruptedError) && systemCode(error) !== 'EPIPE') throw error;
+  });
+}
+
+async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
+  for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
+}
+
+/** Yields a list as JSON, without holding all of it. Yields nothing if the first row fails. */
+async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
+  const start = `{${JSON.stringify(name)}:[`;
+  let count = 0;
+  for await (const { json } of rows) {
+    yield `${count === 0 ? start : ','}${printableJson(json)}`;
+    count++;
+  }
+  yield `${count === 0 ? start : ''}]}\n`;
+}
+
+async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): AsyncGenerator<string> {
+  let count = 0;
+  async function* cells(): AsyncGenerator<readonly string[]> {
+    for await (const row of rows) {
+      yield row.cells;
+      count++;
+    }
+  }
+  for await (const line of layOutTable(heads, cells(), layout)) yield `${line}\n`;
+  if (count === 0) yield `no ${name}\n`;
+}
+
+/**
+ * Runs an audited command. The audit trail records its start, and its outcome at the end.
+ * @throws IdentityError UNAVAILABLE if the start cannot be recorded; the command does not run then
+ */
+async function runAudited(
+  command: InstanceCommand,
+  given: GivenValues,
+  audit: Audit,
+  run: () => Promise<AnyOutput>,
+): Promise<AnyOutput> {
+  try {
+    const call = audit.command(command.name);
+    let output: AnyOutput;
+    await call.begin(commandFacts(command, given), () => createdIds(output));
+    try {
+      output = await run();
+      await call.end(output?.exitStatus?.() === 'unconfirmed' ? unconfirmed() : undefined);
+      return output;
+    } catch (error) {
+      await call.end(asOutcome(error));
+      throw error;
+    }
+  } finally {
+    await audit.close();
+  }
+}
+
+/** Returns the recorded facts of a call. Neither arguments nor options contain secrets. */
+function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
+  const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
+  const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
+  const orgIds = isAboutOrganisations ? positionals : options.org;
+  const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
+  return {
+    account: systemAccount(),
+    ...(target === undefined ? {} : { target: target.slice(0, MAX_RECORDED_CHARACTERS) }),
+    ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
+    flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),
+  };
+}
+
+const optionalId = z.string().exactOptional();
+const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
+
+/** Returns only the ids in a command's output, which may contain a token. */
+function createdIds(output: AnyOutput): AuditFacts {
+  const { data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
+  return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
+}
+
+/** Returns the outcome of a call that was not confirmed. */
+function unconfirmed(): IdentityError {
+  return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
+}
+
+/** Converts an error of a call to the recorded outcome. */
+function asOutcome(error: unknown): unknown {
+  if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });
+  return error;
+}

@@ -1,0 +1,134 @@
+// The server of `identity serve`.
+
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { allRoutes } from '../../functions/endpoints.ts';
+import { openAudit } from '../../shared/audit/openAudit.ts';
+import type { Config } from '../../shared/config.ts';
+import {
+  hostNeedsProxy,
+  hostUnknown,
+  instanceMissing,
+  portForbidden,
+  portInUse,
+} from '../../shared/errors/commandErrors.ts';
+import { createApp } from '../../shared/http/app.ts';
+import { docsRoutes } from '../../shared/http/docs.ts';
+import { type RunningServer, serve } from '../../shared/http/server.ts';
+import { configureLog } from '../../shared/log.ts';
+import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';
+import { instanceKey } from '../../shared/store/instance.ts';
+import { requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { databaseName } from '../places/instanceLocation.ts';
+import type { OpenInstance, Surroundings } from '../terminal/command.ts';
+import { loadConfig } from '../terminal/configuration.ts';
+import { warnOn } from '../terminal/terminal.ts';
+import { lockFile } from './lockFile.ts';
+
+interface ServerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly docs: boolean;
+}
+
+/** Serves the three functions on one port, until a signal stops the process. */
+export async function serveInstance(
+  call: Surroundings & OpenInstance,
+  { host, port, docs }: ServerSettings,
+): Promise<void> {
+  const { store, signal, stdout, stderr, print } = call;
+  const config = loadConfig(call);
+  if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
+  requireMasterKey(call.location);
+  // Fails now, not at the first request, for another master key or format.
+  const [instance] = await store.getMany([instanceKey], []);
+  if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
+  configureLog(config.logLevel, stderr);
+  await using resources = new AsyncDisposableStack();
+  const metrics = await startMetrics(config, store);
+  resources.defer(async () => void (await metrics?.server.close()));
+  // Standard output is for the address.
+  const audit = openAudit(store, config, stderr);
+  resources.defer(() => audit.close());
+  const routes = await allRoutes({
+    ...config,
+    store: metrics?.store ?? store,
+    audit,
+    objectStorage: openObjectStorage(),
+    now: () => new Date(),
+  });
+  const app = createApp({
+    ...config,
+    routes: docs ? [...routes, ...docsRoutes()] : routes,
+    ...(metrics === undefined ? {} : { observer: metrics.observer }),
+  });
+  const address = { host, port };
+  const server = await listen({ ...address, setting: '--port' }, () =>
+    serve({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
+  );
+  resources.defer(async () => void (await server.close()));
+  await lockDirectory(call.location, stderr, resources);
+  const addresses = { url: server.url, ...(metrics === undefined ? {} : { metrics: `${metrics.server.url}/metrics` }) };
+  const text = [`listening on ${addresses.url}`];
+  if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
+  if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
+  await print({ json: addresses, text });
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/**
+ * Marks the directory of an embedded database as served, and warns if another process serves it. A full disk, or a
+ * directory that is not writable, keeps no server from its start.
+ */
+async function lockDirectory(
+  { directory }: StoreLocation,
+  stderr: Surroundings['stderr'],
+  resources: AsyncDisposableStack,
+): Promise<void> {
+  if (directory === undefined) return;
+  const lock = await lockFile(join(directory, 'serve.lock'), join(directory, 'serve.pid')).catch(() => undefined);
+  if (lock === undefined) return;
+  if (!('holder' in lock)) resources.use(lock);
+  else
+    warnOn(stderr)(`process ${lock.holder} already serves ${directory}: both write to its database; stop one of them`);
+}
+
+/** Starts the metrics and their server if a port is configured. Only then loads their package. */
+async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
+  if (metricsPort === undefined) return undefined;
+  const { countedStore, createMetrics, serveMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics(storeLocation);
+  const address = { host: '127.0.0.1', port: metricsPort, setting: 'METRICS_PORT' };
+  const server = await listen(address, () => serveMetrics(metrics, metricsPort));
+  return { observer: metrics.observer, store: countedStore(store, metrics.documents), server };
+}
+
+/** An address to listen on, and the setting that changes its port. */
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: string;
+}
+
+/** The errors of an unavailable address, by the codes of the operating system. */
+const errors: Readonly<Record<string, (address: Address) => Error>> = {
+  EACCES: ({ port, setting }) => portForbidden({ port, setting }),
+  EADDRINUSE: ({ port, setting }) => portInUse({ port, setting }),
+  EADDRNOTAVAIL: ({ host }) => hostUnknown({ host }),
+  ENOTFOUND: ({ host }) => hostUnknown({ host }),
+};
+
+/**
+ * Starts a server.
+ * @throws IdentityError for an unavailable address, with the setting to change
+ */
+export async function listen(address: Address, start: () => Promise<RunningServer>): Promise<RunningServer> {
+  try {
+    return await start();
+  } catch (error) {
+    throw errors[systemCode(error)]?.(address) ?? error;
+  }
+}

@@ -1,0 +1,121 @@
+// Comparison of two places, which is repeated while a ZITADEL lags.
+
+import { setTimeout } from 'node:timers/promises';
+import { NO_ORGANISATION } from '../../functions/export/contract.ts';
+import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
+import type { Comparison, PairVisitor, RecordDifference } from '../../shared/exportFile/comparison.ts';
+import { combineVisitors, type Inspection, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { nothingStated, type StatedContent } from '../../shared/organisation/statedContent.ts';
+import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
+import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInterfaces.ts';
+import type { ProgressOutput } from '../terminal/progress.ts';
+import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
+import type { FileLosses } from '../zitadel/fileLosses.ts';
+
+interface Comparing {
+  readonly comparison: Comparison;
+  readonly first: { readonly place: Place; readonly options: PlaceExportOptions };
+  /** Its options may depend on the content of the first side. */
+  readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
+  /** Whether the first side is a ZITADEL; by default if it lags. */
+  readonly isFirstZitadel?: boolean;
+  /** Whether each side is a ZITADEL, whose exports omit the latest writes for a moment. */
+  readonly lagging?: readonly [first: boolean, second: boolean];
+  /** Further visitors of the first side's records. */
+  readonly visitors?: readonly RecordVisitor[];
+}
+
+/**
+ * Reads and compares two sides. If one lags, repeats the comparison until its outcome is equal or stable.
+ * @throws IdentityError for a place that cannot be read; the signal's reason
+ */
+export async function compareSides(
+  { comparison, first, second, lagging = [false, false], isFirstZitadel = lagging[0], visitors = [] }: Comparing,
+  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
+  const visitor = combineVisitors([comparison.first, ...visitors]);
+  const [isFirstLagging] = lagging;
+  const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor) =>
+    inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
+  let read: PlaceInspection | undefined;
+  let before: string | undefined;
+  for (;;) {
+    if (read === undefined || isFirstLagging) {
+      visitor.reset();
+      read = await readSide(first.place, first.options, visitor);
+      comparison.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
+    }
+    comparison.second.reset();
+    const other = await readSide(second.place, second.options(read), comparison.second);
+    comparison.finish();
+    const found = JSON.stringify([...comparison.counts]);
+    if (comparison.isEqual || !lagging.includes(true) || found === before) return [read, other];
+    before = found;
+    await setTimeout(LAG_MS, undefined, { signal });
+  }
+}
+
+/** Returns what the export of a ZITADEL states by absent values. The records themselves have OTP e-mail factors and states. */
+function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
+  return { ...nothingStated, withPasswords, withOtp };
+}
+
+/** The most organisations that a request lists. For more, the place exports all, and the comparison skips the others. */
+const MAX_REQUESTED_ORGANISATIONS = 1_000;
+
+/**
+ * Limits a side of a comparison to the organisations of the other side.
+ * @param place a place with a database
+ * @param options the options of the other side's export
+ */
+export function onlyOrganisationsOf(
+  place: Place,
+  options: PlaceExportOptions,
+): { readonly place: Place; readonly options: (other: Pick<Inspection, 'organisations'>) => PlaceExportOptions } {
+  return {
+    options: ({ organisations }) => {
+      const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);
+      return { ...options, orgIds, excludedOrgIds: [] };
+    },
+    place: {
+      ...place,
+      readExport: (named, signal) =>
+        place.readExport(named.orgIds.length <= MAX_REQUESTED_ORGANISATIONS ? named : { ...named, orgIds: [] }, signal),
+    },
+  };
+}
+
+/**
+ * Returns a function that explains the differences that ZITADELs cause.
+ * @param facts undefined for a place without a database
+ * @param losses the records of the first side that a ZITADEL cannot take
+ */
+export function explainZitadels(
+  facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
+  losses: FileLosses,
+): (difference: RecordDifference, first?: RecordContent) => string | undefined {
+  const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
+    if (known?.service !== 'zitadel') return [];
+    const { domains = [] } = known;
+    return [index === 0 ? { side: 'first', domains } : { side: 'second', domains, losses }];
+  });
+  // The second of two is the target, which has changed the imported records.
+  return (difference, first) =>
+    zitadels
+      .toReversed()
+      .map((zitadel) => zitadelReason(difference, zitadel, first))
+      .find((reason) => reason !== undefined);
+}
+
+/** Combines visitors of pairs. */
+export function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
+  const visitors = given.filter((visitor) => visitor !== undefined);
+  return {
+    addPair: (pair) => {
+      for (const visitor of visitors) visitor.addPair(pair);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
+  };
+}

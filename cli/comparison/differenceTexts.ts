@@ -1,0 +1,78 @@
+// Differences between two places, as lines of text.
+
+import type { FieldDifference } from '../../shared/organisation/equality.ts';
+import { recordNoun } from '../terminal/nouns.ts';
+import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.ts';
+
+/** Returns the line about secrets that are not compared. */
+export function notComparedLines(kinds: readonly string[]): string[] {
+  return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
+}
+
+/** Returns the first lines of differing records, and a line with the total number if there are more. */
+export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
+  const which = listed === all ? 'them' : numberText(listed);
+  const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
+  return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
+}
+
+/** A differing field: the values as JSON text, or the difference of a secret. */
+interface FieldTexts {
+  readonly path: string;
+  readonly first?: string | undefined;
+  readonly second?: string | undefined;
+  readonly secret?: string | undefined;
+}
+
+interface DifferingRecord {
+  readonly section: string;
+  readonly orgId: string;
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly orgName?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly isRepeat?: boolean | undefined;
+}
+
+/**
+ * Returns the lines of a record that differs.
+ * @param onlyIn the only side with the record; undefined if both have it
+ */
+export function differenceLines(
+  { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
+  onlyIn: string | undefined,
+  fields: readonly FieldTexts[],
+): string[] {
+  const record = `${recordNoun(section)} ${named(id, name)} of ${named(orgId, orgName)}`;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  if (onlyIn !== undefined)
+    return [`${record}: only in ${onlyIn}${isRepeat ? `, which has this ${recordNoun(section)} twice` : ''}${why}`];
+  return fields.map(({ path, first = '(absent)', second = '(absent)', secret }) => {
+    const values = secret === undefined ? `${first} | ${second}` : `a secret, ${secret}`;
+    return `${record}: ${path}: ${values}${why}`;
+  });
+}
+
+/**
+ * Returns the texts of differing fields. The values of secrets are never shown.
+ * @param sides the names of the sides in texts about secrets
+ */
+export function fieldTexts(
+  fields: readonly FieldDifference[],
+  [first, second]: readonly [string, string],
+): readonly FieldTexts[] {
+  const secretTexts = { different: 'differs', onlyFirst: `only in ${first}`, onlySecond: `only in ${second}` };
+  return fields.map((field) =>
+    'secret' in field
+      ? { path: field.path, secret: secretTexts[field.secret] }
+      : { path: field.path, first: valueText(field.first), second: valueText(field.second) },
+  );
+}
+
+const MAX_VALUE_CHARACTERS = 200;
+
+/** Returns a value as JSON text, cut at a limit; undefined for an absent value. */
+function valueText(value: unknown): string | undefined {
+  const text = value === undefined ? undefined : JSON.stringify(value);
+  return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}

@@ -1,0 +1,174 @@
+// The HTTP client for instances and ZITADELs.
+
+import { once } from 'node:events';
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
+import { connectionError, trustSystem } from './tls.ts';
+
+/** A call of an instance or a ZITADEL. */
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly token?: string | undefined;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether to send `Expect: 100-continue`, so that a rejected call needs no upload. */
+  readonly asksFirst?: boolean;
+  /** The media type of the body; JSON by default. */
+  readonly contentType?: string;
+  readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** A response whose body is not read yet. The caller disposes of it, which also ends the call on the server. */
+export interface HttpResponse extends AsyncDisposable {
+  readonly status: number;
+  readonly headers: Readonly<Pick<IncomingHttpHeaders, 'content-type' | 'location' | 'range'>>;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch` ends
+ * a call after five minutes). Redirections are not followed, so that no other server gets the token.
+ * @param signal ends the call, on the server too
+ * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
+ */
+export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
+  signal.throwIfAborted();
+  const { method, path, token, accept = 'application/json', contentType = 'application/json', body = [] } = call;
+  const url = new URL(path, origin);
+  const headers = {
+    ...call.headers,
+    accept,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(call.body === undefined ? {} : { 'content-type': contentType }),
+    ...(call.asksFirst === true ? { expect: '100-continue' } : {}),
+  };
+  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
+  // After the response has begun, its body reports a broken connection.
+  request.on('error', () => undefined);
+  let sourceFailure: unknown;
+  async function* source(): AsyncGenerator<Uint8Array> {
+    try {
+      if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
+    } catch (error) {
+      // The error of the request would hide this one.
+      sourceFailure = error;
+      throw error;
+    }
+  }
+  const responded = once(request, 'response');
+  // It fails if the response arrives before the body's end; the response contains the reason then. A piped stream would
+  // throw a broken connection into the source.
+  const sent = pipeline(source, request).catch(() => undefined);
+  try {
+    const [response]: IncomingMessage[] = await responded;
+    if (response === undefined) throw new Error('the request has no response');
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: response,
+      [Symbol.asyncDispose]: async () => void request.destroy(),
+    };
+  } catch (error) {
+    request.destroy();
+    await sent;
+    signal.throwIfAborted();
+    if (call.body === undefined && trustSystem(error)) return callServer(origin, call, signal);
+    throw sourceFailure ?? (await connectionError(origin, error));
+  }
+}
+
+/** The time limit of a short call. */
+const RESPONSE_LIMIT_MS = 30_000;
+
+/** The server of a call, and the signal that ends the call. */
+export interface CallConnection {
+  /** Without a trailing slash. */
+  readonly origin: string;
+  readonly signal: AbortSignal;
+  /** The time limit of an attempt at a call without its own, in milliseconds; 30 s by default. */
+  readonly responseLimitMs?: number;
+}
+
+/** The time limit of an attempt at a call. */
+interface AttemptLimit {
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+  /**
+   * Returns the error of an attempt that exceeded the limit; undefined for one that failed otherwise.
+   * @throws the reason of the connection's signal, or of the call's own time limit
+   */
+  readonly error: (call: string) => Error | undefined;
+}
+
+/** Starts the time limit of an attempt: the call's own, or that of the connection. */
+export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
+  const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
+  const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
+  return {
+    signal: AbortSignal.any([connection.signal, limit]),
+    error: (call) => {
+      connection.signal.throwIfAborted();
+      if (timeoutMs !== undefined) limit.throwIfAborted();
+      return limit.aborted ? placeTimedOut({ place: origin, call, seconds: responseLimitMs / 1_000 }) : undefined;
+    },
+  };
+}
+
+/**
+ * Sends a short request and reads the response, within a time limit.
+ * @param place the server's name in messages
+ * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
+ */
+export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
+  {
+    name: place,
+    send,
+  }: { readonly name: string; readonly send: (call: Call, signal: AbortSignal) => Promise<HttpResponse> },
+  call: Call,
+  signal: AbortSignal,
+  read: (response: HttpResponse) => Promise<Result>,
+): Promise<Result> {
+  const limit = limitAttempt({ origin: place, signal });
+  try {
+    await using response = await send(call, limit.signal);
+    return await read(response);
+  } catch (error) {
+    throw limit.error(`${call.method} ${call.path}`) ?? error;
+  }
+}
+
+/** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */
+const CONTINUE_MS = 1_000;
+
+/** Whether to send the body: the server asked for it or stayed silent. False if it responds before. */
+async function isAskedFor(request: ClientRequest): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  request.once('continue', () => resolve(true)).once('response', () => resolve(false));
+  request.once('close', () => resolve(false));
+  const timer = setTimeout(resolve, CONTINUE_MS, true);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads a response as text, cut at a limit. */
+export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  return (await readBytes(body, maxBytes)).toString('utf8', 0, maxBytes);
+}
+
+/** Reads a response, and stops after the limit is exceeded. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,59 @@
+// The errors of servers in the words of the command.
+
+import { z } from 'zod';
+import * as errors from '../../shared/errors/errors.ts';
+import * as httpErrors from '../../shared/errors/httpErrors.ts';
+import { type ErrorRow, hasCode, infoIn, isErrorFactory } from '../../shared/errors/identityError.ts';
+import { hasParams, issueText } from '../../shared/errors/issueText.ts';
+import { placeRefused } from '../../shared/errors/placeErrors.ts';
+import * as storageErrors from '../../shared/errors/storageErrors.ts';
+import * as storeErrors from '../../shared/errors/storeErrors.ts';
+import { isUsageError } from '../terminal/command.ts';
+
+const rows: ReadonlyMap<string, ErrorRow> = new Map(
+  [errors, httpErrors, storageErrors, storeErrors]
+    .flatMap((table) => Object.values(table).filter(isErrorFactory))
+    .map(({ row }) => [row.reason, row]),
+);
+
+/** Returns the text of an error by its name, or its message if the name is unknown, as that of a newer server. */
+function serverText(message: string, details: readonly unknown[]): string {
+  const { reason = '', metadata = {} } = infoIn(details) ?? {};
+  const row = rows.get(reason);
+  return row === undefined || !hasParams(row, metadata) ? message : issueText(row, metadata, 'command');
+}
+
+const MAX_FIELDS = 10;
+const MAX_FIELD_CHARACTERS = 500;
+
+/** The invalid fields of a request, in the details of its error (specification 7.4). */
+const invalidFields = z.looseObject({
+  fieldViolations: z.array(z.looseObject({ field: z.string(), description: z.string() })),
+});
+
+/**
+ * Describes why a file is rejected: every invalid field with its path, or the message if the details have none.
+ * @example
+ *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected 1 to 200 characters
+ */
+export function rejection({ message, details = [] }: Rejection): string {
+  const fields = details
+    .flatMap((detail) => invalidFields.safeParse(detail).data?.fieldViolations ?? [])
+    .filter(({ field }) => field.startsWith('orgs['))
+    .map(({ field, description }) => `${field}: ${description}`.slice(0, MAX_FIELD_CHARACTERS));
+  if (fields.length === 0) return serverText(message, details);
+  const more = fields.length - MAX_FIELDS;
+  return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
+}
+
+/** Returns the error of a place that rejects a file as invalid; any other error stays as it is, such as a wrong call. */
+export function asRefusal(place: string, error: unknown): unknown {
+  return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
+    ? placeRefused({ place, reason: rejection(error) }, { cause: error })
+    : error;
+}
+
+interface Rejection {
+  readonly message: string;
+  readonly details?: readonly unknown[] | undefined;
+}

@@ -1,0 +1,75 @@
+// Trust in certificates, and errors of connections.
+
+import { once } from 'node:events';
+import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../../shared/errors/placeErrors.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+
+/** Whether a connection failed because of the server's certificate, by the codes of OpenSSL and Node. */
+function isCertificateError(code: string): boolean {
+  return /CERT|^UNABLE_TO_/.test(code);
+}
+
+let isSystemTrusted = false;
+
+/**
+ * Adds the system's certificate authorities after a certificate error. They are loaded late, because that takes a third of
+ * a second.
+ * @returns whether the connection that failed may succeed now
+ */
+export function trustSystem(error: unknown): boolean {
+  if (isSystemTrusted || !isCertificateError(systemCode(error))) return false;
+  isSystemTrusted = true;
+  setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system')]);
+  return true;
+}
+
+/** Returns the error of a connection without a response: a problem of TLS with its remedy, or an unreachable server. */
+export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
+  const code = systemCode(error);
+  if (isCertificateError(code)) return placeUntrusted({ place: origin, code });
+  const { protocol, host } = new URL(origin);
+  if (protocol === 'https:' && String(error).includes('wrong version number'))
+    return placeProtocolWrong({
+      place: origin,
+      problem: `does not use TLS: specify its TLS port, or on this machine http://${host}`,
+    });
+  const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+  return (
+    (isRefused ? undefined : await plainToTls(origin)) ??
+    placeUnreachable({ place: origin, reason: connectionReason(error) })
+  );
+}
+
+/** Returns the error of plain requests to a port with TLS; undefined for a port without. */
+export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
+  const { protocol, host } = new URL(origin);
+  if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;
+  return placeProtocolWrong({ place: origin, problem: `expects TLS: specify https://${host}` });
+}
+
+const PROBE_MS = 2_000;
+
+async function speaksTls(origin: string): Promise<boolean> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 80),
+    rejectUnauthorized: false,
+  });
+  try {
+    return await once(socket, 'secureConnect', { signal: AbortSignal.timeout(PROBE_MS) }).then(
+      () => true,
+      () => false,
+    );
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Returns the short reason of a connection's error: its code, such as ECONNREFUSED. */
+export function connectionReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { defaultExportOptions } from '../../functions/export/contract.ts';
+import { listUsers } from '../../shared/accounts/listing.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
+import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { undisposed } from '../exports/fileContent.ts';
+import { inspectPlace } from '../exports/inspectPlace.ts';
+import type { DatabasePlace } from '../exports/placeInterfaces.ts';
+import { callBriefly, readText } from '../http/httpClient.ts';
+import { inProcess } from '../places/inProcess.ts';
+import { databaseName } from '../places/instanceLocation.ts';
+import { responseError } from '../places/instanceResponses.ts';
+import { type InstanceSettings, overNetwork, type Server } from '../places/server.ts';
+import { type OpenInstance, type Surroundings, usageError } from '../terminal/command.ts';
+import { progressLines } from '../terminal/progress.ts';
+import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
+import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
+import { openRemote } from './remotePlace.ts';
+
+/** Returns the people of an instance or a ZITADEL at an address. */
+export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
+  const place = openRemote(settings);
+  const { service, denied } = await place.facts(['export'], call.signal);
+  const find: People['find'] =
+    service === 'zitadel'
+      ? (users, signal) => findInZitadel({ ...settings, signal }, users)
+      : (users, signal) => findInExport(place, denied.includes('export'), users, call, signal);
+  return { find, ...factorsOf(overNetwork(settings)) };
+}
+
+/** Returns the people of a database, which the server in this process serves. */
+export function openDatabasePeople(call: Surroundings & OpenInstance): People {
+  const { store, location } = call;
+  const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
+  return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
+}
+
+/** Returns the calls on factors, by the interface that instances and ZITADELs implement. */
+function factorsOf(server: Server): Omit<People, 'find'> {
+  return {
+    async hasOtpEmail(userId, signal) {
+      const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
+      return authMethodTypes.includes('AUTHENTICATION_METHOD_TYPE_OTP_EMAIL');
+    },
+    async removeOtpEmail(userId, signal) {
+      await callUser(server, 'DELETE', `${userPath(userId)}/otp_email`, signal);
+    },
+  };
+}
+
+const MAX_USER_RESPONSE_BYTES = 1_000_000;
+const factorsResponse = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
+
+function userPath(userId: string): string {
+  return `/v2/users/${encodeURIComponent(userId)}`;
+}
+
+/** @throws IdentityError for a status other than 200 */
+function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
+  return callBriefly(server, { method, path }, signal, async (response) => {
+    if (response.status !== 200) throw await responseError(server, response);
+    return factorsResponse.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
+  });
+}
+
+/** Finds people among the users of a database, without an export, which the audit trail would record. */
+async function findInStore(
+  store: Store,
+  users: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Match[]>> {
+  const search = new PersonSearch(users);
+  for await (const { kind, email = '', ...user } of listUsers(store, undefined)) {
+    signal.throwIfAborted();
+    if (kind === 'person') search.add({ ...user, email });
+  }
+  return search.found;
+}
+
+/** Finds people in an export, because instances have no search. Without permission to export, each text is an id. */
+async function findInExport(
+  place: DatabasePlace,
+  isDenied: boolean,
+  users: readonly string[],
+  { stderr }: Surroundings,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Match[]>> {
+  if (isDenied) return new Map(users.map((user) => [user, [withId(place, user)]]));
+  const search = new PersonSearch(users);
+  const visitor: RecordVisitor = {
+    add: ({ section, json, orgId }) => {
+      if (section === humanUserSection) search.add(toPerson(json, orgId));
+    },
+    reset: () => search.reset(),
+  };
+  await inspectPlace(place, defaultExportOptions, visitor, progressLines(stderr), signal, 'finding people');
+  return search.found;
+}
+
+function toPerson(json: JsonObject, orgId: string): Person {
+  const at = (path: string) => textAt(json, path, orgId);
+  return { userId: at('userId'), orgId, userName: at('user.userName'), email: at('user.email.email') };
+}
+
+function withId({ name }: DatabasePlace, user: string): Match {
+  if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '', matchedBy: ['id'] };
+  throw usageError(
+    `the token for ${name} does not permit exports, in which names and e-mail addresses are found: specify user ids`,
+  );
+}
+
+const TEXT_EQUALS = 'TEXT_QUERY_METHOD_EQUALS_IGNORE_CASE';
+const foundUsers = z.looseObject({
+  result: z
+    .array(
+      z.looseObject({
+        userId: z.string(),
+        details: z.looseObject({ resourceOwner: z.string().default('') }).prefault({}),
+        username: z.string().default(''),
+        loginNames: z.array(z.string()).default([]),
+        human: z.looseObject({ email: z.looseObject({ email: z.string().default('') }).prefault({}) }).prefault({}),
+      }),
+    )
+    .default([]),
+});
+
+/** Finds people with the search of users, which every release with `/v2/users` has. */
+async function findInZitadel(
+  connection: ZitadelConnection,
+  users: readonly string[],
+): Promise<ReadonlyMap<string, readonly Match[]>> {
+  const search = new PersonSearch(users);
+  for (const user of users) {
+    const anyOf = [
+      { inUserIdsQuery: { userIds: [user] } },
+      ...spellings(user).flatMap((name) => [
+        { userNameQuery: { userName: name, method: TEXT_EQUALS } },
+        { emailQuery: { emailAddress: name, method: TEXT_EQUALS } },
+        { loginNameQuery: { loginName: name, method: TEXT_EQUALS } },
+      ]),
+    ];
+    const queries = [{ typeQuery: { type: 'TYPE_HUMAN' } }, { orQuery: { queries: anyOf } }];
+    const call = { method: 'POST', path: '/v2/users', body: JSON.stringify({ queries }) } as const;
+    for (const found of (await request(connection, call, foundUsers)).result) {
+      const { userId, details, username, human, loginNames } = found;
+      search.add({ userId, orgId: details.resourceOwner, userName: username, email: human.email.email, loginNames });
+    }
+  }
+  return search.found;
+}

@@ -1,0 +1,192 @@
+// Opening the places of a call, with the files of their secrets.
+
+import { existsSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { sourceMissing } from '../../shared/errors/placeErrors.ts';
+import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
+import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
+import { systemCode } from '../../shared/systemCode.ts';
+import type { Place } from '../exports/placeInterfaces.ts';
+import { instanceLocation } from '../places/instanceLocation.ts';
+import { type ParsedPlace, parsePlace } from '../places/parsePlace.ts';
+import { type SecretFiles, secretKinds } from '../places/placeOptions.ts';
+import type { InstanceSettings } from '../places/server.ts';
+import { type Surroundings, usageError } from '../terminal/command.ts';
+import { loadConfig } from '../terminal/configuration.ts';
+import { askSecret, canAsk } from '../terminal/questions.ts';
+import { warnOn } from '../terminal/terminal.ts';
+
+/**
+ * Opens the two places of a call. Reads only the files of their secrets.
+ * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option; SOURCE_MISSING
+ * for a missing file of a secret
+ */
+export async function openPlaces(
+  call: Surroundings,
+  secrets: SecretFiles,
+  from: string,
+  to: string,
+): Promise<readonly [from: Place, to: Place]> {
+  const source = { side: 'from', parsed: parsePlace(from) } as const;
+  const target = { side: 'to', parsed: parsePlace(to) } as const;
+  const files = secretFiles(secrets, [source, target], canAsk(call));
+  return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
+}
+
+/**
+ * Opens the only place of a call.
+ * @throws IdentityError as `openPlaces`
+ */
+export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
+  const place = { parsed: parsePlace(text) };
+  return openPlace(call, place, secretFiles(secrets, [place], canAsk(call)).get(place));
+}
+
+/** Loads only the modules of the place's kind. */
+async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
+  switch (parsed.kind) {
+    case 'stream':
+      return (await import('../places/filePlace.ts')).openStreams(call);
+    case 'file':
+      if (existsSync(parsed.path)) checkOwn(parsed.path, 'export', warnOn(call.stderr));
+      return (await import('../places/filePlace.ts')).openFile(parsed.path);
+    case 'object': {
+      const { file, option = '' } = secret ?? {};
+      const account = file === undefined ? DEFAULT_CREDENTIALS : await readAccountKey(file, option, call.stderr);
+      const { openObject } = await import('../places/objectPlace.ts');
+      return openObject({ bucket: parsed.bucket, path: parsed.path, account });
+    }
+    case 'instance':
+      return (await import('./remotePlace.ts')).openRemote(await withToken(call, parsed, secret));
+    case 'database':
+      return openDatabasePlace(call, parsed);
+  }
+}
+
+/**
+ * Parses the address of an instance or a ZITADEL, and reads its token.
+ * @throws IdentityError USAGE_INVALID for another kind of place, and as `openPlaces`
+ */
+export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
+  const parsed = parsePlace(text);
+  if (parsed.kind !== 'instance') throw usageError(`${text} is not an address: specify https://HOST`);
+  const place = { parsed };
+  return withToken(call, parsed, secretFiles(secrets, [place], canAsk(call)).get(place));
+}
+
+async function withToken(
+  call: Surroundings,
+  { name, origin }: Extract<ParsedPlace, { kind: 'instance' }>,
+  { file, option }: SecretFile = { file: undefined, option: '' },
+): Promise<InstanceSettings> {
+  const question = `The token for ${name}, which is not stored:`;
+  const token =
+    file === undefined
+      ? checkToken(await askSecret(question, call), 'the answer')
+      : await readTokenFile(file, option, call.stderr);
+  return { origin, token, tokenOption: option, tokenFile: file };
+}
+
+async function openDatabasePlace(
+  call: Surroundings,
+  { name, data, firestore }: Extract<ParsedPlace, { kind: 'database' }>,
+) {
+  const { location, environment } = instanceLocation(data, firestore, call.environment);
+  const { passwordHashing } = loadConfig({ environment });
+  const { openDatabase } = await import('../places/databasePlace.ts');
+  return openDatabase({ name, location, passwordHashing });
+}
+
+/** A place of a call. */
+export interface GivenPlace {
+  /** The side of a call with two places. */
+  readonly side?: 'from' | 'to';
+  readonly parsed: ParsedPlace;
+}
+
+interface SecretFile {
+  /** Undefined for a token to ask for at the terminal. */
+  readonly file: string | undefined;
+  readonly option: string;
+}
+
+/**
+ * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one
+ * place needs a token.
+ * @param isAsked whether to ask for a missing token at the terminal
+ * @throws IdentityError USAGE_INVALID for a missing, ambiguous or unused option
+ */
+export function secretFiles(
+  options: SecretFiles,
+  places: readonly GivenPlace[],
+  isAsked = false,
+): Map<GivenPlace, SecretFile> {
+  const found = new Map<GivenPlace, SecretFile>();
+  for (const { name, place: kind, isShared, needs } of secretKinds) {
+    const needing = places.filter(({ parsed }) => parsed.kind === kind);
+    const used = new Set<string>();
+    for (const place of needing) {
+      const own = place.side === undefined ? name : (`${place.side}-${name}` as const);
+      const option = options[own] === undefined ? name : own;
+      const file = options[option];
+      if (file === undefined && isShared) continue;
+      if (file === undefined && !isAsked)
+        throw usageError(
+          `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
+        );
+      if (file !== undefined && option !== own && !isShared && needing.length > 1)
+        throw usageError(`--${name} applies to one place: specify --from-${name} and --to-${name}`);
+      if (file !== undefined) used.add(option);
+      found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
+    }
+    const all = [name, `from-${name}`, `to-${name}`] as const;
+    const unused = all.find((one) => options[one] !== undefined && !used.has(one));
+    if (unused !== undefined)
+      throw usageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
+  }
+  return found;
+}
+
+/**
+ * Reads a file that contains only a token.
+ * @param option the option of the file
+ * @param stderr receives the warning if others can read the file
+ * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
+ */
+async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
+  return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
+}
+
+/** @throws IdentityError USAGE_INVALID, which does not contain the content */
+function checkToken(content: string, holder: string): string {
+  const token = content.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError(`${holder} does not contain a token: store the token alone, in one line`);
+}
+
+/**
+ * Reads a service account's key file.
+ * @param option the option of the file
+ * @param stderr receives the warning if others can read the file
+ * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
+ */
+async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
+  const text = await readSecretFile(file, stderr);
+  try {
+    return readServiceAccount(Buffer.from(text).toString('base64'), file);
+  } catch (error) {
+    if (!(error instanceof IdentityError)) throw error;
+    throw usageError(`invalid ${option}: ${error.message}`);
+  }
+}
+
+async function readSecretFile(file: string, stderr: Writable): Promise<string> {
+  try {
+    return await readOwnSecret(file, warnOn(stderr));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw sourceMissing({ place: file });
+    throw error;
+  }
+}

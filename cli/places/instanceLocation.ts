@@ -1,0 +1,87 @@
+// The options `--data` and `--firestore`, and the database that they select.
+
+import { basename, resolve } from 'node:path';
+import { shellWord } from '../../shared/shellWord.ts';
+import type { StoreLocation } from '../../shared/store/openStore.ts';
+import { optional, type Surroundings, usageError } from '../terminal/command.ts';
+
+/** The options that select the instance of a command. */
+export const instanceOptions = {
+  data: optional('DIR', 'the directory of a self-hosted instance', 'Instance (one of)'),
+  firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),
+};
+
+interface InstanceLocation {
+  readonly location: StoreLocation;
+  readonly defaultName: string;
+  /** The environment, with the variables of the same location. */
+  readonly environment: Surroundings['environment'];
+}
+
+/**
+ * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
+ * @throws IdentityError USAGE_INVALID unless exactly one is set, and for a URL instead of a directory
+ */
+export function instanceLocation(
+  data: string | undefined,
+  firestore: string | undefined,
+  environment: Surroundings['environment'],
+): InstanceLocation {
+  const masterKey = environment.IDENTITY_MASTER_KEY || undefined;
+  const variables = { DATA_DIR: undefined, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
+  if (data !== undefined && firestore === undefined) {
+    if (/^https?:\/\//i.test(data))
+      throw usageError(
+        `${data} is an address: specify the instance's directory by --data DIR, or its database by --firestore PROJECT[/DATABASE]`,
+      );
+    const directory = resolve(data);
+    return {
+      location: { kind: 'sqlite', directory, masterKey },
+      defaultName: basename(directory),
+      environment: { ...environment, ...variables, DATA_DIR: directory },
+    };
+  }
+  if (data !== undefined || firestore === undefined)
+    throw usageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
+  const [projectId = '', databaseId = '(default)'] = firestore.split('/');
+  return {
+    location: { kind: 'firestore', projectId, databaseId, masterKey },
+    defaultName: databaseId === '(default)' ? projectId : databaseId,
+    environment: { ...environment, ...variables, FIRESTORE_PROJECT: projectId, FIRESTORE_DATABASE: databaseId },
+  };
+}
+
+/** Returns the name of an instance's database, as its option takes it in any directory. */
+export function databaseName(location: StoreLocation): string {
+  return nameOption(location).value;
+}
+
+/** Returns the option that names an instance, as a shell takes it: `--data /srv/north`. */
+export function databaseOption(location: StoreLocation): string {
+  const { option, value } = nameOption(location);
+  return `--${option} ${shellWord(value)}`;
+}
+
+function nameOption(location: StoreLocation): {
+  readonly option: keyof typeof instanceOptions;
+  readonly value: string;
+} {
+  switch (location.kind) {
+    case 'sqlite':
+      return { option: 'data', value: location.directory };
+    case 'firestore': {
+      const { projectId, databaseId } = location;
+      return { option: 'firestore', value: databaseId === '(default)' ? projectId : `${projectId}/${databaseId}` };
+    }
+  }
+}
+
+/**
+ * Returns the directory of a self-hosted instance.
+ * @param instead the alternative of a cloud-hosted instance, for the error
+ * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
+ */
+export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {
+  if (directory !== undefined) return directory;
+  throw usageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
+}

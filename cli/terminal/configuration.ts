@@ -1,0 +1,31 @@
+// The configuration, with errors for a command line.
+
+import { DAY_MS } from '../../shared/clock.ts';
+import { type Config, readConfig } from '../../shared/config.ts';
+import { type Surroundings, usageError } from './command.ts';
+import type { Span } from './valueFormats.ts';
+
+type Configured = Pick<Surroundings, 'environment'>;
+
+/**
+ * Reads the configuration.
+ * @throws IdentityError CONFIGURATION_INVALID, which lists every problem
+ */
+export function loadConfig({ environment }: Configured): Config {
+  return readConfig(environment);
+}
+
+/**
+ * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
+ * @throws IdentityError USAGE_INVALID for a lifetime above the maximum
+ */
+export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
+  const { maxTokenLifetimeMs } = loadConfig(configured);
+  if (expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
+  const { text, milliseconds } = expires;
+  if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
+  const longest = maxTokenLifetimeMs / DAY_MS;
+  throw usageError(
+    `invalid --expires ${text}: specify a lifetime such as 30d, 12h, 45m or 90s, at most ${longest}d (MAX_TOKEN_DAYS)`,
+  );
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { total } from '../../shared/collections/counts.ts';
+import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
+import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
+import { planChanged } from '../../shared/errors/placeErrors.ts';
+import type { ExitStatus } from './command.ts';
+import { InterruptedError, isUsageError } from './command.ts';
+import { numberText } from './numberTexts.ts';
+import { printable } from './terminal.ts';
+
+interface DescribedError {
+  readonly message: string;
+  readonly exitStatus: ExitStatus;
+}
+
+/**
+ * Describes an error for standard error.
+ * @param logLevel at `debug`, the stack of an unexpected error is included
+ * @example
+ *     describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
+ */
+export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
+  // A problem of the configuration is one line.
+  if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
+  if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
+  // The service hides the cause from remote callers. A local caller needs it.
+  if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
+  if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
+  if (error instanceof IdentityError) {
+    const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
+    return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
+  }
+  const isExpected = isSystemError(error);
+  return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
+}
+
+function describeCause({ note }: IdentityError, cause: Error, logLevel: string | undefined): DescribedError {
+  const { message, exitStatus } = describeError(cause, logLevel);
+  return { message: note === undefined ? message : `${message}; ${printable(note)}`, exitStatus };
+}
+
+const counts = z.record(z.string(), z.number());
+/** The progress in the error of an import (specification 2.10). */
+const importProgress = z.looseObject({
+  '@type': z.literal('type.googleapis.com/identity.v1.ImportProgress'),
+  written: counts,
+  total: counts.optional(),
+});
+
+/** Describes what an import has written before its error, in this process or in an instance; undefined for other errors. */
+export function writtenText(error: unknown): string | undefined {
+  if (!(error instanceof IdentityError)) return undefined;
+  const details = [...error.details, ...(errorBody.safeParse(error.cause).data?.details ?? [])];
+  const progress = details.map((detail) => importProgress.safeParse(detail).data).find((data) => data !== undefined);
+  if (progress === undefined) return undefined;
+  const all = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
+  return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
+}
+
+/** Whether the operating system or SQLite created the error. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error;
+}
+
+function systemText(error: NodeJS.ErrnoException): string {
+  return error.code === 'ENOENT' && error.path !== undefined
+    ? `${error.path} does not exist: check the name`
+    : error.message;
+}
+
+function unexpectedText(error: unknown, logLevel: string | undefined): string {
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  if (logLevel === 'debug') return `unexpected error: ${stack}`;
+  return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
+}

@@ -1,0 +1,135 @@
+// Errors, warnings and things left to do, as lines of text.
+
+import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
+import { recordIssues } from '../../shared/errors/recordIssues.ts';
+import { warnings } from '../../shared/errors/warnings.ts';
+import { recordNoun, stateWord } from './nouns.ts';
+import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
+import { type Line, section } from './terminal.ts';
+
+/** An error, a warning or a manual step, about a record or the whole file. */
+export interface Notice {
+  readonly type: string;
+  readonly id?: string | undefined;
+  readonly message: string;
+  readonly reason?: string | undefined;
+  readonly params?: IssueParams | undefined;
+  /** The number of further notices with the same message, which are not listed. */
+  readonly further?: number | undefined;
+}
+
+const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
+
+/** Returns the noun for the record of a notice. For a changed state, the state contains the kind of the record. */
+function nounIn({ type, params }: Notice): string {
+  return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
+}
+
+/** Returns a notice's text with its record. */
+export function noticeText(notice: Notice): string {
+  const text = noticeMessage(notice);
+  return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
+}
+
+const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIssues, ...warnings }));
+
+/** Returns a notice's text by its reason, or its message if the reason is unknown, as that of a newer server. */
+export function noticeMessage(notice: Notice): string {
+  const row = rows.get(notice.reason ?? '');
+  const params = { record: nounIn(notice), ...notice.params };
+  if (row === undefined || !hasParams(row, params)) return notice.message;
+  const shown = Object.entries(params).map(([name, value]) => [name, STATE.test(value) ? stateWord(value) : value]);
+  return issueText(row, Object.fromEntries(shown), 'command');
+}
+
+/** Notices with the same text: their number, and the ids of the first ones. */
+interface NoticeGroup {
+  readonly first: Notice;
+  readonly text: string;
+  readonly ids: string[];
+  count: number;
+  /** Whether omitted notices may have the same text. */
+  readonly isLeast: boolean;
+}
+
+/**
+ * Groups notices by their text, in the order of their first occurrence.
+ * @param omitted the number of further notices, which are not listed
+ */
+function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
+  const groups = new Map<string, NoticeGroup>();
+  for (const notice of notices) {
+    const { type, id, further = 0 } = notice;
+    const text = noticeMessage(notice);
+    const key = JSON.stringify([type, text, id === undefined]);
+    const group = groups.get(key) ?? { first: notice, text, ids: [], count: 0, isLeast: omitted > 0 };
+    groups.set(key, group);
+    group.count += 1 + further;
+    if (id !== undefined && group.ids.length < MAX_EXAMPLES) group.ids.push(id);
+  }
+  return [...groups.values()];
+}
+
+/** Returns a group's text with the number of its records and the ids of the first ones. */
+function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
+  if (count === 1 || ids.length === 0) return noticeText(first);
+  return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
+}
+
+/** Returns the first warnings or manual steps, with one line per message. */
+export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
+  const groups = groupNotices(notices, omitted);
+  const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
+  return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
+}
+
+/** Returns the first notices of an export. */
+export function firstNotices(notices: readonly string[]): string[] {
+  return firstLines(notices, 'warning');
+}
+
+/** Returns the lines about records that were written into another organisation, which come before all others. */
+export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
+  return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
+}
+
+/** Returns lists as fields of a command's JSON, which omits empty ones. */
+export function withoutEmpty(
+  lists: Readonly<Record<string, readonly unknown[]>>,
+): Readonly<Record<string, readonly unknown[]>> {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+/** The kinds of notices, with their headings, nouns and styles. */
+const noticeKinds = {
+  error: { heading: 'Errors', noun: 'error', style: 'bad' },
+  warning: { heading: 'Warnings', noun: 'warning', style: 'warning' },
+  'left to do': { heading: 'Left to do by hand', noun: 'thing left to do', style: undefined },
+} as const;
+
+/** A kind of notices. */
+export type NoticeKind = keyof typeof noticeKinds;
+
+/**
+ * Returns the heading of a kind of notices, and the lines of the first ones.
+ * @param others texts of the same kind, which come last
+ */
+export function shownNotices(
+  kind: NoticeKind,
+  notices: readonly Notice[],
+  omitted?: number,
+  others: readonly string[] = [],
+): { readonly heading: string; readonly lines: readonly Line[] } {
+  const { heading, noun, style } = noticeKinds[kind];
+  // Errors are not grouped, because each record needs attention.
+  const shown =
+    kind === 'error' ? firstLines(notices.map(noticeText), noun, omitted) : noticeLines(notices, noun, omitted);
+  const lines = [...shown, ...others];
+  return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
+}
+
+/** Returns the first notices of a kind below their heading. */
+export function noticeSection(...notices: Parameters<typeof shownNotices>): Line[] {
+  const { heading, lines } = shownNotices(...notices);
+  return section(heading, lines);
+}

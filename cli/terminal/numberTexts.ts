@@ -1,0 +1,89 @@
+// Numbers, counts and shortened lists, as people read them.
+
+import { describeVerifiers } from '../../shared/organisation/passwordHashes.ts';
+import { words } from './nouns.ts';
+
+/** Formats a number, such as `30,680`. */
+export function numberText(number: number): string {
+  return number.toLocaleString('en');
+}
+
+const sizes = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+] as const;
+
+/** Formats a number of bytes, such as `6.2 MB`. */
+export function sizeText(bytes: number): string {
+  const [one, unit] = sizes.find(([least]) => bytes >= least) ?? [1e3, 'kB'];
+  return `${(Math.ceil((bytes * 10) / one) / 10).toLocaleString('en')} ${unit}`;
+}
+
+/** The irregular plurals. */
+const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
+
+function nounOf(count: number, noun: string): string {
+  return count === 1 ? noun : (plurals[noun] ?? `${noun}s`);
+}
+
+/**
+ * Formats a number with its noun.
+ * @example
+ *     counted(1, 'error'); // 1 error
+ *     counted(2_000, 'person'); // 2,000 people
+ */
+export function counted(count: number, noun: string): string {
+  return `${numberText(count)} ${nounOf(count, noun)}`;
+}
+
+/** Formats numbers before their names, such as `71 not there`, without zeros. */
+export function figures(counts: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
+}
+
+/** Formats numbers after their names, such as `organisations 2, people 30,680`. */
+export function countList(counts: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(counts).map(([name, count]) => `${words(name)} ${numberText(count)}`);
+  return texts.join(', ') || 'none';
+}
+
+/** Returns the line about password hashes by format. */
+export function hashLine(formats: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(formats).map(
+    ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,
+  );
+  return `password hashes: ${texts.join(', ') || 'none'}`;
+}
+
+/** The number of names that a message contains as examples of many. */
+export const MAX_EXAMPLES = 3;
+
+/** Lists the first names and the number of the others, such as `ada, bob, and 20 more`. */
+export function firstOf(names: readonly string[], count: number): string {
+  const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
+  return `${names.join(', ')}${more}`;
+}
+
+/** The number of lines of a list that are printed. */
+export const MAX_LINES = 20;
+
+/**
+ * Returns the first lines, and a line with the number of the others.
+ * @param omitted the number of further items, which are listed nowhere
+ * @param hidden the number of items that only `--json` lists
+ */
+export function firstLines(
+  lines: readonly string[],
+  noun: string,
+  omitted = 0,
+  hidden = Math.max(0, lines.length - MAX_LINES),
+): string[] {
+  const more = `${numberText(hidden + omitted)} more ${nounOf(hidden + omitted, noun)}`;
+  const listed = hidden === 0 ? '' : `; --json lists ${omitted === 0 ? 'them' : numberText(hidden)}`;
+  return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
+}
+
+/** Returns an id with its name, if it has one. */
+export function named(id: string, name: string | undefined): string {
+  return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
+}

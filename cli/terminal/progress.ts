@@ -1,0 +1,285 @@
+// Progress of phases, as lines or as events.
+
+import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
+import { counted, figures, numberText } from './numberTexts.ts';
+import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
+
+/** The measurements of a running phase. */
+export interface Meter {
+  readonly records: () => number;
+  /** The number of bytes, in a phase whose amount and speed are measured in bytes. */
+  readonly bytes?: () => number;
+  /** The number of records that existed before; they do not count for the speed. */
+  readonly unchanged?: () => number;
+  /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
+  readonly fraction?: () => number | undefined;
+}
+
+/** The shown state of a phase. */
+export interface PhaseState {
+  /** The name of the phase, such as `exporting`. */
+  readonly phase: string;
+  readonly seconds: number;
+  readonly records: number;
+  /** Present in a phase that is measured in bytes. */
+  readonly bytes?: number;
+  /** The number of records that existed before. */
+  readonly unchanged: number;
+  /** The speed of the bytes, or of the other records. */
+  readonly perSecond: number;
+  readonly secondsLeft: number | undefined;
+  /** Whether a remaining time was shown, or all records have passed. The elapsed time would look like the remaining one. */
+  readonly isEnding: boolean;
+}
+
+/** An output for progress. */
+export interface ProgressOutput {
+  /** Milliseconds between two states. */
+  readonly intervalMs: number;
+  show(state: PhaseState): void;
+  /** Shows the last state of a phase, which has succeeded or failed. */
+  finish(state: PhaseState, hasSucceeded: boolean): void;
+  /** Reports a lost connection, and the seconds until the retry. */
+  retry(problem: string, seconds: number): void;
+  /** Reports that the work waits for another operation. */
+  wait(text: string): void;
+}
+
+/** The remaining time is not estimated earlier, because a phase may start slowly. */
+const MIN_MEASURED_SECONDS = 3;
+
+/**
+ * Does the work of one phase and shows its progress. The shown counts never decrease.
+ * @param count returns the final counts of a result; by default those of the last measurement
+ */
+export async function trackPhase<Result>(
+  output: ProgressOutput,
+  phase: string,
+  meter: Meter,
+  work: () => Promise<Result>,
+  count?: (result: Result) => { readonly records: number; readonly unchanged: number },
+): Promise<Result> {
+  const startedAt = performance.now();
+  const rate = new RollingRate();
+  let records = 0;
+  let moved = 0;
+  let isEnding = false;
+  let fraction: number | undefined;
+  // Rounded up, so that no shown speed exceeds the measured one.
+  const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
+  const measure = (): PhaseState => {
+    records = Math.max(records, meter.records());
+    const share = meter.fraction?.();
+    if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
+    const bytes = meter.bytes?.();
+    moved = Math.max(moved, bytes ?? records - Math.max(0, meter.unchanged?.() ?? 0));
+    rate.add({ atMs: performance.now(), records: moved, fraction });
+    const seconds = elapsed();
+    const secondsLeft = seconds <= MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
+    isEnding ||= secondsLeft !== undefined || fraction === 1;
+    const perSecond = seconds * 1000 <= WINDOW_MS ? pace(moved, seconds) : rounded(rate.perSecond);
+    const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
+    return { phase, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
+  };
+  measure();
+  const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
+  let final: ReturnType<NonNullable<typeof count>> | undefined;
+  let hasSucceeded = false;
+  try {
+    const result = await work();
+    final = count?.(result);
+    hasSucceeded = true;
+    return result;
+  } finally {
+    for (const timer of timers) clearInterval(timer);
+    const last = measure();
+    const counts = final ?? { records: last.records, unchanged: last.unchanged };
+    // At the end, the speed of the whole phase is shown.
+    const perSecond = pace(movedBy({ ...last, ...counts }), last.seconds);
+    output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
+  }
+}
+
+const WINDOW_MS = 10_000;
+/** The interval of measurements, which is independent of the output's interval. */
+const SAMPLE_MS = 250;
+
+interface Sample {
+  readonly atMs: number;
+  readonly records: number;
+  readonly fraction: number | undefined;
+}
+
+/** The share of the work that must be done before the remaining time is estimated. */
+const MIN_MEASURED_SHARE = 0.01;
+
+/**
+ * The speed of the last ten seconds, which determines the remaining time. If progress comes in larger steps, as with a
+ * ZITADEL, it is the speed of the last step.
+ */
+class RollingRate {
+  /** The first measurement, and those with changes. */
+  private readonly samples: Sample[] = [];
+  private startFraction = 0;
+  private nowMs = 0;
+
+  /** Adds a measurement, in the order of time. */
+  add(sample: Sample): void {
+    this.nowMs = sample.atMs;
+    const last = this.samples.at(-1);
+    if (last === undefined) this.startFraction = sample.fraction ?? 0;
+    else if (last.records === sample.records && last.fraction === sample.fraction) return;
+    this.samples.push(sample);
+    while (this.samples.length > 2 && sample.atMs - (this.samples[0]?.atMs ?? 0) > WINDOW_MS) this.samples.shift();
+  }
+
+  /** Records per second. */
+  get perSecond(): number {
+    return this.slope(({ records }) => records);
+  }
+
+  /** The remaining time; undefined before enough is measured, without progress, in a stall, and after all records have passed. */
+  get secondsLeft(): number | undefined {
+    const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
+    // The time after all records have passed cannot be measured.
+    if (fraction === undefined || fraction === 1) return undefined;
+    const share = (fraction - this.startFraction) / (1 - this.startFraction);
+    const perSecond = this.slope((sample) => sample.fraction ?? 0);
+    if (share < MIN_MEASURED_SHARE || perSecond <= 0 || this.isStalled) return undefined;
+    const secondsLeft = (1 - fraction) / perSecond - (this.nowMs - atMs) / 1000;
+    return secondsLeft > 0 ? secondsLeft : undefined;
+  }
+
+  private slope(value: (sample: Sample) => number): number {
+    const first = this.samples[0];
+    const last = this.samples.at(-1);
+    if (first === undefined || last === undefined || last.atMs <= first.atMs) return 0;
+    return ((value(last) - value(first)) * 1000) / ((this.isStalled ? this.nowMs : last.atMs) - first.atMs);
+  }
+
+  /** Whether the records that pass now take longer than all earlier measured ones, so that their speed is unknown. */
+  private get isStalled(): boolean {
+    const first = this.samples[0];
+    const last = this.samples.at(-1);
+    if (first === undefined || last === undefined) return false;
+    return last.fraction !== 1 && this.nowMs - last.atMs > last.atMs - first.atMs;
+  }
+}
+
+interface TextStream extends TerminalStream {
+  write(text: string): unknown;
+}
+
+const LIVE_MS = 250;
+const LINES_MS = 5_000;
+const EVENTS_MS = 1_000;
+const CLEAR_TO_END = '\u001b[K';
+
+/** Shows one line per phase, which is updated in place; prints a line every five seconds if the stream is no terminal. */
+export function progressLines(stream: TextStream): ProgressOutput {
+  const isLive = stream.isTTY === true;
+  const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
+  // A terminal of unknown size has 0 columns.
+  const width = isLive ? (stream.columns || DEFAULT_COLUMNS) - 1 : Number.POSITIVE_INFINITY;
+  return {
+    intervalMs: isLive ? LIVE_MS : LINES_MS,
+    show: (state) => void draw(fitted(progressLine(state), width), ''),
+    finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
+    retry: (_problem, seconds) =>
+      void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
+    wait: (text) => void stream.write(`${text}\n`),
+  };
+}
+
+/** Writes one JSON object per line, for programs. */
+export function progressEvents(stream: TextStream): ProgressOutput {
+  const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
+    const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
+    stream.write(`${printableJson(facts)}\n`);
+  };
+  return {
+    intervalMs: EVENTS_MS,
+    show: (state) => write('progress', state),
+    finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
+    retry: (problem, seconds) => stream.write(`${printableJson({ event: 'retry', problem, seconds })}\n`),
+    wait: (text) => void stream.write(`${printableJson({ event: 'wait', text })}\n`),
+  };
+}
+
+/** Describes a wait for the operation that holds an instance's lock. */
+export function waitText({ operation, caller, since }: LockHolder): string {
+  return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
+}
+
+/** Rounds a number to one decimal place. */
+function rounded(number: number): number {
+  return Math.round(number * 10) / 10;
+}
+
+const SEPARATOR = ', ';
+
+/** Removes the last parts of a line until it fits. Parts are removed whole, because a cut number would be wrong. */
+function fitted(line: string, width: number): string {
+  const end = line.lastIndexOf(SEPARATOR);
+  return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
+}
+
+/** Formats a state: `exporting: 12,000 records, 3,000/s, 15s left`. */
+function progressLine(state: PhaseState): string {
+  const { seconds, secondsLeft, isEnding } = state;
+  if (secondsLeft !== undefined) return `${amount(state)}, ${span(Math.ceil(secondsLeft))} left`;
+  return isEnding ? amount(state) : `${amount(state)}, ${span(seconds)} so far`;
+}
+
+function lastLine(state: PhaseState, hasSucceeded: boolean): string {
+  const { phase, seconds } = state;
+  return `${phase}: ${settledText(state)}${speed({ ...state, succeeded: hasSucceeded })}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(seconds)}`;
+}
+
+function amount(state: PhaseState): string {
+  return `${state.phase}: ${amountText(state)}${speed(state)}`;
+}
+
+/** The figures of a phase. One that was stopped may not have passed all of its records on. */
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
+  readonly succeeded?: boolean;
+};
+
+/** Formats a finished phase: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
+export function phaseText(phase: Pace): string {
+  return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
+}
+
+function amountText({ records, bytes }: Pick<PhaseState, 'records' | 'bytes'>): string {
+  return bytes === undefined ? counted(records, 'record') : counted(bytes, 'byte');
+}
+
+function settledText(phase: Pace): string {
+  const others = figures({ unchanged: phase.unchanged });
+  return `${amountText(phase)}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
+}
+
+/** Returns the number of bytes or of records that a phase has moved. */
+export function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
+  return bytes ?? records - unchanged;
+}
+
+/** Returns the speed of a phase, in records or bytes per second. */
+export function pace(moved: number, seconds: number): number {
+  return seconds > 0 ? rounded(moved / seconds) : 0;
+}
+
+/** Formats the speed; empty if the phase took under a second or most records already existed. */
+function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
+  const whole = Math.round(perSecond);
+  const isMeaningful = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;
+  return isMeaningful ? `, ${numberText(whole)}/s` : '';
+}
+
+/** Formats a duration, such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */
+export function span(seconds: number): string {
+  if (seconds < 60) return `${rounded(seconds)}s`;
+  const whole = Math.ceil(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}

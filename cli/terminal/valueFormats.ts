@@ -1,0 +1,134 @@
+// The formats of arguments and options, such as DURATION and PLACE.
+
+import type { output, ZodType } from 'zod';
+import { operations } from '../../shared/auth/token.ts';
+import { DAY_MS, HOUR_MS } from '../../shared/clock.ts';
+import { secretNames } from '../../shared/exportFile/secretSelection.ts';
+import { knownRoles } from '../../shared/organisation/roles.ts';
+
+type Zod = typeof import('zod');
+
+/** The format of an argument's or option's values. */
+export interface ValueFormat {
+  /** The advice for an invalid value. */
+  readonly remedy: string;
+  /** Returns the schema that checks and parses a value. Zod is loaded with the first value, not for help. */
+  readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
+}
+
+/** A duration, such as `30d`, `12h`, `45m` or `90s`. */
+export interface Span {
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+const spanUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS };
+
+function parseSpan(text: string): Span {
+  return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
+}
+
+/** The choices of secrets to move. */
+export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
+
+function choice<const Choice extends string>(choices: readonly Choice[]) {
+  return { remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
+}
+
+function someOf<const Choice extends string>(choices: readonly Choice[]) {
+  return {
+    remedy: `specify some of ${choices.join(', ')}, separated by commas`,
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .transform((list) => [...new Set(list.split(','))])
+        .pipe(z.array(z.enum(choices))),
+  };
+}
+
+/** Ids of organisations have the format of user ids. */
+const idFormat = {
+  remedy: 'specify an id of 1 to 200 characters',
+  schema: async () => (await import('../../functions/removeOtpEmail/contract.ts')).userIdParameter,
+};
+
+const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
+const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
+
+/** The formats of values, by their names in the help. */
+const valueFormats = {
+  CONFLICT: choice(['report', 'skip', 'overwrite']),
+  COUNT: {
+    remedy: 'specify a number',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .regex(/^\d{1,6}$/)
+        .transform(Number),
+  },
+  CURSOR: {
+    remedy: 'specify the cursor of an event, or 0',
+    schema: ({ z }: Zod) => z.string().regex(/^\d{1,18}$/),
+  },
+  DIGEST: {
+    remedy: 'specify the 64 digits that the dry run prints',
+    schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{64}$/),
+  },
+  DIR: { ...pathFormat, remedy: 'specify a directory' },
+  DURATION: {
+    remedy: 'specify a duration such as 30d, 12h, 45m or 90s',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .regex(/^\d{1,6}[smhd]$/)
+        .transform(parseSpan),
+  },
+  FILE: pathFormat,
+  HASHES: choice(['omit']),
+  HOST: {
+    remedy: 'specify an address of this machine, such as 127.0.0.1',
+    schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
+  },
+  // Checked later, because organisations and service users have different rules.
+  NAME: textFormat,
+  OPERATIONS: someOf(operations),
+  ORG_ID: idFormat,
+  // Parsed later, by the command that opens the place.
+  PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
+  PORT: {
+    remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
+    schema: async () => (await import('../../shared/config.ts')).port,
+  },
+  'PROJECT[/DATABASE]': {
+    remedy: 'specify PROJECT or PROJECT/DATABASE',
+    schema: ({ z }: Zod) => z.string().regex(/^[^/]+(\/[^/]+)?$/),
+  },
+  ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
+  SECRETS: {
+    remedy: `specify ${SECRET_CHOICES}`,
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .transform((list) => (list === 'all' ? [...secretNames] : list === 'none' ? [] : list.split(',')))
+        .pipe(z.array(z.enum(secretNames))),
+  },
+  STATE: choice(['active']),
+  TOKEN_ID: {
+    remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
+    schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),
+  },
+  USER: { remedy: 'specify an id, a user name or an e-mail address', schema: ({ z }: Zod) => z.string().trim().min(1) },
+  USER_ID: idFormat,
+  WORD: textFormat,
+} as const satisfies Readonly<Record<string, ValueFormat>>;
+
+/** The name of a format. */
+export type ValueName = keyof typeof valueFormats;
+
+/** A parsed value of a format. */
+export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueFormats)[Name]['schema']>>>;
+
+/** Returns the format of a name. */
+export function valueFormat(name: ValueName): ValueFormat {
+  return valueFormats[name];
+}

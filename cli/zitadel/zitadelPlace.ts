@@ -1,0 +1,110 @@
+import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { stateless } from '../../shared/organisation/sections/states.ts';
+import { recordSections } from '../../shared/organisation/sections.ts';
+import { overlap, possibleReleases } from '../../shared/organisation/zitadelReleases.ts';
+import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
+import type { InstanceSettings } from '../places/server.ts';
+import { words } from '../terminal/nouns.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { exportLosses, openZitadelExport } from './export/exportContent.ts';
+import { closables } from './import/closable.ts';
+import { importIntoZitadel } from './import/importFile.ts';
+import { requestLimits } from './import/outgoingRecords.ts';
+import { readOrganisations } from './organisationEvents.ts';
+import type { ZitadelConnection } from './zitadelConnection.ts';
+import { importsStates, readCaller, readInstance } from './zitadelInstance.ts';
+
+/** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
+export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
+  return {
+    takes: 'imports',
+    name: settings.origin,
+    readExport: async (options) => openZitadelExport(settings, options),
+    import: async (content, options, meter, signal) => {
+      await requireRole({ ...settings, signal }, 'import');
+      return await importIntoZitadel(settings, content, options, meter, signal);
+    },
+    organisations: async (signal) => [...(await readOrganisations({ ...settings, signal })).values()],
+    facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),
+  };
+}
+
+/** The kinds of records whose names ZITADEL does not distinguish by case. */
+const caselessKinds = new Set(recordSections.flatMap(({ zitadel }) => zitadel?.caseless?.kind ?? []));
+
+/** The differences of every import into a ZITADEL, as texts for plans. */
+const importChanges: readonly string[] = [
+  'it never overwrites records: existing ones stay unchanged',
+  `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
+  'imported records appear in it up to 2 s later',
+  ...new Set(recordSections.flatMap(({ zitadel }) => (zitadel?.fields ?? []).flatMap(({ plan }) => plan ?? []))),
+];
+
+/** Who is open for a while, by whether the ZITADEL imports states. */
+function openForAWhile(hasStates: boolean): string {
+  const who = hasStates ? 'users in a closed state that it does not import' : 'closed users';
+  const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
+  return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
+}
+
+/** Describes the ids that are refused, by the behaviour of the release. */
+function refusedIds(importsStates: boolean): string {
+  const deleted = importsStates
+    ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
+    : 'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them';
+  return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
+}
+
+/** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
+const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
+  export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
+  import: new Set(['IAM_OWNER']),
+};
+
+function isPermitted(roles: readonly string[], operation: PlaceOperation): boolean {
+  return roles.some((role) => permitting[operation].has(role));
+}
+
+/**
+ * Requires that the token permits an operation, which a dry run would not find out.
+ * @throws IdentityError PLACE_TOKEN_FORBIDDEN
+ */
+async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
+  const { roles } = await readCaller(connection);
+  if (isPermitted(roles, operation)) return;
+  const found = roles.length === 0 ? 'its user has no role in the instance' : `its user is ${roles.join(', ')} only`;
+  throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
+}
+
+/** Reads the facts about a ZITADEL, and the permissions of the token. */
+async function readZitadelFacts(
+  connection: ZitadelConnection,
+  recognised: Recognised,
+  operations: readonly PlaceOperation[],
+): Promise<PlaceFacts> {
+  const { userId, orgId, roles } = await readCaller(connection);
+  const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
+  const { records, bytes } = requestLimits;
+  const hasStates = await importsStates(connection);
+  // Callers without these roles cannot read the instance.
+  const instance = permits('export')
+    ? await readInstance(connection)
+    : { instance: undefined, defaultOrgId: undefined };
+  return {
+    ...recognised,
+    ...instance,
+    // The release's number decides nothing: a patch of any release may refuse hashes. Those without states take every hash.
+    refusesHashes: hasStates,
+    caller: { userId, orgId, roles },
+    denied: operations.filter((operation) => !permits(operation)),
+    limits: [
+      'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
+      `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
+      ...(overlap(stateless, possibleReleases(hasStates))
+        ? [`${stateless.text}, and exports none: searches return them`]
+        : []),
+    ],
+    exportLosses,
+    importChanges: [refusedIds(hasStates), ...importChanges, openForAWhile(hasStates)],
+  };
+}

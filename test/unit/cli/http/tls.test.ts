@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { connectionError } from '../../../../cli/http/tls.ts';
+
+it.each([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])('the error of an untrusted certificate contains %s and the remedy', async (code) => {
+  const error = await connectionError('https://id.example.com', Object.assign(new Error('failed'), { code }));
+  expect(error.message).toBe(
+    `the certificate of https://id.example.com is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
+  );
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { type ExitStatus, InterruptedError, usageError } from '../../../../cli/terminal/command.ts';
+import { describeError, writtenText } from '../../../../cli/terminal/describeError.ts';
+import { nameInvalid, organisationUnknown, userUnknown } from '../../../../shared/errors/commandErrors.ts';
+import { internalError } from '../../../../shared/errors/identityError.ts';
+import { placeFailed } from '../../../../shared/errors/placeErrors.ts';
+import { storeUnavailable } from '../../../../shared/errors/storeErrors.ts';
+
+describe('a fault', () => {
+  it.each<[Error, ExitStatus]>([
+    [usageError('wrong'), 'usage'],
+    [nameInvalid({ problem: 'it is blank' }), 'usage'],
+    [userUnknown({ userId: '1' }), 'failed'],
+    [organisationUnknown({ orgId: '1' }), 'usage'],
+    [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
+    [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
+  ])('%s is printed unchanged, and ends the command as %s', (error, exitStatus) => {
+    expect(describeError(error)).toEqual({ message: error.message, exitStatus });
+  });
+
+  it('shows an id from a caller escaped, in one line', () => {
+    const { message } = describeError(userUnknown({ userId: '1\u001b[2J\nidentity: all is well' }));
+    expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
+    expect(describeError(usageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
+  });
+
+  it('that hides its cause from remote callers shows it', () => {
+    const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    expect(describeError(internalError({}, { cause }))).toEqual({ message: cause.message, exitStatus: 'failed' });
+  });
+
+  it('of an import is followed by what the import has written, here or in an instance', () => {
+    const failure = storeUnavailable().withDetail({
+      '@type': 'type.googleapis.com/identity.v1.ImportProgress',
+      written: { org: 1, humanUsers: 1_200 },
+      total: { org: 1, humanUsers: 2_000 },
+      resumable: true,
+    });
+    const text = '1,201 of 2,001 records of the file were written before the error';
+    expect(writtenText(failure)).toBe(text);
+    expect(
+      writtenText(placeFailed({ place: 'https://id.example', reason: failure.message }, { cause: failure.toJson() })),
+    ).toBe(text);
+    expect(writtenText(storeUnavailable())).toBeUndefined();
+  });
+
+  it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
+    const fault = new TypeError('x is not a function');
+    const advice = 'run the command with LOG_LEVEL=debug, and report its output';
+    expect(describeError(fault)).toEqual({
+      message: `unexpected error: x is not a function: ${advice}`,
+      exitStatus: 'failed',
+    });
+    expect(describeError(fault, 'debug').message).toMatch(/x is not a function\n\s+at /);
+  });
+});
