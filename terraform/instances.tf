@@ -67,6 +67,8 @@ module "instance" {
   }
   min_instances = each.value.min_instances
   max_instances = each.value.max_instances
+  memory        = each.value.memory
+  backup_days   = each.value.backup_days
 
   archives = { for name, archive in google_storage_bucket_object.source : name => {
     bucket = archive.bucket

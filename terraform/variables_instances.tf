@@ -11,6 +11,8 @@ variable "instances" {
       cors_origins        origins whose pages may call the functions from a browser, by default none
       min_instances       the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
       max_instances       the maximum number of processes of each function; new projects and small regions can allow only 10
+      memory              the memory of functions in MiB by their names, such as { import = 2048 }; V8's heap has half of it
+      backup_days         the number of days for which the daily backups are kept
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
   type = map(object({
@@ -23,6 +25,8 @@ variable "instances" {
     cors_origins       = optional(set(string), [])
     min_instances      = optional(number, 0)
     max_instances      = optional(number, 20)
+    memory             = optional(map(number), {})
+    backup_days        = optional(number, 7)
     master_key_version = optional(string, "1")
   }))
   nullable = false
@@ -124,5 +128,20 @@ variable "instances" {
   validation {
     condition     = alltrue([for instance in values(var.instances) : contains(range(1, 101), instance.max_instances) && instance.max_instances >= instance.min_instances])
     error_message = "An instance's max_instances must be a whole number from 1 to 100, and at least min_instances."
+  }
+
+  # Cloud Run gives one CPU at most 4 GiB.
+  validation {
+    condition = alltrue(flatten([
+      for instance in values(var.instances) : [
+        for function, memory in instance.memory : contains(local.functions, function) && memory >= 512 && memory <= 4096 && floor(memory) == memory
+      ]
+    ]))
+    error_message = "An instance's memory must be whole numbers of MiB from 512 to 4096 by names of functions: removeOtpEmail, export, import."
+  }
+
+  validation {
+    condition     = alltrue([for instance in values(var.instances) : contains(range(1, 99), instance.backup_days)])
+    error_message = "An instance's backup_days must be a whole number from 1 to 98, which is Firestore's maximum."
   }
 }

@@ -46,6 +46,8 @@ const attributes: readonly Change[] = [
   { name: 'cors_origins', value: [] },
   { name: 'min_instances', value: 2 },
   { name: 'max_instances', value: 10 },
+  { name: 'memory', value: { import: 2048 } },
+  { name: 'backup_days', value: 30 },
   { name: 'master_key_version', value: '2' },
 ];
 

@@ -40,7 +40,7 @@ resource "google_firestore_database" "this" {
 resource "google_firestore_backup_schedule" "daily" {
   project         = var.project_id
   database        = google_firestore_database.this.name
-  retention       = "604800s"
+  retention       = "${var.backup_days * 86400}s"
   deletion_policy = "ABANDON"
 
   daily_recurrence {}

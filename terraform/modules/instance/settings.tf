@@ -7,6 +7,7 @@ locals {
   functions = { for function, settings in jsondecode(file("${path.module}/functions.json")) : function => merge(settings, {
     name          = "${var.id}-${settings.name}"
     account       = "${var.id}-${settings.account}"
+    memory        = lookup(var.memory, function, settings.memory)
     min_instances = function == "removeOtpEmail" ? var.min_instances : 0
     max_instances = var.max_instances
   }) }

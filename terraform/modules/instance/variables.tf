@@ -12,6 +12,12 @@ variable "audit_retention_days" {
   nullable    = false
 }
 
+variable "backup_days" {
+  description = "The number of days for which the daily backups are kept."
+  type        = number
+  nullable    = false
+}
+
 variable "build_service_account" {
   description = "The id of the service account that builds the functions."
   type        = string
@@ -87,6 +93,12 @@ variable "master_key" {
 variable "max_instances" {
   description = "The maximum number of processes of each function."
   type        = number
+  nullable    = false
+}
+
+variable "memory" {
+  description = "The memory of functions in MiB, by their names in the code, instead of that of `functions.json`."
+  type        = map(number)
   nullable    = false
 }
 

@@ -106,7 +106,7 @@ resource "google_monitoring_alert_policy" "memory" {
   }
 
   documentation {
-    content = "Removals: raise memory, or lower concurrency. Exports and imports: report it, since memory should not grow with the number of records."
+    content = "Removals: raise the instance's memory. Exports and imports: report it, since memory should not grow with the number of records."
   }
 }
 

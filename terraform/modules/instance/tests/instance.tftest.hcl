@@ -42,6 +42,8 @@ variables {
   cors_origins          = ["https://console.example.com"]
   min_instances         = 1
   max_instances         = 20
+  memory                = { import = 2048 }
+  backup_days           = 7
   master_key            = { secret = "north-master-key", version = "3" }
   build_service_account = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
   docker_repository     = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
