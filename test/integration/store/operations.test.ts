@@ -22,6 +22,23 @@ const grants = (count: number) => [
   },
 ];
 
+const idp = { idpId: 'idp', idp: { name: 'idp', clientId: 'c', clientSecret: 's', issuer: 'https://idp.example.com' } };
+const attached = (count: number) => [
+  {
+    orgId: ORGANISATION,
+    org: { name: 'Acme' },
+    userMetadata: users(count).map(({ userId: id }) => ({ id, key: 'team', value: 'eA==' })),
+  },
+];
+const links = (count: number) => [
+  {
+    orgId: ORGANISATION,
+    org: { name: 'Acme' },
+    oidcIdps: [idp],
+    userLinks: users(count).map(({ userId }) => ({ userId, idpId: 'idp', providedUserId: userId })),
+  },
+];
+
 /** The reads and writes of an instance with `count` people, step by step. */
 async function billsOf(count: number): Promise<Record<string, Billed>> {
   const counted = countedStore(await openTestStore(sqlite));
@@ -36,6 +53,8 @@ async function billsOf(count: number): Promise<Record<string, Billed>> {
     people: await bill(send(people(count))),
     'people again': await bill(send(people(count))),
     export: await bill(() => instance.export()),
+    metadata: await bill(send(attached(count))),
+    links: await bill(send(links(count))),
     grants: await bill(send(grants(count))),
     'grants again': await bill(send(grants(count))),
   };
@@ -52,6 +71,8 @@ describe('the costs of an operation', () => {
     expect(added('people')).toEqual({ read: 0, written: 2 });
     expect(added('people again')).toEqual({ read: 1, written: 0 });
     expect(added('export')).toEqual({ read: 1, written: 0 });
+    expect(added('metadata')).toEqual({ read: 1, written: 1 });
+    expect(added('links')).toEqual({ read: 1, written: 2 });
     expect(added('grants')).toEqual({ read: 1, written: 1 });
     expect(added('grants again')).toEqual({ read: 2, written: 0 });
   });
