@@ -40,6 +40,7 @@ export async function runCommand(
   const call: CommandCall = { ...surroundings, ...(await parseValues(command, given)) };
   const print = async (output: AnyOutput) => {
     if (output !== undefined) await printOutput(output, given.options.json !== undefined, surroundings);
+    await output?.afterwards?.();
     return output?.exitStatus?.() ?? 'done';
   };
   if (command.instance === 'none') return print(await command.run(call));

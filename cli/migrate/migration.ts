@@ -27,7 +27,8 @@ import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { type MadePlan, makePlan } from './plan.ts';
 import { changedParts, planDigest } from './planDigest.ts';
 import { prove } from './proof.ts';
-import { makeResult, requireReportable, writeReport } from './result.ts';
+import { requireReportable, writeReport } from './reportFile.ts';
+import { makeResult } from './result.ts';
 import { callCommand, isFilePlace, readSettings } from './settings.ts';
 
 /** Runs `identity migrate`. Validates the call before it reads the source. */
@@ -65,8 +66,9 @@ async function doSteps(
   sides: OpenSides,
   version: string | undefined,
 ): Promise<Output> {
-  const { expect, 'dry-run': isDryRun, report, yes, json } = call.options;
+  const { expect, 'dry-run': isDryRun, yes, json } = call.options;
   const { source, target } = sides;
+  const between = `from ${source.place.name} to ${target.place.name}`;
   await stageExport(run, source);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
@@ -75,8 +77,8 @@ async function doSteps(
   const digestBlock = { title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } };
   const planned = [...planBlocks(made.plan), ...(isEmpty ? [] : [digestBlock])];
   if (isDryRun || isEmpty) {
-    await writeReport(report, `Plan of a migration from ${source.place.name} to ${target.place.name}`, planned);
-    return planOutput(call, run, planned, isEmpty ? undefined : digest);
+    const reported = { title: `Plan of a migration ${between}`, blocks: planned, done: 'nothing was changed' };
+    return { ...planOutput(call, run, planned, isEmpty ? undefined : digest), ...reporting(call, reported) };
   }
   if (yes || canAsk(call)) show(call, planned);
   if (!(await askConfirmation('Migrate?', call)))
@@ -85,9 +87,19 @@ async function doSteps(
   await moveExport(run, target);
   const result = await makeResult(run, made, sides, await prove(run, made.plan, sides));
   const blocks = resultBlocks(result);
-  await writeReport(report, `Migration from ${source.place.name} to ${target.place.name}`, blocks);
-  if (json) return { json: { event: 'result', ...blockJson(blocks) }, text: [], exitStatus: () => result.outcome };
-  return { json: undefined, text: blockLines(blocks), exitStatus: () => result.outcome };
+  const done = 'the migration and its proof have ended; keep the printed result, because a second run prints another';
+  return {
+    ...(json
+      ? { json: { event: 'result', ...blockJson(blocks) }, text: [] }
+      : { json: undefined, text: blockLines(blocks) }),
+    exitStatus: () => result.outcome,
+    ...reporting(call, { title: `Migration ${between}`, blocks, done }),
+  };
+}
+
+/** Returns the work of the report, which follows the output. */
+function reporting({ options: { report } }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
+  return report === undefined ? {} : { afterwards: () => writeReport(report, reported) };
 }
 
 /** Returns what changes with a source that is read where it is; undefined for one that is copied. */

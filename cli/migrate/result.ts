@@ -1,16 +1,9 @@
-// The result of a migration, and its report.
+// The result of a migration.
 
-import { access, constants } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
-import { completeFile } from '../../shared/durableFiles.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
-import { requireFreeFile } from '../places/filePlace.ts';
-import { type Block, blockJson } from '../report/blocks.ts';
-import { usageError } from '../terminal/command.ts';
-import { printableJson } from '../terminal/terminal.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
 import { sortNotices } from './importNotices.ts';
 import { listManualSteps, listOrganisationDeletions, listTakeBack } from './manualSteps.ts';
@@ -86,28 +79,4 @@ function ownWarnings({ exported, isRepeated, response }: MigrationRun) {
     ...(isRepeated && response !== undefined ? repetitionWarnings(response.summary) : []),
     ...exported.notices.map((message) => ({ type: 'export', message })),
   ];
-}
-
-/** The printers of a report, by the end of its name. */
-const printers: Readonly<Record<string, (title: string, blocks: readonly Block[]) => Promise<string>>> = {
-  '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
-  '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
-};
-
-/**
- * Requires that a report can be written.
- * @throws IdentityError USAGE_INVALID for a name with another end, ALREADY_EXISTS for a file that exists
- */
-export async function requireReportable(report: string | undefined): Promise<void> {
-  if (report === undefined) return;
-  if (printers[extname(report)] === undefined)
-    throw usageError(`--report ${report} is neither a page nor JSON: specify FILE.html or FILE.json`);
-  await requireFreeFile(report);
-  await access(dirname(resolve(report)), constants.W_OK);
-}
-
-/** Writes the report of a plan or a result into a new file. */
-export async function writeReport(report: string | undefined, title: string, blocks: readonly Block[]): Promise<void> {
-  const text = await printers[extname(report ?? '')]?.(title, blocks);
-  if (report !== undefined && text !== undefined) await completeFile(report, text, 'new');
 }

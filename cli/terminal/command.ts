@@ -113,6 +113,8 @@ export interface OpenInstance {
 interface Printed {
   /** Returns the exit status after the output was printed; `done` by default. */
   readonly exitStatus?: () => ExitStatus;
+  /** Work after the output was printed, whose error does not cost the output. */
+  readonly afterwards?: () => Promise<void>;
 }
 
 /** A command's output: JSON with `--json`, otherwise text. */

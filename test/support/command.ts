@@ -13,6 +13,8 @@ interface CommandOptions {
   readonly stdin?: string | Uint8Array;
   readonly now?: Date;
   readonly signal?: AbortSignal;
+  /** Called after each output. */
+  readonly onStdout?: () => void;
 }
 
 /** Variables that Node and libraries read in the environment of their process. */
@@ -33,7 +35,7 @@ export async function identity(args: readonly string[], options: CommandOptions 
   const { env = {}, cwd, stdin, now = new Date(), signal = new AbortController().signal } = options;
   if (processVariables.some((name) => env[name] !== undefined))
     return identityProcess(args, cwd === undefined ? { env } : { env, cwd });
-  const [stdout, stderr] = [new Captured(), new Captured()];
+  const [stdout, stderr] = [new Captured(options.onStdout), new Captured()];
   const environment = { ...process.env, ...env };
   const input = Readable.from(stdin === undefined ? [] : [stdin], { objectMode: false });
   const before = process.cwd();
@@ -64,9 +66,16 @@ export async function identityResult(args: readonly string[], options: CommandOp
 /** A stream that keeps its written text. */
 class Captured extends Writable {
   private readonly chunks: Buffer[] = [];
+  private readonly onWrite: (() => void) | undefined;
+
+  constructor(onWrite?: () => void) {
+    super();
+    this.onWrite = onWrite;
+  }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.chunks.push(chunk);
+    this.onWrite?.();
     done();
   }
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,8 +11,9 @@ import {
   migrate,
   planOf,
   prepareMigration,
+  readResult,
 } from '../../support/migrations/migrating.ts';
-import { servedPlace } from '../../support/places/servedPlace.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { people } from '../../support/zitadel/files.ts';
@@ -105,10 +107,57 @@ describe('the report of identity migrate', () => {
     const nowhere = await identity([...from, '--report', join(migrating.cwd, 'none', 'report.html')], migrating);
     expect(nowhere).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('/none does not exist: check the name\n'),
+      stderr: expect.stringMatching(/^identity: the directory .*\/none takes no report \(ENOENT\): specify --report /),
     });
+    const directory = await identity([...from, '--report', join(migrating.cwd, 'fresh.html/')], migrating);
+    expect(directory).toMatchObject({ code: 64, stderr: expect.stringContaining('specify FILE.html or FILE.json') });
     const after = await identity(['export', database, '--to', '-', '--org', 'acme'], migrating);
     expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme: correct --org') });
+    expect(await readdir(migrating.cwd)).toEqual(['report.html']);
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is found out to be impossible by a directory that takes no file',
+    async () => {
+      const source = await exportFileWith(organisation('acme'));
+      const { code, stderr } = await identity(
+        [
+          'migrate',
+          '--from',
+          source,
+          '--to',
+          'sqlite:missing',
+          '--with',
+          'none',
+          '--yes',
+          '--report',
+          '/proc/report.html',
+        ],
+        { cwd: await testDirectory() },
+      );
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'identity: the directory /proc takes no report (ENOENT): specify --report with another directory\n',
+      });
+    },
+  );
+
+  it('does not cost the result if a file of its name appears during the run', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const { env, cwd } = await prepareMigration({ location });
+    const report = join(cwd, 'report.html');
+    const from = ['migrate', '--from', await exportFileWith(organisation('acme')), '--to', database];
+    const call = [...from, '--with', 'none', '--yes', '--json', '--report', report];
+    // The command prints its plan before the import.
+    const { code, stdout, stderr } = await identity(call, { env, onStdout: () => writeFileSync(report, 'other') });
+    expect(code).toBe(1);
+    expect(readResult(stdout).takeBack).toMatchObject([
+      { command: expect.stringMatching(/^identity org delete acme /) },
+    ]);
+    expect(stderr).toBe(
+      `identity: only the report ${report} is missing (a file of this name has appeared): the migration and its proof have ended; keep the printed result, because a second run prints another\n`,
+    );
+    expect(await readdir(cwd)).toEqual(['report.html']);
   });
 });
 

@@ -1,0 +1,71 @@
+// The report of a plan or a result, as a file.
+
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { dirname, extname, resolve } from 'node:path';
+import { completeFile } from '../../shared/durableFiles.ts';
+import { reportImpossible, reportMissing } from '../../shared/errors/commandErrors.ts';
+import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
+import { requireFreeFile } from '../places/filePlace.ts';
+import { type Block, blockJson } from '../report/blocks.ts';
+import { usageError } from '../terminal/command.ts';
+import { describeError } from '../terminal/describeError.ts';
+import { printableJson } from '../terminal/terminal.ts';
+
+type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
+
+/** The printers of a report, by the end of its name. */
+const printers: Readonly<Record<string, Printer>> = {
+  '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
+  '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
+};
+
+/** Returns the printer of a report; undefined for a name with another end, such as that of a directory. */
+function printerOf(report: string): Printer | undefined {
+  return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
+}
+
+/**
+ * Requires that a report can be written, by writing an empty file into its directory.
+ * @throws IdentityError USAGE_INVALID for a name with another end, ALREADY_EXISTS for a file that exists,
+ * REPORT_IMPOSSIBLE if its directory takes no file
+ */
+export async function requireReportable(report: string | undefined): Promise<void> {
+  if (report === undefined) return;
+  if (printerOf(report) === undefined)
+    throw usageError(`--report ${report} is neither a page nor JSON: specify FILE.html or FILE.json`);
+  await requireFreeFile(report);
+  // The report's own partial file has a name of this length.
+  const trial = `${report}.${randomUUID()}`;
+  try {
+    await completeFile(trial, '', 'new', `${trial}.partial`);
+  } catch (error) {
+    const directory = dirname(resolve(report));
+    throw reportImpossible({ directory, reason: failureText(error) }, { cause: error });
+  } finally {
+    await rm(trial, { force: true });
+  }
+}
+
+/**
+ * Writes the report of a plan or a result into a new file.
+ * @param done what has ended, although the report is missing
+ * @throws IdentityError REPORT_MISSING
+ */
+export async function writeReport(
+  report: string,
+  { title, blocks, done }: { readonly title: string; readonly blocks: readonly Block[]; readonly done: string },
+): Promise<void> {
+  try {
+    const text = await printerOf(report)?.(title, blocks);
+    if (text !== undefined) await completeFile(report, text, 'new');
+  } catch (error) {
+    throw reportMissing({ file: report, reason: failureText(error), done }, { cause: error });
+  }
+}
+
+function failureText(error: unknown): string {
+  if (isStorageFull(error)) return 'no space left';
+  if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';
+  return systemCode(error) || describeError(error).message;
+}
