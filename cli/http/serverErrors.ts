@@ -3,7 +3,15 @@
 import { z } from 'zod';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
-import { type ErrorRow, hasCode, infoIn, isErrorFactory } from '../../shared/errors/identityError.ts';
+import {
+  codes,
+  type ErrorRow,
+  errorBody,
+  hasCode,
+  IdentityError,
+  infoIn,
+  isErrorFactory,
+} from '../../shared/errors/identityError.ts';
 import { hasParams, issueText } from '../../shared/errors/issueText.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
@@ -51,6 +59,14 @@ export function asRefusal(place: string, error: unknown): unknown {
   return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
     ? placeRefused({ place, reason: rejection(error) }, { cause: error })
     : error;
+}
+
+/** Whether the time limit of a call ended it, in this process or in an instance. A gateway's limit does not count. */
+export function isDeadline(error: unknown): boolean {
+  if (errors.deadlineExceeded.is(error)) return true;
+  // ZITADEL's errors have no name.
+  const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
+  return body?.code === codes.DEADLINE_EXCEEDED.number;
 }
 
 interface Rejection {

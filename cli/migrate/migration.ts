@@ -13,6 +13,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
+import { isDeadline } from '../http/serverErrors.ts';
 import { type Block, blockJson, blockLines } from '../report/blocks.ts';
 import { InterruptedError, isUsageError, type Output, usageError } from '../terminal/command.ts';
 import { describeError } from '../terminal/describeError.ts';
@@ -169,21 +170,32 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
       next: `continue an interrupted migration with ${next}`,
     });
   }
-  const next = nextStep(call, run);
+  const hasExpired = isDeadline(error);
+  const next = nextStep(call, run, hasExpired);
   if (isInterrupted) return new InterruptedError(`interrupted: ${run.progressText}; ${next}`);
   const isRepeatable = placeFailed.is(error) || placeLost.is(error) || placeUnavailable.is(error);
-  const isTransient = isRepeatable || isConnectionLost(error) || tokenRejected.is(error);
+  const isTransient = isRepeatable || hasExpired || isConnectionLost(error) || tokenRejected.is(error);
   if (run.step === 'planning' && !isTransient) return error;
   const problem = isRepeatable ? error.text : describeError(error).message;
   return migrationStopped({ problem, progress: run.progressText, next });
 }
 
-/** Says what to do after an interruption. */
-function nextStep(call: MigrationCall, { settings, step }: MigrationRun): string {
+/**
+ * Describes what to do after an interruption.
+ * @param hasExpired whether a time limit ended the migration: the same limit would end it again
+ */
+function nextStep(call: MigrationCall, { settings, step }: MigrationRun, hasExpired: boolean): string {
   const { to } = settings;
-  if (call.options.expect !== undefined)
-    return `make a new dry run: ${callCommand(call, settings, { expect: false, yes: false, 'dry-run': true })}`;
+  const { timeout, expect } = call.options;
+  const isOwnLimit = hasExpired && timeout !== undefined;
+  const withoutLimit = isOwnLimit ? { timeout: false } : {};
+  const newDryRun = { expect: false, yes: false, 'dry-run': true, ...withoutLimit };
+  const again = isOwnLimit
+    ? `--timeout ${timeout.text} is too short: specify a longer time, or none`
+    : 'run the same command again';
+  if (expect !== undefined)
+    return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;
   // A file is complete when it appears, and is never replaced.
   const first = step === 'imported' && isFilePlace(to) ? `delete ${to}, then ` : '';
-  return `${first}run the same command again: ${callCommand(call, settings)}`;
+  return `${first}${again}: ${callCommand(call, settings, withoutLimit)}`;
 }

@@ -398,6 +398,24 @@ describe('a migration', () => {
     expect(again.code, again.stderr).toBe(0);
   });
 
+  it('recommends a longer --timeout if that ends the trial import', async () => {
+    const south = await servedPlace(sqlite);
+    const people = Array.from({ length: 3_000 }, (_, index) => person(`person-${index}`));
+    const from = await exportFileWith(organisation('acme', { humanUsers: people }));
+    const network = await startTcpProxy(south.url);
+    onTestFinished(() => network.close());
+    const to = ['--to', network.url, '--to-token-file', south.tokenFile];
+    const args = ['migrate', '--from', from, ...to, ...none, '--dry-run'];
+    expect((await identity(args)).code).toBe(0);
+    // Most of these bytes are the file in the trial import.
+    network.stall('up', network.bytes('up') / 2);
+    const { code, stderr } = await identity([...args, '--timeout', '5s']);
+    expect(code).toBe(1);
+    expect(message(stderr)).toBe(
+      `identity: ${network.url} failed: context deadline exceeded; nothing is changed in ${network.url}; --timeout 5s is too short: specify a longer time, or none: identity migrate --from ${from} --to '${network.url}' --to-token-file ${south.tokenFile} --with none --dry-run`,
+    );
+  });
+
   it('reports that the target does not respond, and gives up', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     south.signal('SIGSTOP');
