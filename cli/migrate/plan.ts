@@ -70,7 +70,13 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
   };
-  return { plan, shown: { source: run.exported.digest, target: targetDigest, plan }, presence };
+  return { plan, shown: shownState(plan, { source: run.exported.digest, target: targetDigest }), presence };
+}
+
+/** Returns what a dry run shows. The name and the form of a source do not matter if its records are the same. */
+function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
+  const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
+  return { ...digests, options: { ...options, to: target.place }, plan: decided };
 }
 
 /** The organisations of an export, by whether the target has them. */

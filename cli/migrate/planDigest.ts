@@ -8,34 +8,50 @@ export interface ShownState {
   /** Digests of all records, which change with every secret. */
   readonly source: string;
   readonly target: string;
+  /** The options of the call that decide what moves, and where. */
+  readonly options: unknown;
   readonly plan: unknown;
 }
 
-const parts = ['source', 'target', 'plan'] as const;
+type Part = keyof ShownState;
 
-/** The length of the salt, and of the digest of a part, in hexadecimal digits. */
-const DIGITS = 16;
+/** The parts of a digest, each with the parts whose change may change it: a file's content selects secrets by default. */
+const causes: Readonly<Record<Part, readonly Part[]>> = {
+  source: [],
+  target: [],
+  options: ['source'],
+  plan: ['source', 'target', 'options'],
+};
+const parts = ['source', 'target', 'options', 'plan'] as const satisfies readonly Part[];
+
+/** The length of the salt, in hexadecimal digits. */
+const SALT_DIGITS = 16;
+/** The length of the digest of a part, in hexadecimal digits. */
+const DIGITS = 12;
 
 /**
  * Returns a digest: a salt, and a digest of each part. Its parts are slow to compute and differ between calls, so that nobody
  * can try the secrets of few possible values, such as short passwords.
  * @param salt of an earlier digest, to compute that again
  */
-export async function planDigest(shown: ShownState, salt = randomBytes(DIGITS / 2).toString('hex')): Promise<string> {
+export async function planDigest(
+  shown: ShownState,
+  salt = randomBytes(SALT_DIGITS / 2).toString('hex'),
+): Promise<string> {
   const digests = await Promise.all(
     parts.map((name) => slowDigest(JSON.stringify([name, ordered(shown[name])]), salt)),
   );
   return [salt, ...digests].join('');
 }
 
-/** Returns the parts that are not those of an earlier digest: the plan only if neither the source nor the target has changed. */
+/** Returns the parts that are not those of an earlier digest, except those that may follow from another. */
 export async function changedParts(expected: string, shown: ShownState): Promise<readonly string[]> {
-  const found = await planDigest(shown, expected.slice(0, DIGITS));
+  const found = await planDigest(shown, expected.slice(0, SALT_DIGITS));
   const changed = parts.filter((_, index) => {
-    const [start, end] = [(index + 1) * DIGITS, (index + 2) * DIGITS];
-    return expected.slice(start, end) !== found.slice(start, end);
+    const start = SALT_DIGITS + index * DIGITS;
+    return expected.slice(start, start + DIGITS) !== found.slice(start, start + DIGITS);
   });
-  return changed.length > 1 ? changed.filter((part) => part !== 'plan') : changed;
+  return changed.filter((part) => !changed.some((other) => causes[part].includes(other)));
 }
 
 const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);

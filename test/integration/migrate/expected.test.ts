@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startProgram } from '../../../tools/program.ts';
@@ -65,11 +66,22 @@ describe('a migration with --expect', () => {
     expect(both.stderr).toContain('because the source and the target changed since');
   });
 
-  it('names the plan if only the options are others', async () => {
+  it('lists the options if only these differ', async () => {
     const [south, from] = [await servedPlace(sqlite), await exportFileWith(withPassword('a'))];
     const { expecting } = await dryRun(from, south.database);
     const { code, stderr } = await identity([...expecting, '--on-conflict', 'skip']);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('because the plan changed since') });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('because the options changed since') });
+  });
+
+  it('does not depend on the form of the source file: spaces, name and compression', async () => {
+    const [south, from] = [await servedPlace(sqlite), await exportFileWith(withPassword('a'))];
+    const { digest } = await dryRun(from, south.database);
+    const indented = join(await testDirectory(), 'other.json.gz');
+    const text = JSON.stringify(JSON.parse(await readFile(from, 'utf8')), undefined, 4);
+    await writeFile(indented, gzipSync(text));
+    const args = ['migrate', '--from', indented, '--to', south.database, '--expect', digest, '--yes'];
+    const { code, stderr } = await identity(args);
+    expect(code, stderr).toBe(0);
   });
 
   it('is needed no more after a dry run of an empty source', async () => {
