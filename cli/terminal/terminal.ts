@@ -68,7 +68,7 @@ interface StyledLine {
 
 export type Line = string | StyledLine;
 
-/** Returns a line with a command to run, such as `identity migrate resume`. */
+/** Returns a line with a command to run, such as `identity migrate`. */
 export function commandLine(text: string): Line {
   return { text, isCommand: true };
 }
