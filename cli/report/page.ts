@@ -35,7 +35,9 @@ function renderVerdict(line: Line): Html {
 function renderLine(line: Line): Html {
   if (typeof line === 'string') return html`<li>${line}</li>\n`;
   const { text, style: tone, isCommand } = line;
-  return isCommand === true ? html`<pre>${text}</pre>\n` : html`<li class="${tone ?? ''}">${text}</li>\n`;
+  return isCommand === true
+    ? html`<li class="command"><pre>${text}</pre></li>\n`
+    : html`<li class="${tone ?? ''}">${text}</li>\n`;
 }
 
 /** Shows bars, the longest of which has the width of the page. */

@@ -15,6 +15,7 @@ p { margin: 0.5rem 0; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 .verdict { padding: 0.75rem 1rem; border-left: 0.4rem solid var(--good); background: var(--card); font-weight: 600; }
 li.bad { color: var(--bad); }
+li.command { list-style: none; }
 .verdict.bad { border-color: var(--bad); }
 pre { margin: 0.25rem 0; padding: 0.5rem; background: var(--card); white-space: pre-wrap; }
 .picture { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: 0.3rem 0.75rem; }

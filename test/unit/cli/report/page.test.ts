@@ -75,6 +75,13 @@ describe('the page of a migration', () => {
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
   });
 
+  it('has only items in its lists, also for commands', () => {
+    const page = pageOf();
+    expect(page).toContain('<pre>');
+    for (const [, content = ''] of page.matchAll(/<ul>([\s\S]*?)<\/ul>/g))
+      expect(content.replace(/<li[ >][\s\S]*?<\/li>/g, '').trim()).toBe('');
+  });
+
   it('escapes names, ids and messages', () => {
     const hostile = (key: string, value: unknown) =>
       typeof value === 'string' && key !== 'secondFactors' ? `${HOSTILE}\u202e\u0007` : value;
