@@ -12,7 +12,7 @@ import {
   infoIn,
   isErrorFactory,
 } from '../../shared/errors/identityError.ts';
-import { hasParams, issueText } from '../../shared/errors/issueText.ts';
+import { hasParams, type IssueParams, issueText } from '../../shared/errors/issueText.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
@@ -67,6 +67,11 @@ export function isDeadline(error: unknown): boolean {
   // ZITADEL's errors have no name.
   const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
   return body?.code === codes.DEADLINE_EXCEEDED.number;
+}
+
+/** Returns the parameters of an error, which an instance may have returned. */
+export function errorParams({ cause, details }: IdentityError): IssueParams {
+  return infoIn([...(errorBody.safeParse(cause).data?.details ?? []), ...details])?.metadata ?? {};
 }
 
 interface Rejection {

@@ -13,7 +13,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
-import { isDeadline } from '../http/serverErrors.ts';
+import { errorParams, isDeadline } from '../http/serverErrors.ts';
 import { type Block, blockJson, blockLines } from '../report/blocks.ts';
 import { InterruptedError, isUsageError, type Output, usageError } from '../terminal/command.ts';
 import { describeError } from '../terminal/describeError.ts';
@@ -35,9 +35,9 @@ import { callCommand, isFilePlace, readSettings } from './settings.ts';
 /** Runs `identity migrate`. Validates the call before it reads the source. */
 export async function migrate(call: MigrationCall): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, json } = call.options;
-  requireSecrets(call);
   if (isDryRun && expect !== undefined) throw usageError('--dry-run makes the digest that --expect takes: specify one');
   const given = readSettings(call);
+  requireSecrets(call);
   await requireReportable(report);
   const sides = await openSides(call, given);
   const { place } = sides.target;
@@ -162,12 +162,14 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
   if (isUsageError(error) || planChanged.is(error) || sourceChanged.is(error)) return error;
   const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
   if (organisationsExist.is(error)) {
+    const { from, to } = run.settings;
     const next = callCommand(call, run.settings, { 'new-orgs-only': false, expect: false });
-    const problem = describeError(error).message;
+    // A file is imported as it is.
+    const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
     return migrationStopped({
-      problem,
-      progress: run.progressText,
-      next: `continue an interrupted migration with ${next}`,
+      problem: `${to} has organisations of the export: ${errorParams(error).orgIds ?? ''}`,
+      progress: 'nothing is changed there',
+      next: `${others}, or continue an interrupted migration with ${next}`,
     });
   }
   const hasExpired = isDeadline(error);

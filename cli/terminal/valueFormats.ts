@@ -72,7 +72,11 @@ const valueFormats = {
   },
   DIGEST: {
     remedy: 'specify the 64 digits that the dry run prints',
-    schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{64}$/),
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .toLowerCase()
+        .regex(/^[0-9a-f]{64}$/),
   },
   DIR: { ...pathFormat, remedy: 'specify a directory' },
   DURATION: {

@@ -32,8 +32,8 @@ async function importInto({ database }: ServedPlace, ...orgs: readonly object[])
 describe('a migration with --expect', () => {
   it('migrates while source, target and plan are what the dry run showed', async () => {
     const [south, from] = [await servedPlace(sqlite), await exportFileWith(withPassword('a'))];
-    const { expecting } = await dryRun(from, south.database);
-    const migrated = await identity(expecting);
+    const { expecting, digest } = await dryRun(from, south.database);
+    const migrated = await identity(expecting.map((word) => (word === digest ? digest.toUpperCase() : word)));
     expect(migrated.code, migrated.stderr).toBe(0);
     expect(migrated.stdout).toContain('2 records equal');
   });

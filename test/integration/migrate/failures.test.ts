@@ -118,6 +118,7 @@ describe('a migration', () => {
     const unreadable = '- (standard input or output) cannot be read again: specify a file instead';
     expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain(unreadable);
     expect((await call('--from', '-', '--to', 'sqlite:a', ...none)).message).toContain(unreadable);
+    expect((await call('--from', '-', '--to', 'sqlite:a', '--yes')).message).toContain(unreadable);
     const both = await call(...same, ...none, '--dry-run', '--expect', '0'.repeat(64));
     expect(both).toEqual({
       code: 64,
@@ -451,13 +452,15 @@ describe('a migration', () => {
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
     const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
     const { code, stderr } = await identity(args);
+    const problem = `${south.url} has organisations of the export: acme; nothing is changed there`;
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringContaining(
-        `${south.url} refuses the export: organisations of the file exist already: acme: `,
+        `identity: ${problem}; exclude them with --exclude-org, or continue an interrupted migration with identity migrate `,
       ),
     });
-    const [, next = ''] = /; continue an interrupted migration with (identity migrate .+ --yes)\n/.exec(stderr) ?? [];
+    const [, next = ''] =
+      /, or continue an interrupted migration with (identity migrate .+ --yes)\n/.exec(stderr) ?? [];
     expect(next).not.toContain('--new-orgs-only');
     const continued = await identity(next.replaceAll("'", '').split(' ').slice(1));
     expect(continued.code, continued.stderr).toBe(0);

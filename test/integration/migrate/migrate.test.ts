@@ -90,8 +90,8 @@ describe('the report of identity migrate', () => {
     expect(page).not.toContain('<script>');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(result).toMatchObject({ moved: { imported: { created: { humanUsers: 1 } } } });
-    const again = await migrate([...from, '--report', 'report.json'], migrating);
-    expect(JSON.parse(await readFile(join(migrating.cwd, 'report.json'), 'utf8'))).toEqual(again);
+    const again = await migrate([...from, '--report', 'report.JSON'], migrating);
+    expect(JSON.parse(await readFile(join(migrating.cwd, 'report.JSON'), 'utf8'))).toEqual(again);
   });
 
   it('is found out to be impossible before anything is done', async () => {
