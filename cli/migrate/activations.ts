@@ -5,13 +5,11 @@ import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
 import { stateWord } from '../terminal/nouns.ts';
-
-/** The number of records that a result lists. */
-const MAX_ACTIVATIONS = 10_000;
+import { MAX_LISTED } from './migrationTypes.ts';
 
 /** A list of the records that are open in the target, and deactivated or locked in the source. */
 export class Activations implements PairVisitor {
-  private readonly found = new BoundedList<CountedEntry>(MAX_ACTIVATIONS);
+  private readonly found = new BoundedList<CountedEntry>(MAX_LISTED);
 
   addPair({ section: name, id, first, second }: ComparedPair): void {
     if (second === undefined) return;

@@ -3,7 +3,7 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
-import { type Bar, type Block, listBlock, noticeBlock } from '../report/blocks.ts';
+import { type Bar, type Block, listBlock, noticeBlock, withOmitted } from '../report/blocks.ts';
 import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
 import { words } from '../terminal/nouns.ts';
 import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../terminal/numberTexts.ts';
@@ -19,7 +19,7 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
 
 /** Describes a plan. The facts that matter most for the decision come last. */
 export function planBlocks(plan: MigrationPlan): Block[] {
-  const { source, target, checks, leftOut, organisations, organisationsOmitted, leftToDo, leftToDoOmitted } = plan;
+  const { source, target, checks, leftOut, organisations, leftToDo, leftToDoOmitted } = plan;
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
@@ -30,17 +30,16 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const [conflicts, decided] = options.onConflict === 'report' ? [kept, []] : [[], kept];
   const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isCaution).map(noticeText)];
   const facts = { source, target, sections, before, options, bytes, secrets, hashFormats };
-  const listed = { organisations, organisationsOmitted };
   const failing = { refused, refusedOmitted };
   return [
     { title: planHeadline(plan), lines: planFacts(plan), data: facts },
-    listBlock('Organisations', organisations.map(organisationLine), 'organisation', listed, organisationsOmitted),
+    listBlock('Organisations', organisations.map(organisationLine), 'organisation', { organisations }),
     leftOutBlock(leftOut),
     { title: 'Checked', lines: ofStatus('ok'), data: { checks } },
     { title: 'Does not move', lines: losses, data: { losses } },
     { title: `Changed by ${target.place}`, lines: changes, data: { changes } },
     noticeBlock('left to do', byHand, { leftToDo, leftToDoOmitted }, leftToDoOmitted),
-    peopleBlock(plan),
+    peopleBlock(plan, refusedOmitted + leftToDoOmitted),
     noticeBlock('error', refused, failing, refusedOmitted, conflicts),
     noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted, cautions),
     listBlock(
@@ -64,21 +63,33 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
   return { title: 'Left out', lines, data: { leftOut } };
 }
 
-/** Lists all people whom errors and manual steps are about, because each of them may need a letter. */
-function peopleBlock({ people }: Pick<MigrationResult, 'people'>): Block {
-  const lines = people.map(({ id, name, address, reasons }) => `${named(id, name)}, ${address}: ${reasons.join('; ')}`);
+/**
+ * Lists all people whom errors and manual steps are about, because each of them may need a letter.
+ * @param unlisted the number of errors and steps that are not listed, so that their people are unknown
+ */
+function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
+  const unknown =
+    unlisted === 0 ? [] : [`the people of unlisted errors and steps (${numberText(unlisted)}) are unknown`];
+  const listed = people.map(
+    ({ id, name, address, reasons }) => `${named(id, name)}, ${address}: ${reasons.join('; ')}`,
+  );
   const short = `errors and steps by hand are about ${counted(people.length, 'person')}: --json and --report list all with their addresses`;
-  return { title: 'People', lines, short: people.length === 0 ? [] : [short], data: { people } };
+  return {
+    title: 'People',
+    lines: [...listed, ...unknown],
+    short: [...(people.length === 0 ? [] : [short]), ...unknown],
+    data: { people },
+  };
 }
 
 function undoneLines({ undone }: MigrationPlan): string[] {
   return undone.map(({ id, name, orgId, changes }) => `${named(id, name)} of ${orgId} ${changes.join(', ')}`);
 }
 
-function planHeadline({ source, sections, before, organisations, organisationsOmitted }: MigrationPlan): string {
+function planHeadline({ source, sections, before, organisations }: MigrationPlan): string {
   const records = total(sections);
   if (records === 0) return `Nothing to move: ${source.place} has none of the selected organisations`;
-  const what = `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')}`;
+  const what = `${counted(organisations.length, 'organisation')} with ${counted(records, 'record')}`;
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
@@ -144,10 +155,9 @@ function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): 
 /** Describes a result. */
 export function resultBlocks(result: MigrationResult): Block[] {
   const { outcome, elsewhere, command, startedAt, finishedAt, source, target, options, leftOut } = result;
-  const { organisations, organisationsOmitted, moved, phases, proof, credentials, byHand, takeBack } = result;
+  const { organisations, moved, phases, proof, credentials, byHand, takeBack } = result;
   const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted } = result;
   const sections = Object.keys({ ...moved.exported, ...proof.sections });
-  const listed = { organisations, organisationsOmitted };
   const moves = organisations.map((one) => organisationLine({ ...one, before: one.after }));
   const differences = proof.differences.flatMap(resultDifferenceLines);
   return [
@@ -165,11 +175,16 @@ export function resultBlocks(result: MigrationResult): Block[] {
       short: [],
       picture: sections.map((name) => sectionBar(name, result)),
     },
-    { ...listBlock('Organisations', moves, 'organisation', listed, organisationsOmitted), short: [] },
-    { title: 'Proof', lines: [proof.description, ...proofLines(result)], data: { proof } },
+    { ...listBlock('Organisations', moves, 'organisation', { organisations }), short: [] },
+    {
+      title: 'Proof',
+      lines: [proof.description, ...proofLines(result)],
+      short: [proof.description, ...proofLines(result, MAX_NAMED_OTHERS)],
+      data: { proof },
+    },
     {
       title: 'Differences',
-      lines: differences,
+      lines: withOmitted(differences, proof.differencesOmitted),
       short: firstDifferences(differences, proof.differences.length, proof.expected + proof.unexpected),
     },
     {
@@ -179,7 +194,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
       data: { credentials },
     },
     noticeBlock('left to do', leftToDo, { leftToDo, leftToDoOmitted }, leftToDoOmitted),
-    peopleBlock(result),
+    peopleBlock(result, errorsOmitted + leftToDoOmitted),
     noticeBlock('error', errors, { errors, errorsOmitted }, errorsOmitted),
     noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted),
     { ...leftOutBlock(leftOut), short: [] },
@@ -269,7 +284,8 @@ function equalRecords({ proof }: MigrationResult): number {
 
 const DELETES_NOTHING = 'an import deletes nothing; delete there what the source no longer has';
 
-function proofLines(result: MigrationResult): string[] {
+/** @param maxOthers the number of organisations only in the target that are named */
+function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINITY): string[] {
   const { target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
@@ -284,14 +300,15 @@ function proofLines(result: MigrationResult): string[] {
     ...(added === 0 || target.kind === 'zitadel'
       ? []
       : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
-    ...otherLines(result.proof),
+    ...otherLines(result.proof, maxOthers),
     ...(sourceUnchanged === false ? [changed] : []),
   ];
 }
 
-function otherLines({ others: { count, organisations } }: MigrationResult['proof']): string[] {
+function otherLines({ others }: MigrationResult['proof'], maxNamed: number): string[] {
+  const count = others.length;
   if (count === 0) return [];
-  const names = organisations.slice(0, MAX_NAMED_OTHERS).map(({ orgId, name }) => named(orgId, name));
+  const names = others.slice(0, maxNamed).map(({ orgId, name }) => named(orgId, name));
   return [
     `${counted(count, 'organisation')} only in the target, and not compared, because nothing shows that they came from the source: ${firstOf(names, count)}`,
   ];

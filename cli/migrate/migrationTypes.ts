@@ -7,6 +7,9 @@ import type { OutcomeCounts } from '../exports/importOutcomes.ts';
 import type { Notice } from '../terminal/notices.ts';
 import type { PhaseState } from '../terminal/progress.ts';
 
+/** The number of differing records and people in a list of a plan or a result, so that memory does not grow with them. */
+export const MAX_LISTED = 100_000;
+
 /** A side of a migration. */
 export interface MigrationSide {
   /** The place's name. */
@@ -103,11 +106,9 @@ interface MigrationProof {
   readonly unexpected: number;
   /** The first differences; unexpected ones precede expected ones. */
   readonly differences: readonly MigrationDifference[];
-  /** The organisations that only the target has, of which nothing shows that they came from the source; the first are named. */
-  readonly others: {
-    readonly count: number;
-    readonly organisations: readonly { readonly orgId: string; readonly name: string }[];
-  };
+  readonly differencesOmitted: number;
+  /** The organisations that only the target has, of which nothing shows that they came from the source. */
+  readonly others: readonly { readonly orgId: string; readonly name: string }[];
   /** Whether the source is unchanged since the export; absent if unknown. */
   readonly sourceUnchanged?: boolean;
 }
@@ -169,8 +170,6 @@ interface Listed {
   readonly target: MigrationSide;
   /** Excluded organisations of the source, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
-  /** `organisations` lists the first ones; this counts the others. */
-  readonly organisationsOmitted: number;
   readonly warnings: readonly (ImportWarning | Notice)[];
   readonly warningsOmitted: number;
   readonly leftToDo: readonly CountedEntry[];

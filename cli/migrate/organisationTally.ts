@@ -8,9 +8,6 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { OrganisationCounts, PlannedOrganisation } from './migrationTypes.ts';
 
-/** The number of organisations that a plan or a result lists. */
-const MAX_LISTED_ORGANISATIONS = 1_000;
-
 type CountedOrganisation = Omit<PlannedOrganisation, 'before'>;
 
 interface OrganisationSize {
@@ -36,11 +33,7 @@ export class OrganisationTally implements RecordVisitor {
   }
 
   get listed(): readonly CountedOrganisation[] {
-    return [...this.organisations].slice(0, MAX_LISTED_ORGANISATIONS).map(([orgId, facts]) => ({ orgId, ...facts }));
-  }
-
-  get omitted(): number {
-    return Math.max(0, this.organisations.size - MAX_LISTED_ORGANISATIONS);
+    return [...this.organisations].map(([orgId, facts]) => ({ orgId, ...facts }));
   }
 
   private open(orgId: string): OrganisationSize {

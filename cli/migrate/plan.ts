@@ -117,7 +117,6 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
       ...one,
       before: recordCounts(comparison.organisations.get(one.orgId)),
     })),
-    organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
     before: recordCounts([...comparison.counts.values()].reduce(addCounts, {})),
     secrets: { selected: [...selectedKinds(settings)], found: facts.secrets.counts },

@@ -13,22 +13,18 @@ import { credentialTally } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
 import { currentOptions } from './exportStage.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import type { MigrationPlan, MigrationResult } from './migrationTypes.ts';
+import { MAX_LISTED, type MigrationPlan, type MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
 /** The parts of a result that the proof provides. */
-export interface Proved
-  extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations' | 'organisationsOmitted'> {
+export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The organisations and users that a ZITADEL has activated. */
   readonly activations: Pick<Activations, 'entries' | 'omitted'>;
   /** The user of the target's token, if known. */
   readonly targetCaller: string | undefined;
 }
-
-const MAX_LISTED_DIFFERENCES = 100;
-const MAX_LISTED_OTHERS = 100;
 
 /** Exports both sides and compares them. A target that cannot be read is verified by its checksum. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
@@ -56,7 +52,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
-  using comparison = new Comparison(settings, MAX_LISTED_DIFFERENCES, {
+  using comparison = new Comparison(settings, MAX_LISTED, {
     explain: explainDifferences(sides, settings, losses, response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
@@ -88,10 +84,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
         ...fromSource.map(describeOther),
         ...[...differences.entries, ...expected.entries].map((one) => describeDifference(one, names.get(one.orgId))),
       ],
-      others: {
-        count: others.length,
-        organisations: others.slice(0, MAX_LISTED_OTHERS).map(({ orgId, name }) => ({ orgId, name })),
-      },
+      differencesOmitted: differences.omitted + expected.omitted,
+      others: others.map(({ orgId, name }) => ({ orgId, name })),
       sourceUnchanged: before.tally.digest === run.exported.digest,
     },
     credentials: credentials && {
@@ -103,7 +97,6 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       before: planned.get(one.orgId) ?? { ...noCounts, absent: one.records },
       after: recordCounts(comparison.organisations.get(one.orgId)),
     })),
-    organisationsOmitted: organisations.omitted,
     activations,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
   };
@@ -138,11 +131,11 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
       expected: 0,
       unexpected: 0,
       differences: [],
-      others: { count: 0, organisations: [] },
+      differencesOmitted: 0,
+      others: [],
     },
     credentials: undefined,
     organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
-    organisationsOmitted: plan.organisationsOmitted,
     activations: { entries: [], omitted: 0 },
     targetCaller: undefined,
   };

@@ -22,7 +22,7 @@ export async function makeResult(
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, response, stored } = run;
-  const { proof, credentials, organisations, organisationsOmitted, activations } = proved;
+  const { proof, credentials, organisations, activations } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
   // There is no import into a file, so the plan's errors and warnings remain.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
@@ -43,7 +43,6 @@ export async function makeResult(
     options: shownOptions(settings),
     leftOut: run.exported.leftOut,
     organisations,
-    organisationsOmitted,
     moved: movedCounts(run, plan),
     phases: run.phases,
     ...notices,

@@ -4,9 +4,8 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { stateWord } from '../terminal/nouns.ts';
-import type { UndonePerson } from './migrationTypes.ts';
+import { MAX_LISTED, type UndonePerson } from './migrationTypes.ts';
 
-const MAX_LISTED_PEOPLE = 1_000;
 const { password, totp } = personCredentials;
 
 /**
@@ -14,7 +13,7 @@ const { password, totp } = personCredentials;
  * them since an earlier migration: for example, a removed factor comes back.
  */
 export class UndoneChanges implements PairVisitor {
-  readonly people = new BoundedList<UndonePerson>(MAX_LISTED_PEOPLE);
+  readonly people = new BoundedList<UndonePerson>(MAX_LISTED);
 
   addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
     if (section !== humanUserSection.name || outcome !== 'different' || second === undefined) return;

@@ -62,9 +62,15 @@ export function noticeBlock(
   others: readonly string[] = [],
 ): Block {
   const { heading, lines } = shownNotices(kind, notices, omitted, others);
-  return { title: heading, lines: withOmitted([...notices.map(noticeText), ...others], omitted), short: lines, data };
+  const all = notices.map((notice) => withFurther(noticeText(notice), notice.further));
+  return { title: heading, lines: withOmitted([...all, ...others], omitted), short: lines, data };
 }
 
-function withOmitted(lines: readonly string[], omitted: number): string[] {
+function withFurther(text: string, further = 0): string {
+  return further === 0 ? text : `${text} (and ${numberText(further)} more)`;
+}
+
+/** Returns lines, and a line with the number of further items, which the list does not have. */
+export function withOmitted(lines: readonly string[], omitted: number): string[] {
   return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
 }

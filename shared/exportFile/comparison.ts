@@ -42,6 +42,9 @@ export interface RecordDifference {
   readonly fields?: readonly FieldDifference[];
 }
 
+/** The size of the listed differences, whose values may be long. */
+const MAX_LISTED_BYTES = 16_000_000;
+
 const row = z.object({ content: z.string() });
 const keptRecord = z.object({
   section: z.string(),
@@ -131,8 +134,8 @@ export class Comparison implements Disposable {
   /** @param maxListed the number of differing records to list */
   constructor(selection: SecretSelection, maxListed: number, options: ComparisonOptions = {}) {
     this.selection = selection;
-    this.differences = new BoundedList(maxListed);
-    this.expected = new BoundedList(maxListed);
+    this.differences = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
+    this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
     this.options = options;
     this.statements = {
       keep: this.database.prepare('INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?, ?)'),

@@ -14,7 +14,7 @@ const result = z.looseObject({
   proof: z.looseObject({
     unexpected: z.number(),
     differences: z.array(z.looseObject({ id: z.string(), outcome: z.string(), evidence: z.string().optional() })),
-    others: z.looseObject({ count: z.number(), organisations: z.array(z.looseObject({ orgId: z.string() })) }),
+    others: z.array(z.looseObject({ orgId: z.string() })),
   }),
 });
 
@@ -29,7 +29,7 @@ async function migrate(args: readonly string[], place: Pick<ServedPlace, 'locati
     code,
     moved: moved.organisations,
     deleted: onlyTarget.map(({ id, outcome, evidence }) => [id, outcome, evidence]),
-    others: proof.others.organisations.map(({ orgId }) => orgId),
+    others: proof.others.map(({ orgId }) => orgId),
     commands: byHand.flatMap(({ command = '' }) => (/org delete|orgs\/me/.test(command) ? [command] : [])),
   };
 }

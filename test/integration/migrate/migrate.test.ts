@@ -94,6 +94,26 @@ describe('the report of identity migrate', () => {
     expect(JSON.parse(await readFile(join(migrating.cwd, 'report.JSON'), 'utf8'))).toEqual(again);
   });
 
+  it('lists every differing record', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const crowd = (nick: string) =>
+      Array.from({ length: 150 }, (_, index) => person(`person-${index}`, { userName: `${nick}-${index}` }));
+    const migrating = await prepareMigration({ location });
+    const migrateCrowd = async (nick: string, report: string) => {
+      const from = ['--from', await exportFileWith(organisation('acme', { humanUsers: crowd(nick) }))];
+      const options = ['--with', 'none', '--on-conflict', 'skip', '--yes', '--report', report];
+      return identity(['migrate', ...from, '--to', database, ...options], migrating);
+    };
+    expect((await migrateCrowd('first', 'first.html')).code).toBe(0);
+    expect((await migrateCrowd('second', 'second.html')).code).toBe(0);
+    const page = await readFile(join(migrating.cwd, 'second.html'), 'utf8');
+    expect(page.match(/<li>person person-\d+ .*user\.userName: /g)).toHaveLength(150);
+    expect((await migrateCrowd('second', 'second.json')).code).toBe(0);
+    const result = JSON.parse(await readFile(join(migrating.cwd, 'second.json'), 'utf8'));
+    expect(result.proof.differences).toHaveLength(150);
+    expect(result.proof.differencesOmitted).toBe(0);
+  });
+
   it('is found out to be impossible before anything is done', async () => {
     const { database, location } = await servedPlace(sqlite);
     const migrating = await prepareMigration({ location });

@@ -118,7 +118,7 @@ describe('identity migrate', () => {
     expect(others.leftOut).toMatchObject([{ orgId: north.orgId }]);
   });
 
-  it('compares more organisations than a request names, and lists the first of them', async () => {
+  it('compares more organisations than a request names, and lists all of them', async () => {
     const south = await servedPlace(sqlite);
     const count = 1_100;
     const file = await exportFileWith(...Array.from({ length: count }, (_, index) => organisation(`org-${index}`)));
@@ -126,11 +126,10 @@ describe('identity migrate', () => {
     const result = await migrate(['--from', file, ...to, '--with', 'none', '--yes'], await prepareMigration(south));
     expect(result).toMatchObject({
       outcome: 'done',
-      organisationsOmitted: 100,
       moved: { organisations: count, imported: { created: { org: count } } },
       proof: { unexpected: 0, expected: 0, sections: { org: { equal: count } } },
     });
-    expect(result.organisations).toHaveLength(1_000);
+    expect(result.organisations).toHaveLength(count);
   });
 
   it('takes a file as it is, and its plan warns of what it has besides: the default organisation, and who exported it', async () => {

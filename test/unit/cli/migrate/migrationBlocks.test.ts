@@ -32,6 +32,20 @@ describe('the differences of a result', () => {
     const text = lines({ proof: { ...proof, expected: 156, unexpected: 471, differences } });
     expect(text).toContain('  627 records differ; --json lists 100');
   });
+
+  it('are all in the report, with the number of those that exceed the limit', () => {
+    const { proof } = migrationResult();
+    const [differing] = proof.differences;
+    const differences = differing === undefined ? [] : Array.from({ length: 5_000 }, () => differing);
+    const reported = (differencesOmitted: number) =>
+      resultBlocks(migrationResult({ proof: { ...proof, differences, differencesOmitted } })).find(
+        ({ title }) => title === 'Differences',
+      )?.lines ?? [];
+    const lineCount = reported(0).length;
+    expect(lineCount).toBeGreaterThanOrEqual(5_000);
+    expect(reported(17)).toHaveLength(lineCount + 1);
+    expect(reported(17).at(-1)).toBe('and 17 more');
+  });
 });
 
 describe('the headline of a result', () => {

@@ -67,6 +67,18 @@ describe('the page of a migration', () => {
     expect(pageOf({ organisations }).match(/\(Organisation \d+\)/g)?.length).toBeGreaterThanOrEqual(1_000);
   });
 
+  it('has the number of what a list omits, and every organisation only in the target', () => {
+    const { proof } = migrationResult();
+    const step = { type: 'human_user', id: 'ada', message: 'add the factor again', further: 41 };
+    const others = Array.from({ length: 150 }, (_, index) => ({ orgId: `other-${index}`, name: `Tenant ${index}` }));
+    const given = { proof: { ...proof, others, differencesOmitted: 4_900 }, leftToDo: [step], errorsOmitted: 7 };
+    const text = plainText(pageOf(given));
+    expect(text).toContain('person ada: add the factor again (and 41 more)');
+    expect(text).toContain('and 4,900 more');
+    expect(text).toContain('the people of unlisted errors and steps (7) are unknown');
+    expect(text.match(/other-\d+ \(Tenant \d+\)/g)).toHaveLength(150);
+  });
+
   it('is one page without scripts, links and external resources', () => {
     const page = pageOf();
     expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|base|form|a)\b/i);
