@@ -1,9 +1,9 @@
 // Files that appear under their names only when they are complete and durable.
 
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { type FileHandle, link, lstat, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { lockForProcess } from './processLock.ts';
 
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
@@ -13,9 +13,9 @@ type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) =>
 
 /**
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable; after a crash,
- * the previous file is still there.
+ * the previous file is still there, and the next call for the same file removes what the crash left.
  * @param appearance whether the file must be new, or may replace an existing file
- * @param partial the name under which it is written
+ * @param warn is called for each removed folder of a process that was killed
  * @throws Error of the file system, EEXIST where a new file's name is taken, EPERM where others have replaced it; the errors
  * of `content`
  */
@@ -23,25 +23,89 @@ export async function completeFile(
   target: string,
   content: NewFileContent,
   appearance: 'new' | 'replacing',
-  partial = `${target}.${randomUUID()}.partial`,
+  warn: (warning: string) => void = () => {},
 ): Promise<void> {
+  await removeLeftFolders(target, warn);
+  // A process that is killed cannot remove its folder. The lock shows other processes whether it still runs.
+  const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
-    await writePartial(partial, content);
-    // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
-    await (appearance === 'new' ? link(partial, target) : rename(partial, target));
+    using _ = await lockNewFile(join(folder, LOCK));
+    await completeIn(folder, target, content, appearance).finally(() => emptyFolder(folder));
   } finally {
-    await rm(partial, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
   syncDirectory(dirname(resolve(target)));
 }
 
-async function writePartial(partial: string, content: NewFileContent): Promise<void> {
+/** What follows a file's name in the name of the folder in which it is written. */
+const PARTIAL = '.partial-';
+/** The files of such a folder. The copy exists only while the lock is held, or after the process was killed. */
+const [LOCK, COPY] = ['lock', 'copy'];
+
+async function lockNewFile(path: string): Promise<Disposable> {
+  // Created first, because SQLite does not return the system's error.
+  await writeFile(path, '', { flag: 'wx', mode: OWNER_ONLY });
+  const lock = lockForProcess(path);
+  if (lock === undefined) throw new Error(`${path} is locked by another process`);
+  return lock;
+}
+
+async function completeIn(
+  folder: string,
+  target: string,
+  content: NewFileContent,
+  appearance: 'new' | 'replacing',
+): Promise<void> {
+  const partial = join(folder, COPY);
+  await writePartial(partial, content, dirname(target));
+  // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
+  await (appearance === 'new' ? link(partial, target) : rename(partial, target));
+}
+
+/** Removes the folders in which killed processes were writing a file. */
+async function removeLeftFolders(target: string, warn: (warning: string) => void): Promise<void> {
+  const directory = dirname(target);
+  const names = await readdir(directory);
+  for (const name of names.filter((name) => name.startsWith(`${basename(target)}${PARTIAL}`))) {
+    const folder = join(directory, name);
+    using lock = lockLeftFolder(folder);
+    if (lock === undefined) continue;
+    await emptyFolder(folder);
+    await rm(folder, { recursive: true });
+    warn(`removed ${folder}, which a killed process left`);
+  }
+}
+
+/** Locks the folder of a process that was killed. A process that has just created its folder has no copy in it yet. */
+function lockLeftFolder(folder: string): Disposable | undefined {
+  const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
+  if (!isFilled()) return undefined;
+  let lock: Disposable | undefined;
+  try {
+    lock = lockForProcess(join(folder, LOCK));
+  } catch (error) {
+    // Its process has completed the file meanwhile.
+    if (!isFilled()) return undefined;
+    throw error;
+  }
+  if (isFilled()) return lock;
+  lock?.[Symbol.dispose]();
+  return undefined;
+}
+
+/** Removes the files of a folder except the lock, which is removed last. */
+async function emptyFolder(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
+}
+
+async function writePartial(partial: string, content: NewFileContent, directory: string): Promise<void> {
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // In a directory that others can write to, they could have put another file under the name.
+  // In a directory that others can write to, they could have put another folder under the name.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
-    throw Object.assign(new Error(`EPERM: others can change ${dirname(partial)}`), { code: 'EPERM' });
+    throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
 /** Creates a directory that only its owner can open, and missing parent directories, durably. */

@@ -13,12 +13,15 @@ import { usageError } from '../terminal/command.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/** Copies an embedded database to a new file. */
-export async function backUp(location: StoreLocation, file: string): Promise<void> {
+/**
+ * Copies an embedded database to a new file.
+ * @param warn prints a warning
+ */
+export async function backUp(location: StoreLocation, file: string, warn: (warning: string) => void): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   if (existsSync(file)) throw fileExists({ file });
   const keyring = openKeyring(location);
-  await copyDatabase(databaseFile(directory), file, { keyring });
+  await copyDatabase(databaseFile(directory), file, { keyring, warn });
 }
 
 /**
@@ -42,7 +45,7 @@ export async function restoreBackup(
   checkOwn(file, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnSecret(key, warn), key);
   try {
-    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true });
+    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true, warn });
   } catch (error) {
     throw masterKeyMissing.is(error) ? backupKeyMissing({ file }) : error;
   }

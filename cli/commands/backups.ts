@@ -12,10 +12,10 @@ export const backupCommand = defineInstanceCommand({
   arguments: [required('FILE', 'the file to create')],
   options: {},
   examples: ['backup north.backup --data ./north'],
-  run: async ({ arguments: [path], location }) => {
+  run: async ({ arguments: [path], location, stderr }) => {
     const { backUp } = await import('./backupFiles.ts');
     const file = resolve(path);
-    await backUp(location, file);
+    await backUp(location, file, warnOn(stderr));
     return {
       json: { file },
       text: `backup in ${file}: it contains password hashes and is readable only by its owner; restoring it requires the master key, which it does not contain`,

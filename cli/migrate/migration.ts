@@ -99,8 +99,8 @@ async function doSteps(
 }
 
 /** Returns the work of the report, which follows the output. */
-function reporting({ options: { report } }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
-  return report === undefined ? {} : { afterwards: () => writeReport(report, reported) };
+function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
+  return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
 
 /** Returns what changes with a source that is read where it is; undefined for one that is copied. */

@@ -10,7 +10,8 @@ import { requireFreeFile } from '../places/filePlace.ts';
 import { type Block, blockJson } from '../report/blocks.ts';
 import { usageError } from '../terminal/command.ts';
 import { describeError } from '../terminal/describeError.ts';
-import { printableJson } from '../terminal/terminal.ts';
+import { printableJson, warnOn } from '../terminal/terminal.ts';
+import type { MigrationCall } from './migrationOptions.ts';
 
 type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
 
@@ -35,10 +36,9 @@ export async function requireReportable(report: string | undefined): Promise<voi
   if (printerOf(report) === undefined)
     throw usageError(`--report ${report} is neither a page nor JSON: specify FILE.html or FILE.json`);
   await requireFreeFile(report);
-  // The report's own partial file has a name of this length.
-  const trial = `${report}.${randomUUID()}`;
+  const trial = `${report}.${randomUUID().slice(0, 8)}`;
   try {
-    await completeFile(trial, '', 'new', `${trial}.partial`);
+    await completeFile(trial, '', 'new');
   } catch (error) {
     const directory = dirname(resolve(report));
     throw reportImpossible({ directory, reason: failureText(error) }, { cause: error });
@@ -55,10 +55,11 @@ export async function requireReportable(report: string | undefined): Promise<voi
 export async function writeReport(
   report: string,
   { title, blocks, done }: { readonly title: string; readonly blocks: readonly Block[]; readonly done: string },
+  stderr: MigrationCall['stderr'],
 ): Promise<void> {
   try {
     const text = await printerOf(report)?.(title, blocks);
-    if (text !== undefined) await completeFile(report, text, 'new');
+    if (text !== undefined) await completeFile(report, text, 'new', warnOn(stderr));
   } catch (error) {
     throw reportMissing({ file: report, reason: failureText(error), done }, { cause: error });
   }

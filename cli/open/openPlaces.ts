@@ -49,9 +49,11 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
   switch (parsed.kind) {
     case 'stream':
       return (await import('../places/filePlace.ts')).openStreams(call);
-    case 'file':
-      if (existsSync(parsed.path)) checkOwn(parsed.path, 'export', warnOn(call.stderr));
-      return (await import('../places/filePlace.ts')).openFile(parsed.path);
+    case 'file': {
+      const warn = warnOn(call.stderr);
+      if (existsSync(parsed.path)) checkOwn(parsed.path, 'export', warn);
+      return (await import('../places/filePlace.ts')).openFile(parsed.path, warn);
+    }
     case 'object': {
       const { file, option = '' } = secret ?? {};
       const account = file === undefined ? DEFAULT_CREDENTIALS : await readAccountKey(file, option, call.stderr);

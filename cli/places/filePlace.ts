@@ -13,13 +13,16 @@ import { compressFor, readExportJson, storedContent } from '../exports/fileConte
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import type { Surroundings } from '../terminal/command.ts';
 
-/** Opens a file as a place. It need not exist. */
-export function openFile(path: string): FilePlace {
+/**
+ * Opens a file as a place. It need not exist.
+ * @param warn prints a warning
+ */
+export function openFile(path: string, warn: (warning: string) => void): FilePlace {
   return {
     takes: 'files',
     name: path,
     readExport: () => openStoredFile(path),
-    store: (content, signal) => storeFile(path, content, signal),
+    store: (content, signal) => storeFile(path, content, signal, warn),
     requireFree: () => requireFreeFile(path),
   };
 }
@@ -55,11 +58,16 @@ export async function requireFreeFile(path: string): Promise<void> {
   throw fileExists({ file: path });
 }
 
-async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
+async function storeFile(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  warn: (warning: string) => void,
+): Promise<StoredFile> {
   await requireFreeFile(path);
   const write = (file: FileHandle) =>
     pipeline(compressFor(path, content), (chunks) => file.writeFile(chunks), { signal });
-  await completeFile(path, write, 'new').catch((error: unknown) => {
+  await completeFile(path, write, 'new', warn).catch((error: unknown) => {
     throw storeError(error, path);
   });
   return { place: path, bytes: (await stat(path)).size };

@@ -78,7 +78,12 @@ describe('completeFile', () => {
 
   it('allows two writers to complete the same file', async () => {
     const write = (text: string) => completeFile(target, text, 'replacing');
-    await completeFile(target, () => write('first'), 'replacing');
+    await completeFile(
+      target,
+      () => write('first'),
+      'replacing',
+      (warning) => expect.fail(warning),
+    );
     expect(await readdir(directory)).toEqual(['file']);
   });
 });

@@ -1,8 +1,8 @@
 // SQLite files: creation, checks and copies.
 
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import { access, mkdtemp, open, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -172,6 +172,8 @@ export interface CopyOptions {
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup: a log beside it is not its own, and is not read. */
   readonly isBackup?: boolean;
+  /** Is called for each removed folder of a copy whose process was killed. */
+  readonly warn?: (warning: string) => void;
 }
 
 /**
@@ -182,7 +184,7 @@ export interface CopyOptions {
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
-  const { isBackup = false } = options;
+  const { isBackup = false, warn } = options;
   if (isBackup) await requireNoLog(source);
   const read = isBackup ? `${pathToFileURL(source).href}?immutable=1` : source;
   const write = async (_: unknown, partial: string) => {
@@ -192,9 +194,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   try {
     checkSource(read, options.keyring);
     makeDirectory(dirname(target));
-    // SQLite opens a file by its name, with a log beside it: no other user can create files in this directory.
-    const folder = await mkdtemp(`${target}.partial-`);
-    await completeFile(target, write, 'new', join(folder, 'copy')).finally(() => rm(folder, { recursive: true }));
+    await completeFile(target, write, 'new', warn);
   } catch (reason) {
     throw isDamaged(reason) ? notInstanceFile() : fromSqliteError(reason);
   }

@@ -96,6 +96,19 @@ describe('identity backup', () => {
   });
 });
 
+it('a backup removes the folder that a killed backup to the same file has left, and reports it', async () => {
+  const { path, data, file } = await newInstance();
+  const left = `${file}.partial-killed`;
+  await mkdir(left);
+  for (const name of ['lock', 'copy', 'copy-journal']) await writeFile(join(left, name), '');
+  const { code, stderr } = await identity(['backup', file, '--data', data]);
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`identity: removed ${left}, which a killed process left\n`),
+  });
+  expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
+});
+
 it.skipIf(process.platform === 'win32')('a copy is made in a directory that other users cannot write to', async () => {
   const { data, file, database } = await newInstance();
   const made: { folder: string; mode: number }[] = [];

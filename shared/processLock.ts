@@ -1,0 +1,20 @@
+import { DatabaseSync } from 'node:sqlite';
+
+const BUSY = 5;
+
+/**
+ * Locks a file until the lock is disposed of or the process ends. It is the lock of a SQLite file, which the operating
+ * system releases when the process ends.
+ * @returns undefined if another lock excludes this one
+ */
+export function lockForProcess(path: string): Disposable | undefined {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+    return { [Symbol.dispose]: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return undefined;
+    throw error;
+  }
+}
