@@ -1,4 +1,5 @@
 import { runCommandLine } from './commands/commandLine.ts';
+import { exitCodes } from './terminal/command.ts';
 
 const { stdout, stderr, env: environment } = process;
 let broken: string | undefined;
@@ -10,7 +11,14 @@ stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
 const controller = new AbortController();
 // A second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
-process.exitCode = await runCommandLine(process.argv.slice(2), {
+let isHungUp = false;
+// A closing terminal may send it several times. Writing to that terminal fails.
+process.on('SIGHUP', () => {
+  isHungUp = true;
+  stderr.on('error', () => {});
+  controller.abort();
+});
+const code = await runCommandLine(process.argv.slice(2), {
   // Opened by the commands that read it.
   get stdin() {
     return process.stdin;
@@ -21,6 +29,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   now: new Date(),
   signal: controller.signal,
 });
+process.exitCode = isHungUp && code === exitCodes.interrupted.code ? exitCodes.hungUp.code : code;
 await new Promise((resolve) => stdout.write('', resolve));
 // A reader that has seen enough, such as head, closes the pipe.
 if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {

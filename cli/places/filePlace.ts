@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs';
 import { access, type FileHandle, open, stat } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
+import { addAbortSignal, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
@@ -82,7 +82,7 @@ function storeError(error: unknown, path: string): unknown {
 export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
   const content: ExportFile = {
     isRepeatable: false,
-    open: () => readExportJson('standard input', stdin),
+    open: (signal) => readExportJson('standard input', addAbortSignal(signal, stdin)),
     [Symbol.asyncDispose]: async () => void stdin.destroy(),
   };
   return { takes: 'files', name: '-', readExport: async () => content, store: storeIn(stdout) };

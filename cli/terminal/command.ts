@@ -249,6 +249,7 @@ export const exitCodes = {
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },
+  hungUp: { code: 129, meaning: 'interrupted by the end of its terminal: repeat the command' },
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
 } as const;
 

@@ -61,4 +61,14 @@ describe('a command that is killed while it writes a file', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${target} exists`) });
     expect(await readdir(directory)).toEqual(['out.json']);
   });
+
+  it.skipIf(process.platform === 'win32')('ends with its message and without a file at SIGHUP', async () => {
+    const { directory, target, child } = await exportToFile();
+    const { code, stderr } = await ended(child, () => child.kill('SIGHUP'));
+    expect({ code, stderr }).toEqual({
+      code: 129,
+      stderr: expect.stringContaining(`identity: interrupted: nothing is left in ${target}; repeat the command\n`),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
 });
