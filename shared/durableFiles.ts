@@ -1,9 +1,23 @@
 // Files that appear under their names only when they are complete and durable.
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { type FileHandle, link, lstat, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  type FileHandle,
+  link,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
+import { systemCode } from './systemCode.ts';
 
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
@@ -106,6 +120,31 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   // In a directory that others can write to, they could have put another folder under the name.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
+}
+
+const NOT_PERMITTED = 'does not permit this user to create files';
+
+/** What is wrong with a directory, by the system's codes. */
+const directoryProblems: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'is not a directory'],
+  ['EROFS', 'is on a read-only file system'],
+  ['EACCES', NOT_PERMITTED],
+  ['EPERM', NOT_PERMITTED],
+]);
+
+/** Returns the reason why this process cannot create files in a directory; undefined if it can. */
+export async function directoryProblem(directory: string): Promise<string | undefined> {
+  const { R_OK, W_OK, X_OK } = constants;
+  try {
+    if (!(await stat(directory)).isDirectory()) return directoryProblems.get('ENOTDIR');
+    await access(directory, R_OK | W_OK | X_OK);
+    return undefined;
+  } catch (error) {
+    const problem = directoryProblems.get(systemCode(error));
+    if (problem === undefined) throw error;
+    return problem;
+  }
 }
 
 /** Creates a directory that only its owner can open, and missing parent directories, durably. */

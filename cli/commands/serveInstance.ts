@@ -21,6 +21,7 @@ import { instanceKey } from '../../shared/store/instance.ts';
 import { requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { systemCode } from '../../shared/systemCode.ts';
+import { requireTemporaryDirectory } from '../exports/fileContent.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { databaseName } from '../places/instanceLocation.ts';
 import type { OpenInstance, Surroundings } from '../terminal/command.ts';
@@ -43,6 +44,7 @@ export async function serveInstance(
   const config = loadConfig(call);
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
+  await requireTemporaryDirectory();
   // Fails now, not at the first request, for another master key or format.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });

@@ -3,8 +3,9 @@
 import { tmpdir } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { directoryProblem } from '../../shared/durableFiles.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { sourceInvalid, spoolFull } from '../../shared/errors/placeErrors.ts';
+import { sourceInvalid, spoolFull, spoolUnusable } from '../../shared/errors/placeErrors.ts';
 import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
 import { type BodyStorage, createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
@@ -49,7 +50,7 @@ export function storedContent(
 /**
  * Returns content that can be read repeatedly: the same, or a copy, which is a temporary file if it is large.
  * @param storage takes the copy
- * @throws IdentityError SPOOL_FULL
+ * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
  */
 export async function makeRepeatable(
   content: ExportFile,
@@ -63,7 +64,7 @@ export async function makeRepeatable(
 
 /**
  * Stores bytes. The storage is closed after an error.
- * @throws IdentityError SPOOL_FULL; the errors of the bytes; the signal's reason
+ * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of the bytes; the signal's reason
  */
 export async function storeContent(
   bytes: AsyncIterable<Uint8Array>,
@@ -82,8 +83,16 @@ export async function storeContent(
   }
 }
 
-function throwSpoolError(error: unknown): never {
+async function throwSpoolError(error: unknown): Promise<never> {
+  await requireTemporaryDirectory();
   throw isStorageFull(error) ? spoolFull({ directory: tmpdir() }) : error;
+}
+
+/** @throws IdentityError SPOOL_UNUSABLE if this process cannot create temporary files */
+export async function requireTemporaryDirectory(): Promise<void> {
+  const directory = tmpdir();
+  const problem = await directoryProblem(directory);
+  if (problem !== undefined) throw spoolUnusable({ directory, problem });
 }
 
 const GZIP_CHUNK_BYTES = 64 * 1024;

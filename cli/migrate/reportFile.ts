@@ -28,8 +28,8 @@ function printerOf(report: string): Printer | undefined {
 
 /**
  * Requires that a report can be written, by writing an empty file into its directory.
- * @throws IdentityError USAGE_INVALID for a name with another end, ALREADY_EXISTS for a file that exists,
- * REPORT_IMPOSSIBLE if its directory takes no file
+ * @throws IdentityError USAGE_INVALID for a name with another end, REPORT_IMPOSSIBLE if its directory takes no file,
+ * and as `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;

@@ -2,16 +2,24 @@
 
 import { createReadStream } from 'node:fs';
 import { access, type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { completeFile } from '../../shared/durableFiles.ts';
+import { completeFile, directoryProblem } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
-import { outputIncomplete, sourceInvalid, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import {
+  directoryUnusable,
+  outputIncomplete,
+  sourceInvalid,
+  sourceMissing,
+  storageFull,
+} from '../../shared/errors/placeErrors.ts';
 import { isPlainJson, REQUEST_START_BYTES } from '../../shared/exportFile/fileForm.ts';
 import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import type { Surroundings } from '../terminal/command.ts';
+import { counted } from '../terminal/numberTexts.ts';
 
 /**
  * Opens a file as a place. It need not exist.
@@ -47,11 +55,17 @@ async function readStartOf(path: string): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** @throws IdentityError ALREADY_EXISTS; Error of the file system for a path that cannot be looked up */
+/**
+ * Requires that a new file can be created.
+ * @throws IdentityError ALREADY_EXISTS, DIRECTORY_UNUSABLE; Error of the file system for an invalid name
+ */
 export async function requireFreeFile(path: string): Promise<void> {
   try {
     await access(path);
   } catch (error) {
+    const directory = dirname(resolve(path));
+    const problem = await directoryProblem(directory);
+    if (problem !== undefined) throw directoryUnusable({ directory, problem, file: path });
     if (systemCode(error) === 'ENOENT') return;
     throw error;
   }
@@ -65,17 +79,28 @@ async function storeFile(
   warn: (warning: string) => void,
 ): Promise<StoredFile> {
   await requireFreeFile(path);
+  let bytes = 0;
   const write = (file: FileHandle) =>
-    pipeline(compressFor(path, content), (chunks) => file.writeFile(chunks), { signal });
+    pipeline(
+      compressFor(path, content),
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of chunks) {
+          await file.writeFile(chunk);
+          bytes += chunk.byteLength;
+        }
+      },
+      { signal },
+    );
   await completeFile(path, write, 'new', warn).catch((error: unknown) => {
-    throw storeError(error, path);
+    throw storeError(error, path, bytes);
   });
-  return { place: path, bytes: (await stat(path)).size };
+  return { place: path, bytes };
 }
 
-function storeError(error: unknown, path: string): unknown {
+function storeError(error: unknown, path: string, bytes: number): unknown {
   if (systemCode(error) === 'EEXIST') return fileExists({ file: path });
-  return isStorageFull(error) ? storageFull({ place: path }) : error;
+  if (!isStorageFull(error)) return error;
+  return storageFull({ directory: dirname(resolve(path)), bytes: counted(bytes, 'byte'), place: path });
 }
 
 /** Opens standard input and standard output as a place. */

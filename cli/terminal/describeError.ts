@@ -1,8 +1,9 @@
+import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
-import { planChanged } from '../../shared/errors/placeErrors.ts';
+import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
@@ -30,6 +31,8 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
+  // Only the database of temporary data reports this without an error of the store.
+  if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
 }
@@ -55,6 +58,12 @@ export function writtenText(error: unknown): string | undefined {
   if (progress === undefined) return undefined;
   const all = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
   return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
+}
+
+const SQLITE_FULL = 13;
+
+function isDatabaseFull(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
 }
 
 /** Whether the operating system or SQLite created the error. */

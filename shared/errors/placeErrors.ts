@@ -105,7 +105,15 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
 });
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
-  text: 'no space left for {place}: free some, or choose another place; nothing is left there',
+  text: 'no space left in {directory} after {bytes} of {place}: free some there, or choose another directory; nothing is left there',
+});
+
+export const directoryUnusable = defineError('FAILED_PRECONDITION', 'DIRECTORY_UNUSABLE', {
+  text: 'the directory {directory} {problem}: correct that, or choose another directory for {file}',
+});
+
+export const spoolUnusable = defineError('FAILED_PRECONDITION', 'SPOOL_UNUSABLE', {
+  text: 'the directory for temporary files, {directory}, {problem}: correct that, or set TMPDIR to another directory',
 });
 
 export const spoolFull = defineError('RESOURCE_EXHAUSTED', 'SPOOL_FULL', {

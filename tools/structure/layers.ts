@@ -5,11 +5,10 @@ import type { Source } from './sources.ts';
  * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
 const layers: readonly (readonly string[])[] = [
-  ['shared/shellWord', 'shared/async', 'shared/processLock'],
+  ['shared/shellWord', 'shared/async', 'shared/processLock', 'shared/systemCode'],
   [
     'shared/errors',
     'shared/json',
-    'shared/systemCode',
     'shared/turns',
     'shared/workerPool',
     'shared/clock',

@@ -136,7 +136,7 @@ describe('an export that an instance has written into its bucket', () => {
         readExport: () => Promise.reject(new Error('unused')),
         async store(bytes) {
           for await (const _ of bytes) break;
-          throw storageFull({ place: 'full' });
+          throw storageFull({ directory: '.', bytes: '0 bytes', place: 'full' });
         },
       };
       await trackStore(target, { name: url, content }, 'exporting', silent, signal);

@@ -9,5 +9,21 @@ it('a new file is rejected as existing only if it exists', async () => {
   await requireFreeFile(file);
   await writeFile(file, '');
   await expect(requireFreeFile(file)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-  await expect(requireFreeFile(join(file, 'south.json'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+it('a file is rejected because of its directory with the name of the directory', async () => {
+  const directory = await testDirectory();
+  const file = join(directory, 'file');
+  await writeFile(file, '');
+  const problem = (path: string) => requireFreeFile(path).catch((error: unknown) => String(error));
+  const remedy = (path: string) => `correct that, or choose another directory for ${path}`;
+  const [missing, below] = [join(directory, 'none', 'y.json'), join(file, 'y.json')];
+  expect(await problem(missing)).toContain(
+    `the directory ${join(directory, 'none')} does not exist: ${remedy(missing)}`,
+  );
+  expect(await problem(below)).toContain(`the directory ${file} is not a directory: ${remedy(below)}`);
+  if (process.platform === 'linux')
+    expect(await problem('/proc/sys/y.json')).toMatch(
+      /the directory \/proc\/sys (does not permit this user to create files|is on a read-only file system): /,
+    );
 });

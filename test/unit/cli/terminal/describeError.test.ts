@@ -1,6 +1,8 @@
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { type ExitStatus, InterruptedError, usageError } from '../../../../cli/terminal/command.ts';
 import { describeError, writtenText } from '../../../../cli/terminal/describeError.ts';
+import { openTemporaryDatabase } from '../../../../shared/collections/temporaryDatabase.ts';
 import { nameInvalid, organisationUnknown, userUnknown } from '../../../../shared/errors/commandErrors.ts';
 import { internalError } from '../../../../shared/errors/identityError.ts';
 import { placeFailed } from '../../../../shared/errors/placeErrors.ts';
@@ -27,6 +29,21 @@ describe('a fault', () => {
   it('that hides its cause from remote callers shows it', () => {
     const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     expect(describeError(internalError({}, { cause }))).toEqual({ message: cause.message, exitStatus: 'failed' });
+  });
+
+  it('of a full disk of temporary data names the directory', () => {
+    using database = openTemporaryDatabase('CREATE TABLE data (value BLOB)');
+    database.exec('PRAGMA max_page_count = 4');
+    let failure: unknown;
+    try {
+      database.exec('INSERT INTO data VALUES (zeroblob(100000))');
+    } catch (error) {
+      failure = error;
+    }
+    expect(describeError(failure)).toEqual({
+      message: `no space left for a temporary file in ${tmpdir()}: free some, or set TMPDIR to another directory`,
+      exitStatus: 'failed',
+    });
   });
 
   it('of an import is followed by what the import has written, here or in an instance', () => {
