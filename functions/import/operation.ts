@@ -84,7 +84,14 @@ export async function importOrganisations(
 /** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
-  return await writeFile(call.settings, await begin(call, inspection, { store: overlay, since: undefined }));
+  return await writeFile(
+    call.settings,
+    await begin(call, inspection, {
+      store: overlay,
+      since: undefined,
+      memberRemovals: (await readMemberRemovals(overlay)).count,
+    }),
+  );
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
@@ -122,21 +129,21 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
       settings.onWait?.(holder);
     },
   };
+  const { count: memberRemovals } = await readMemberRemovals(call.store);
   await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  const writing = { store: fencedDocuments(call.store, held.fence), since: held.position };
+  const writing = { store: fencedDocuments(call.store, held.fence), since: held.position, memberRemovals };
   return await writeFile(settings, await begin(call, inspection, writing));
 }
 
 async function begin(
   { settings, stamp, source, store: base, signal, report }: ImportCall,
   inspection: Inspection,
-  { store, since }: Pick<ImportContext, 'store' | 'since'>,
+  { store, since, memberRemovals }: Pick<ImportContext, 'store' | 'since' | 'memberRemovals'>,
 ): Promise<ImportContext> {
-  const [removed, memberRemovals, instance] = await Promise.all([
+  const [removed, instance] = await Promise.all([
     readOthersRemoved(store, orgIdsOf(inspection)),
-    readMemberRemovals(store),
     describeInstance(store),
   ]);
   const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
@@ -156,7 +163,7 @@ async function begin(
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),
     removed,
-    memberRemovals: memberRemovals.count,
+    memberRemovals,
     loginNamesByDefault: instance.loginNamesByDomain,
   };
 }

@@ -29,8 +29,8 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    if (state === to) return;
-    if (!from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
+    // A state that is already there is written, too: an import that runs must not replace it.
+    if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };
     transaction.write([{ type: 'update', key: userKey(userId), fields }]);

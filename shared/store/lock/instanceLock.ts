@@ -103,6 +103,8 @@ export function createInstanceLock(attempt: Attempt, pollMs: number): InstanceLo
           },
         };
       } finally {
+        // The next request finds out who holds the lock.
+        if (queue[0] === request) blocking = undefined;
         queue.splice(queue.indexOf(request), 1);
         change();
       }

@@ -26,17 +26,24 @@ function slowClock(): Date {
 }
 
 /** The calls that protect, none of which takes the lock. */
-const calls: readonly [string, (store: Store, instance: TestInstance) => Promise<unknown>, unknown[]][] = [
+const calls: readonly [string, (store: Store, instance: TestInstance) => Promise<unknown>, unknown[], 'locked'?][] = [
   ['a lock', (store) => changeLock(store, 'U', 'lock', slowClock(), false), ['USER_STATE_LOCKED', true]],
+  [
+    'a lock of a person who is locked',
+    (store) => changeLock(store, 'U', 'lock', slowClock(), false),
+    ['USER_STATE_LOCKED', true],
+    'locked',
+  ],
   ['the removal of a factor', (_store, instance) => removeFactor(instance), ['USER_STATE_ACTIVE', undefined]],
 ];
 
 describeStores('an overwriting import', (kind) => {
-  describe.each(calls)('does not undo %s', (_name, call, expected) => {
+  describe.each(calls)('does not undo %s', (_name, call, expected, before) => {
     it('that began after the import', async () => {
       const store = await openTestStore(kind);
       const instance = await testInstance(store);
       await instance.import({ data_orgs: { orgs: orgs('first') } });
+      if (before === 'locked') await changeLock(store, 'U', 'lock', slowClock(), false);
       let called: Promise<unknown> | undefined;
       const during = hookedStore(store, async (writes) => {
         if (called !== undefined || !writes.some(({ key }) => key.collection === 'users')) return;
@@ -55,8 +62,9 @@ describeStores('an overwriting import', (kind) => {
   });
 });
 
-/** The moments at which a member is removed: before a commit to a collection, after its reads. */
+/** The moments at which a member is removed: when the import takes the lock, or before a commit to a collection. */
 const moments: readonly [string, string, (organisations: object[]) => object][] = [
+  ['when the lock is taken', 'lock', (organisations) => ({ data_orgs: { orgs: organisations } })],
   ['before its phase', 'users', (organisations) => ({ on_conflict: 'overwrite', data_orgs: { orgs: organisations } })],
   ['before its phase, with report', 'users', (organisations) => ({ data_orgs: { orgs: organisations } })],
   [
@@ -78,11 +86,21 @@ describeStores('an import', (kind) => {
       data_orgs: { orgs: [organisation('A', { humanUsers: people, orgMembers: orgMembers.slice(0, 1) })] },
     });
     let removal: Promise<void> | undefined;
-    const during = hookedStore(store, async (writes) => {
-      if (removal !== undefined || !writes.some(({ key }) => key.collection === collection)) return;
-      removal = changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_OWNER', 'remove', slowClock());
-      await removal;
+    const remove = () => {
+      removal ??= changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_OWNER', 'remove', slowClock());
+      return removal;
+    };
+    const hooked = hookedStore(store, async (writes) => {
+      if (writes.some(({ key }) => key.collection === collection)) await remove();
     });
+    const lock: Store['lock'] = {
+      take: async (request) => {
+        const held = await store.lock.take(request);
+        await remove();
+        return held;
+      },
+    };
+    const during = collection === 'lock' ? { ...hooked, lock } : hooked;
     const request = requestOf([organisation('A', { humanUsers: [...people, person('W')], orgMembers })]);
     const { errors, reasons, summary } = await servedInstance(during, instance).import(request);
     await removal;

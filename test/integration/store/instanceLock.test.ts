@@ -106,6 +106,18 @@ describeStores('the lock of an instance', (kind) => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
+  it('is free for all calls at once after the last one that waited has left, and its holder has released it', async () => {
+    const store = await openTestStore(kind);
+    const first = await take(store, 'shared').held;
+    const left = take(store, 'alone');
+    await left.waits;
+    left.end(deadlineExceeded());
+    await expect(left.held).rejects.toMatchObject({ reason: 'INSTANCE_BUSY' });
+    await first[Symbol.asyncDispose]();
+    const taken = Array.from({ length: 2 * MAX_WAITING }, () => take(store, 'shared').held);
+    for (const held of await Promise.all(taken)) await held[Symbol.asyncDispose]();
+  });
+
   it('is taken from a process that was killed', async () => {
     const { store, running } = await shortlyHeld(kind);
     const { held, waits } = take(store, 'alone');
