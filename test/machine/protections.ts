@@ -10,7 +10,7 @@ export interface Protection {
   readonly name: string;
   /** @returns whether the call succeeded */
   readonly call: (system: System) => Promise<boolean>;
-  /** Takes effect in a model; repeated, it changes nothing. */
+  /** Takes effect in a model; repeated, it changes no content. */
   readonly effect: (model: Model) => void;
   /** Whether the call succeeds in a model. */
   readonly succeeds: (model: Model) => boolean;
@@ -36,16 +36,19 @@ function changeOfLock(change: keyof typeof locks): readonly Protection[] {
   const { from, to } = locks[change];
   return userIds.map((userId) => {
     const place = `users ${userId}`;
-    const stateIn = (model: Model) => textAt(model.records.get(place) ?? NONE, 'state');
+    const isSuitable = (model: Model) => {
+      const state = textAt(model.records.get(place) ?? NONE, 'state');
+      return [...from, to].some((suitable) => suitable === state);
+    };
     return {
       name: `user ${change} ${userId}`,
       call: (system) => succeeded(system, `user ${change}`, [userId]),
       effect: (model) => {
         const user = model.records.get(place);
-        if (user === undefined || !from.some((state) => state === stateIn(model))) return;
-        model.change(place, user, { json: { ...user.json, state: to } });
+        // A state that is already there is written, too, so that an import does not replace it.
+        if (user !== undefined && isSuitable(model)) model.change(place, user, { json: { ...user.json, state: to } });
       },
-      succeeds: (model) => [...from, to].some((state) => state === stateIn(model)),
+      succeeds: isSuitable,
       place,
     };
   });
