@@ -54,7 +54,10 @@ describe('a reported file', () => {
     const listCalls = await watchDurability();
     const content = Buffer.from('{"orgs":[]}');
     const file = join(directory, 'north.json');
-    expect(await openFile(file, expect.fail).store(inPieces(content), signal)).toEqual({ place: file, bytes: content.length });
+    expect(await openFile(file, expect.fail).store(inPieces(content), signal)).toEqual({
+      place: file,
+      bytes: content.length,
+    });
     expect(listCalls()).toEqual(['sync the content', 'link as north.json', `sync ${directory}`]);
   });
 
