@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from './systemCode.ts';
 
 const BUSY = 5;
 
@@ -14,7 +15,7 @@ export function lockForProcess(path: string): Disposable | undefined {
     return { [Symbol.dispose]: () => database.close() };
   } catch (error) {
     database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return undefined;
+    if (sqliteCode(error) === BUSY) return undefined;
     throw error;
   }
 }

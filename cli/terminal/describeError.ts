@@ -4,6 +4,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
 import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
+import { sqliteCode } from '../../shared/systemCode.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
@@ -32,7 +33,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   // Only the database of temporary data reports this without an error of the store.
-  if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
+  if (sqliteCode(error) === SQLITE_FULL) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
 }
@@ -61,10 +62,6 @@ export function writtenText(error: unknown): string | undefined {
 }
 
 const SQLITE_FULL = 13;
-
-function isDatabaseFull(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
-}
 
 /** Whether the operating system or SQLite created the error. */
 function isSystemError(error: unknown): error is Error {

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
+import { sqliteCode } from '../../systemCode.ts';
 
 /** A connection to a database file. It caches prepared statements. */
 export interface SqliteConnection {
@@ -93,15 +94,14 @@ export async function waitForLock(connection: SqliteConnection): Promise<void> {
   }
 }
 
-const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.number(), errstr: z.string() });
+const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.string() });
 
 /** SQLite's results for a lock that another connection holds, and for a file that is damaged or no database. */
 const results = { busy: [5, 6], damaged: [11, 26] };
 
 function isResult(reason: unknown, codes: readonly number[]): boolean {
-  const { success, data } = sqliteError.safeParse(reason);
-  // The low byte is the primary result code; the other bytes extend it.
-  return success && codes.includes(data.errcode & 0xff);
+  const code = sqliteCode(reason);
+  return code !== undefined && codes.includes(code);
 }
 
 /** Whether `reason` is SQLite's error for a lock that another connection holds. */
