@@ -73,13 +73,11 @@ async function doSteps(
   await stageExport(run, source);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
-  const digest = await planDigest(made.shown);
-  const isEmpty = isEmptyPlan(made.plan);
-  const digestBlock = { title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } };
-  const planned = [...planBlocks(made.plan), ...(isEmpty ? [] : [digestBlock])];
-  if (isDryRun || isEmpty) {
+  const digest = isEmptyPlan(made.plan) ? undefined : (expect ?? (await planDigest(made.shown)));
+  const planned = [...planBlocks(made.plan), ...digestBlocks(digest)];
+  if (isDryRun || digest === undefined) {
     const reported = { title: `Plan of a migration ${between}`, blocks: planned, done: 'nothing was changed' };
-    return { ...planOutput(call, run, planned, isEmpty ? undefined : digest), ...reporting(call, reported) };
+    return { ...planOutput(call, run, planned, digest), ...reporting(call, reported) };
   }
   if (yes || canAsk(call)) show(call, planned);
   if (!(await askConfirmation('Migrate?', call)))
@@ -98,12 +96,18 @@ async function doSteps(
   };
 }
 
+/** @param digest absent if there is nothing to migrate */
+function digestBlocks(digest: string | undefined): readonly Block[] {
+  if (digest === undefined) return [];
+  return [{ title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } }];
+}
+
 /** Returns the work of the report, which follows the output. */
 function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
   return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
 
-/** Returns what changes with a source that is read where it is; undefined for one that is copied. */
+/** Returns a text that differs after each change of a source file; undefined if the source is copied. */
 async function fileVersion({ sourceFile }: MigrationRun): Promise<string | undefined> {
   if (sourceFile === undefined) return undefined;
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(sourceFile, { bigint: true });
