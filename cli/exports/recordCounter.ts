@@ -56,7 +56,7 @@ export class RecordCounter {
   }
 
   /**
-   * Reads a file, and yields its bytes. Counts what a validated file passes on; another one is read for it.
+   * Yields the bytes of a file, and counts its records: those that a validated file returns, or those found in the bytes.
    * @param isValidated whether the receiver validates the records, which then are only found here; by default their JSON
    * is checked
    * @throws IdentityError at the end of an incomplete or invalid file; also at the end of one without organisations or

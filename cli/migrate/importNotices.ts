@@ -1,4 +1,4 @@
-// The errors, warnings and manual steps of an import or its trial.
+// The errors, warnings and manual steps of an import, or of its dry run.
 
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
@@ -19,7 +19,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // A ZITADEL's export has no manifest, and a migration compares the moved secrets.
+  // An export of ZITADEL has no manifest, and a migration compares the moved secrets.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

@@ -44,11 +44,11 @@ interface SeenOrganisations {
   /** Those that the target had before. */
   readonly present: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
-  /** The names of the first ones. */
+  /** Names by id, of the first organisations. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The number of organisations that one command deletes. */
+/** An `org delete` command names at most this many organisations. */
 const DELETED_AT_ONCE = 50;
 
 /** Lists how to take a migration back: a command only for organisations whose creation this run saw. */

@@ -106,7 +106,7 @@ export class MigrationRun implements AsyncDisposable {
     return reconnecting({ ...this, limitMs: this.settings.timeoutMs }, work);
   }
 
-  /** Says how far the migration came. */
+  /** Describes what the target has received so far. */
   get progressText(): string {
     const { to } = this.settings;
     if (this.step === 'planning') return `nothing is changed in ${to}`;

@@ -119,13 +119,13 @@ export interface CredentialSummary {
   /** People with a password in the source. */
   readonly withPassword: number;
   /**
-   * Those with the same hash, the same counted second factors and the same state, in an organisation with the same state. In
-   * a ZITADEL: active people with a hash that it verifies by default.
+   * People with the same hash, the same counted second factors and the same state, in an organisation with the same state.
+   * In ZITADEL: active people with a hash that it verifies by default.
    */
   readonly kept: number;
   /** The counted second factors: those that the export contains. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** The others by reason: their number, and the names of the first ones. */
+  /** The people who are not kept, by reason: their number, and names of the first people. */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 

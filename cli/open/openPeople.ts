@@ -19,7 +19,7 @@ import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 import { openRemote } from './remotePlace.ts';
 
-/** Returns the people of an instance or a ZITADEL at an address. */
+/** Returns the people of the server at an address, which is an instance of this service or ZITADEL. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
