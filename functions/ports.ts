@@ -3,7 +3,6 @@ import type { Authenticate } from '../shared/auth/authorise.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { Transfers } from '../shared/objectStorage/transfers.ts';
-import type { PasswordHashing } from '../shared/passwordHashing.ts';
 import type { Store } from '../shared/store/store.ts';
 
 /** The dependencies of all functions. Each function takes those it needs; the serving process provides them. */
@@ -19,5 +18,5 @@ export interface Ports {
   readonly authenticate?: Authenticate | undefined;
   readonly limits: Limits;
   /** How imports hash clear passwords; by default as every ZITADEL can verify. */
-  readonly passwordHashing?: PasswordHashing | undefined;
+  readonly bcryptCost?: number | undefined;
 }

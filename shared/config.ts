@@ -1,11 +1,11 @@
 // The configuration of a process, read from environment variables.
 
 import { z } from 'zod';
+import { bcryptCosts } from './bcryptCosts.ts';
 import { DAY_MS } from './clock.ts';
 import { configurationInvalid } from './errors/commandErrors.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type LogLevel, logLevels } from './log.ts';
-import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
 import type { StoreLocation } from './store/openStore.ts';
 import { parseMasterKeys } from './store/secrets/masterKey.ts';
 
@@ -23,7 +23,8 @@ export interface Config {
   readonly trustedProxies: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
-  readonly passwordHashing: PasswordHashing;
+  /** The cost of bcrypt for clear passwords. */
+  readonly bcryptCost: number;
   /** The local port of the metrics; undefined for none. */
   readonly metricsPort: number | undefined;
   /** The bucket for exports and uploads that exceed a response or a request; undefined for none. */
@@ -68,6 +69,10 @@ const origins = z.string().transform((text, context) => {
 
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
+/** What clients reach: a process, a function at its own URL, or the load balancer in front of an instance's functions. */
+const hostings = ['process', 'function', 'load_balancer'] as const;
+type Hosting = (typeof hostings)[number];
+
 const environment = z.object({
   AUDIT_DAYS: days.default(400 * DAY_MS),
   BCRYPT_COST: bcryptCost.default(bcryptCosts.default),
@@ -76,6 +81,7 @@ const environment = z.object({
   FIRESTORE_DATABASE: z.string().default('(default)'),
   FIRESTORE_PROJECT: z.string().optional(),
   GOOGLE_CLOUD_PROJECT: z.string().optional(),
+  HOSTING: z.enum(hostings, `must be one of ${hostings.join(', ')}`).optional(),
   IDENTITY_MASTER_KEY: z
     .string()
     .refine(
@@ -87,15 +93,16 @@ const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   MAX_TOKEN_DAYS: days.default(90 * DAY_MS),
   METRICS_PORT: port.optional(),
-  OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
-  PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
   SHUTDOWN_SECONDS: seconds.default(9_000),
   TRANSFER_BUCKET: z.string().optional(),
   TRUSTED_PROXIES: proxies.optional(),
 });
 
-/** Google's load balancer appends the client's address and its own. */
-const CLOUD_PROXIES = 2;
+/**
+ * The number of addresses that the proxies of each hosting append to `X-Forwarded-For`. Google's front end appends the
+ * client's address to a function's own URL; a load balancer appends the client's address and its own.
+ */
+const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, function: 1, load_balancer: 2 };
 
 type Environment = z.output<typeof environment>;
 
@@ -120,6 +127,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'key that encrypts the secrets in the database: 32 bytes in base64 or hex; while keys are rotated, the new one, a comma and the old one',
     'master.key in DATA_DIR; none with Firestore, where exports, imports and `identity rekey` need it',
   ],
+  HOSTING: [
+    'what clients reach: a process; a function at its own URL; or the load balancer of an instance, behind which /openapi.json of removeOtpEmail describes all operations. It sets the default of TRUSTED_PROXIES',
+    'process (with K_SERVICE: function)',
+  ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
   CORS_ORIGINS: [
     'origins whose pages may call from a browser, separated by commas, such as https://console.example.com',
@@ -128,16 +139,8 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   METRICS_PORT: ['port of 127.0.0.1 at which identity serve offers /metrics for Prometheus', 'none'],
-  OPENAPI_SCOPE: [
-    'scope of /openapi.json of the function removeOtpEmail: its own operation (function), or all of them (instance)',
-    'function',
-  ],
-  PASSWORD_HASH: [
-    'hash of clear passwords in imports: bcrypt, which ZITADEL always verifies, or argon2id, which it verifies only if its configuration enables it',
-    'bcrypt',
-  ],
   BCRYPT_COST: [
-    `cost of bcrypt, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
+    `cost of bcrypt, which hashes clear passwords in imports, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
     String(bcryptCosts.default),
   ],
   TRANSFER_BUCKET: [
@@ -147,7 +150,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   AUDIT_DAYS: ['days for which the audit trail of an embedded database is kept', '400'],
   TRUSTED_PROXIES: [
     'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
-    '0 (in the cloud: 2)',
+    'by HOSTING: 0, 1 or 2',
   ],
   SHUTDOWN_SECONDS: [
     'seconds that running requests get to finish after SIGTERM; exports and imports end seven seconds before',
@@ -172,23 +175,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const storeLocation = readLocation(setVariables);
   const problems = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
   if (typeof storeLocation === 'string') problems.push(storeLocation);
-  const limits = readLimits(setVariables, setVariables.K_SERVICE === undefined ? 'selfHosted' : 'cloud', problems);
+  const isCloud = setVariables.K_SERVICE !== undefined;
+  const limits = readLimits(setVariables, isCloud ? 'cloud' : 'selfHosted', problems);
   if (data === undefined || typeof storeLocation === 'string' || problems.length > 0)
     throw configurationInvalid({ problems: problems.map((line) => `\n  ${line}`).join('') });
+  const hosting = data.HOSTING ?? (isCloud ? 'function' : 'process');
   return {
     storeLocation,
     corsOrigins: data.CORS_ORIGINS,
     limits,
     maxTokenLifetimeMs: data.MAX_TOKEN_DAYS,
     auditRetentionMs: data.AUDIT_DAYS,
-    trustedProxies: data.TRUSTED_PROXIES ?? (data.K_SERVICE === undefined ? 0 : CLOUD_PROXIES),
+    trustedProxies: data.TRUSTED_PROXIES ?? proxiesOfHosting[hosting],
     shutdownMs: data.SHUTDOWN_SECONDS,
     logLevel: data.LOG_LEVEL,
-    passwordHashing:
-      data.PASSWORD_HASH === 'bcrypt' ? { algorithm: 'bcrypt', cost: data.BCRYPT_COST } : { algorithm: 'argon2id' },
+    bcryptCost: data.BCRYPT_COST,
     metricsPort: data.METRICS_PORT,
     transferBucket: data.TRANSFER_BUCKET,
-    describesInstance: data.OPENAPI_SCOPE === 'instance',
+    describesInstance: hosting === 'load_balancer',
   };
 }
 

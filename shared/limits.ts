@@ -34,7 +34,6 @@ const limitTable = {
     above: '413',
   },
   bufferedBytes: {
-    variable: 'MAX_BUFFERED_BYTES',
     unit: 'bytes',
     limits:
       'the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
@@ -78,7 +77,6 @@ const limitTable = {
     above: '413, and nothing is written',
   },
   dryRunRecords: {
-    variable: 'MAX_DRY_RUN_RECORDS',
     unit: 'count',
     limits: 'the records of a dry run',
     selfHosted: UNLIMITED,
@@ -136,22 +134,14 @@ const limitTable = {
     reason: 'each element is looked up, and other requests wait meanwhile',
     above: 'the record is in `errors`',
   },
-  imports: {
-    variable: 'MAX_IMPORTS',
+  concurrentTransfers: {
+    variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
-    limits: 'the imports and dry runs at once, from the end of their bodies to the response',
+    limits:
+      'the imports at once, dry runs included, and the exports at once; each from the end of its body to the last byte of its response',
     selfHosted: 2,
     cloud: UNLIMITED,
-    reason: 'removals share the process; in the cloud each import has its own',
-    above: '429 and `retry-after`',
-  },
-  exports: {
-    variable: 'MAX_EXPORTS',
-    unit: 'count',
-    limits: 'the exports at once, from the end of their bodies to the last byte of the response',
-    selfHosted: 4,
-    cloud: UNLIMITED,
-    reason: 'as for imports',
+    reason: 'removals share the process; in the cloud each import and export has its own',
     above: '429 and `retry-after`',
   },
   headersMs: {
@@ -170,12 +160,10 @@ const limitTable = {
     above: '431',
   },
   keepAliveMs: {
-    variable: 'KEEP_ALIVE_TIMEOUT',
     unit: 'duration',
     limits: 'the time for which a connection without a request stays open',
-    selfHosted: 5 * SECOND_MS,
-    cloud: 620 * SECOND_MS,
-    reason: "longer than that of a proxy in front; Google's load balancers reuse connections for 600 s",
+    ...both(620 * SECOND_MS),
+    reason: "longer than that of the proxy in front; Google's load balancers reuse connections for 600 s",
     above: 'the connection is closed',
   },
   connections: {
@@ -226,8 +214,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     organisations: value(limitTable.organisations),
     clearPasswords: value(limitTable.clearPasswords),
     dryRunRecords: value(limitTable.dryRunRecords),
-    imports: value(limitTable.imports),
-    exports: value(limitTable.exports),
+    concurrentTransfers: value(limitTable.concurrentTransfers),
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),

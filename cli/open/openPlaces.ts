@@ -96,9 +96,9 @@ async function openDatabasePlace(
   { name, data, firestore }: Extract<ParsedPlace, { kind: 'database' }>,
 ) {
   const { location, environment } = instanceLocation(data, firestore, call.environment);
-  const { passwordHashing } = loadConfig({ environment });
+  const { bcryptCost } = loadConfig({ environment });
   const { openDatabase } = await import('../places/databasePlace.ts');
-  return openDatabase({ name, location, passwordHashing });
+  return openDatabase({ name, location, bcryptCost });
 }
 
 /** A place of a call. */

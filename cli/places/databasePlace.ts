@@ -9,7 +9,7 @@ import { inProcess } from './inProcess.ts';
 import { openServer, ownLosses } from './instancePlace.ts';
 
 /** A database, and the hashing of clear passwords. */
-export interface DatabaseSettings extends Pick<Config, 'passwordHashing'> {
+export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
   readonly name: string;
   readonly location: StoreLocation;
 }

@@ -15,7 +15,7 @@ import type { HttpResponse } from '../http/httpClient.ts';
 import type { Server, ServerCall } from './server.ts';
 
 /** An open database, and the hashing of clear passwords. */
-interface OpenDatabase extends Partial<Pick<Config, 'passwordHashing'>> {
+interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {
   readonly store: Store;
   readonly location: StoreLocation;
 }
@@ -33,7 +33,7 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
     broken: (_moment, error) => error,
     async send(call, signal) {
       await using resources = new AsyncDisposableStack();
-      const { store, location, passwordHashing } = resources.use(await open());
+      const { store, location, bcryptCost } = resources.use(await open());
       const audit = openAudit(store, { storeLocation: location }, process.stderr);
       resources.defer(() => audit.close());
       const routes = await allRoutes({
@@ -43,7 +43,7 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
         now: () => new Date(),
         authenticate: asOperator(systemAccount()),
         limits: noLimits,
-        passwordHashing,
+        bcryptCost,
       });
       const response = await request(createApp({ routes }), call, signal, resources);
       const held = resources.move();

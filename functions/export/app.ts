@@ -26,7 +26,9 @@ const MAX_REQUEST_BYTES = 4_000_000;
 
 /** Returns the routes of `/admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
-  const concurrency = new ConcurrencyLimit(ports.limits.exports, (limit) => tooManyCalls({ kind: 'exports', limit }));
+  const concurrency = new ConcurrencyLimit(ports.limits.concurrentTransfers, (limit) =>
+    tooManyCalls({ kind: 'exports', limit }),
+  );
   return [
     {
       ...exportEndpoint,

@@ -25,7 +25,9 @@ import { findUpload, openUpload } from './uploads.ts';
 
 /** Returns the routes of `/admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
-  const concurrency = new ConcurrencyLimit(ports.limits.imports, (limit) => tooManyCalls({ kind: 'imports', limit }));
+  const concurrency = new ConcurrencyLimit(ports.limits.concurrentTransfers, (limit) =>
+    tooManyCalls({ kind: 'imports', limit }),
+  );
   return [
     {
       ...importEndpoint,
@@ -64,7 +66,7 @@ async function runImport(
   { ports, authorise, concurrency, bodies, audited, shutdown, local, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportAnswer> {
-  const { passwordHashing, limits, objectStorage } = ports;
+  const { bcryptCost, limits, objectStorage } = ports;
   using call = callSignal(signal, limits.timeoutMs, shutdown);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
@@ -112,7 +114,7 @@ async function runImport(
     // The wait can take minutes.
     const onLocked = () => authorise(called);
     const callbacks = { onInspected, onPhase, onWait: onPhase, onLocked };
-    const importing = { ...requested, ignored, caller, passwordHashing, limits, ...callbacks };
+    const importing = { ...requested, ignored, caller, bcryptCost, limits, ...callbacks };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {

@@ -5,7 +5,6 @@ import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import type { Limits } from '../../shared/limits.ts';
-import type { PasswordHashing } from '../../shared/passwordHashing.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { CreatedRecords } from './check/createdRecords.ts';
@@ -21,7 +20,7 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** The calling user, whom the import must not lock out. */
   readonly caller?: Pick<Caller, 'userId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
-  readonly passwordHashing?: PasswordHashing | undefined;
+  readonly bcryptCost?: number | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
   /** Called when the import begins to wait for the instance's lock. */
@@ -65,7 +64,7 @@ export interface ImportContext {
   readonly since: string | undefined;
   readonly stamps: AttemptStamps;
   readonly pace: Pace;
-  readonly passwordHashing: PasswordHashing;
+  readonly bcryptCost: number;
   readonly created: CreatedRecords;
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */

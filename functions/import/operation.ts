@@ -2,6 +2,7 @@ import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
+import { bcryptCosts } from '../../shared/bcryptCosts.ts';
 import { firstIds, organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
@@ -12,7 +13,6 @@ import { organisationFilter } from '../../shared/exportFile/organisationFilter.t
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
-import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
@@ -146,7 +146,7 @@ async function begin(
     readOthersRemoved(store, orgIdsOf(inspection)),
     describeInstance(store),
   ]);
-  const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
+  const { dryRun, onConflict = 'report', bcryptCost = bcryptCosts.default, caller } = settings;
   const callerPath = caller?.userId === undefined ? undefined : documentPath(userKey(caller.userId));
   return {
     source,
@@ -159,7 +159,7 @@ async function begin(
     since,
     stamps: new AttemptStamps(stamp),
     pace: new Pace(dryRun === true ? {} : base),
-    passwordHashing,
+    bcryptCost,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),
     removed,

@@ -1,29 +1,32 @@
 // Password hashes: argon2id and bcrypt, computed off the main thread.
 
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { argon2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { bcryptCosts, MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
 import { costOfBcryptHash } from '../organisation/passwordHashes.ts';
-import { bcryptCosts, defaultPasswordHashing, MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';
 
 /**
- * Hashes a clear password, off the main thread.
+ * Hashes a clear password with bcrypt and a random salt, off the main thread.
  * @param signal drops the derivation if it has not begun
  * @throws the signal's reason
+ * @throws RangeError for a password that bcrypt would truncate
  */
-export function hashPassword(
+export async function hashPassword(
   password: string,
-  hashing: PasswordHashing = defaultPasswordHashing,
+  cost: number = bcryptCosts.default,
   signal?: AbortSignal,
 ): Promise<string> {
-  return hashing.algorithm === 'bcrypt' ? hashBcrypt(password, hashing.cost, signal) : hashArgon2id(password, signal);
+  if (Buffer.byteLength(password) > MAX_BCRYPT_BYTES)
+    throw new RangeError(`bcrypt hashes passwords of at most ${MAX_BCRYPT_BYTES} bytes`);
+  return await pool.run({ password, salt: cost }, signal);
 }
 
 /**
- * Whether `encoded` is a hash of `password`: bcrypt, or argon2id as `hashPassword` derives it; false for any other format.
+ * Whether `encoded` is a hash of `password`: bcrypt, or argon2id with OWASP's parameters; false for any other format.
  * @param signal drops the derivation if it has not begun
  * @throws the signal's reason
  */
@@ -41,17 +44,7 @@ const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const MAX_DERIVATIONS = 3;
 const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/**
- * Hashes a password with a random salt, in PHC's string format.
- * @throws the signal's reason, if it aborts before the derivation begins
- */
-export async function hashArgon2id(password: string, signal?: AbortSignal): Promise<string> {
-  const salt = randomBytes(16);
-  return `$argon2id$v=19$m=19456,t=2,p=1$${encode(salt)}$${encode(await deriveTag(password, salt, signal))}`;
-}
-
-/** Whether `encoded` is a hash of `password` by `hashArgon2id`; false for hashes of any other format. */
-export async function verifyArgon2id(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
+async function verifyArgon2id(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const [, salt, tag] = ENCODED.exec(encoded) ?? [];
   if (salt === undefined || tag === undefined) return false;
   const expected = Buffer.from(tag, 'base64');
@@ -75,10 +68,6 @@ async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | 
   }
 }
 
-function encode(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
-}
-
 /** The worker's program as one script, which the build defines: a deployed function is a single file. */
 declare const BCRYPT_WORKER: string | undefined;
 
@@ -95,21 +84,10 @@ function startWorker(): Worker {
 }
 
 /**
- * Hashes a password with a random salt.
- * @throws the signal's reason, if it aborts before the derivation begins
- * @throws RangeError for a password that bcrypt would truncate
- */
-export async function hashBcrypt(password: string, cost: number, signal?: AbortSignal): Promise<string> {
-  if (Buffer.byteLength(password) > MAX_BCRYPT_BYTES)
-    throw new RangeError(`bcrypt hashes passwords of at most ${MAX_BCRYPT_BYTES} bytes`);
-  return await pool.run({ password, salt: cost }, signal);
-}
-
-/**
  * Whether `encoded` is a bcrypt hash of `password`. Hashes of a higher cost than this service derives count as others:
  * one of cost 31 would take days.
  */
-export async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
+async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const cost = costOfBcryptHash(encoded);
   if (cost === undefined || cost > bcryptCosts.max || Buffer.byteLength(password) > MAX_BCRYPT_BYTES) return false;
   const actual = await pool.run({ password, salt: encoded.slice(0, SALT_CHARACTERS) }, signal);

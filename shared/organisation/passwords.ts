@@ -1,8 +1,8 @@
 // Rules of clear passwords and TOTP seeds.
 
+import { MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
 import { because } from '../errors/recordIssues.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
-import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
 import { trimSpace } from './valueRules.ts';
 
@@ -49,13 +49,9 @@ const PASSWORD_TOO_LONG: RecordIssue = {
   ...because('password_too_long', { limit: MAX_BCRYPT_BYTES }),
 };
 
-/** Checks a clear password against its organisation's policy, and against the limit of its hash. */
-export function passwordIssue(
-  policy: PasswordComplexity,
-  { algorithm }: PasswordHashing,
-  password: string,
-): RecordIssue | undefined {
-  const isTooLong = algorithm === 'bcrypt' && Buffer.byteLength(password) > MAX_BCRYPT_BYTES;
+/** Checks a clear password against its organisation's policy, and against the limit of bcrypt. */
+export function passwordIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
+  const isTooLong = Buffer.byteLength(password) > MAX_BCRYPT_BYTES;
   return complexityIssue(policy, password) ?? (isTooLong ? PASSWORD_TOO_LONG : undefined);
 }
 

@@ -293,7 +293,7 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.1',
-    here: 'at cost 12, or as `BCRYPT_COST` and `PASSWORD_HASH` say',
+    here: 'at cost 12, or `BCRYPT_COST`',
     path: /hashedPassword\.value$/,
     test: ({ zitadel, ours }) => /^\$2a\$14\$/.test(text(zitadel)) && /^\$2[aby]\$1[0-6]\$/.test(text(ours)),
   },

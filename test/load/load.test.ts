@@ -99,7 +99,7 @@ it(`a server handles ${SECONDS} seconds of mixed traffic, and grows neither in m
   const database = ['--data', directory.path];
   const { token } = await init(database);
   const running = await serve(database, [], {
-    ...{ MAX_IMPORTS: undefined, MAX_EXPORTS: undefined, METRICS_PORT: '0', LOG_LEVEL: 'warn' },
+    ...{ MAX_CONCURRENT_TRANSFERS: undefined, METRICS_PORT: '0', LOG_LEVEL: 'warn' },
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}`,
   });
   await running.written('/metrics');

@@ -19,7 +19,7 @@ import { loadBalancerRoutes, readProbe, readTerraform } from './terraformFiles.t
 /** A path as the load balancer writes it: its templates have `*` where a route has a parameter. */
 const template = (path: string) => path.replace(/:\w+/g, '*');
 
-/** Each function describes itself under the same path; `removeOtpEmail` alone can describe the instance (OPENAPI_SCOPE). */
+/** Each function describes itself under the same path; `removeOtpEmail` alone can describe the instance (HOSTING). */
 const description = { function: 'removeOtpEmail', path: '/openapi.json' };
 
 describe('the load balancer', () => {

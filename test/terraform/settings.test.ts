@@ -14,17 +14,12 @@ const secret = ['IDENTITY_MASTER_KEY'];
 /** What has the right default in the cloud. */
 const leftToDefaults = [
   'BCRYPT_COST',
-  'KEEP_ALIVE_TIMEOUT',
   'LOG_LEVEL',
-  'MAX_BUFFERED_BYTES',
   'MAX_CLEAR_PASSWORDS',
+  'MAX_CONCURRENT_TRANSFERS',
   'MAX_CONNECTIONS',
-  'MAX_DRY_RUN_RECORDS',
-  'MAX_EXPORTS',
-  'MAX_IMPORTS',
   'MAX_ORGANISATIONS',
   'MAX_REQUEST_BYTES',
-  'PASSWORD_HASH',
   'TRUSTED_PROXIES',
 ];
 
@@ -58,7 +53,7 @@ describe('the environment that Terraform gives the functions', () => {
       shutdownMs: 9_000,
       describesInstance: true,
       transferBucket: 'acme-identity-north-transfers',
-      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
+      bcryptCost: 12,
     });
   });
 });

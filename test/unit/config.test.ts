@@ -17,7 +17,7 @@ describe('readConfig', () => {
       shutdownMs: 9_000,
       describesInstance: false,
       logLevel: 'info',
-      passwordHashing: { algorithm: 'bcrypt', cost: 12 },
+      bcryptCost: 12,
     });
   });
 
@@ -25,8 +25,14 @@ describe('readConfig', () => {
     const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme' });
     expect(config).toMatchObject({
       limits: { requestBytes: 32_000_000, responseBytes: 32_000_000 },
-      trustedProxies: 2,
+      trustedProxies: 1,
+      describesInstance: false,
     });
+  });
+
+  it('knows that a function behind the load balancer of an instance stands for all of them', () => {
+    const config = readConfig({ K_SERVICE: 'export', FIRESTORE_PROJECT: 'acme', HOSTING: 'load_balancer' });
+    expect(config).toMatchObject({ trustedProxies: 2, describesInstance: true });
   });
 
   it('reads the variables that are set', () => {
@@ -44,7 +50,7 @@ describe('readConfig', () => {
       SHUTDOWN_SECONDS: '0',
       LOG_LEVEL: 'silent',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000',
-      OPENAPI_SCOPE: 'instance',
+      HOSTING: 'load_balancer',
       BCRYPT_COST: '14',
       IDENTITY_MASTER_KEY: masterKey,
     });
@@ -59,7 +65,7 @@ describe('readConfig', () => {
       shutdownMs: 0,
       describesInstance: true,
       logLevel: 'silent',
-      passwordHashing: { algorithm: 'bcrypt', cost: 14 },
+      bcryptCost: 14,
     });
   });
 
@@ -94,7 +100,7 @@ describe('readConfig', () => {
       SHUTDOWN_SECONDS: '-1',
       LOG_LEVEL: 'loud',
       CORS_ORIGINS: '*',
-      PASSWORD_HASH: 'md5',
+      HOSTING: 'cloud',
       BCRYPT_COST: '9',
       IDENTITY_MASTER_KEY: 'hunter2',
     };
@@ -123,12 +129,7 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATA_DIR: '/data', BCRYPT_COST: cost })).toThrow(message);
   });
 
-  it('accepts argon2id, which has no cost', () => {
-    const { passwordHashing } = readConfig({ DATA_DIR: '/data', PASSWORD_HASH: 'argon2id', BCRYPT_COST: '14' });
-    expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
-  });
-
-  it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TOKEN_DAYS', 'PASSWORD_HASH', 'SHUTDOWN_SECONDS'])(
+  it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TOKEN_DAYS', 'SHUTDOWN_SECONDS'])(
     'has the default for %s that the table of variables documents',
     (name) => {
       const variable = configVariables.find((one) => one.name === name);

@@ -17,7 +17,7 @@ const layers: readonly (readonly string[])[] = [
     'shared/durableFiles',
     'shared/lookAlikes',
   ],
-  ['shared/duration', 'shared/log', 'shared/ownFiles', 'shared/passwordHashing', 'shared/retry'],
+  ['shared/bcryptCosts', 'shared/duration', 'shared/log', 'shared/ownFiles', 'shared/retry'],
   ['shared/limitDefinition'],
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],

@@ -1,18 +1,20 @@
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 
 /** The derivations of a batch's clear passwords. Each takes long, so a batch that is decided again keeps them. */
 export class BatchPasswords {
-  private readonly hashing: PasswordHashing;
+  private readonly cost: number;
   private readonly signal: AbortSignal;
   private readonly hashes = new Map<RecordPlan, Promise<string>>();
   private readonly verified = new Map<RecordPlan, { readonly hash: string; readonly result: Promise<boolean> }>();
 
-  /** @param signal ends the derivations */
-  constructor(hashing: PasswordHashing, signal: AbortSignal) {
-    this.hashing = hashing;
+  /**
+   * @param cost the cost of bcrypt
+   * @param signal ends the derivations
+   */
+  constructor(cost: number, signal: AbortSignal) {
+    this.cost = cost;
     this.signal = signal;
   }
 
@@ -32,7 +34,7 @@ export class BatchPasswords {
 
   private async hashOf(plan: RecordPlan): Promise<readonly [RecordPlan, string]> {
     const { clearPassword = '' } = plan.record;
-    const hash = this.hashes.get(plan) ?? hashPassword(clearPassword, this.hashing, this.signal);
+    const hash = this.hashes.get(plan) ?? hashPassword(clearPassword, this.cost, this.signal);
     this.hashes.set(plan, hash);
     return [plan, await hash];
   }

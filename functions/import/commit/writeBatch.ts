@@ -13,7 +13,7 @@ import { findRemovedMembers } from './removedMembers.ts';
  * of them exists, the batch is decided by what is stored. A record and its claims are written atomically.
  */
 export async function writeBatch(context: ImportContext, plans: readonly RecordPlan[]): Promise<readonly Settled[]> {
-  const passwords = new BatchPasswords(context.passwordHashing, context.signal);
+  const passwords = new BatchPasswords(context.bcryptCost, context.signal);
   const batch = context.pace.readsFirst ? undefined : await checkBatch(context, plans);
   const creation = batch && (await decideCreation(context, batch, passwords));
   const isDone = creation !== undefined && (await isCommitted(context, creation));

@@ -16,7 +16,7 @@ import type { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './targets.ts';
 
 /** What plans need of their import. */
-type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'report' | 'rules' | 'passwordHashing'>;
+type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'report' | 'rules'>;
 
 /** Plans the records of one phase in the file's order, and reports those that are not to be written. */
 export class PhasePlanner {
@@ -103,9 +103,8 @@ export class PhasePlanner {
     { section, json, givenPassword }: OrganisationRecord,
     { passwordComplexity }: TargetOrganisation,
   ): RecordIssue | 'notCarried' | undefined {
-    const { rules, passwordHashing } = this.context;
-    const issue = section.check?.(json, rules.stamp);
+    const issue = section.check?.(json, this.context.rules.stamp);
     if (issue !== undefined || givenPassword === undefined) return issue;
-    return passwordIssue(passwordComplexity, passwordHashing, givenPassword);
+    return passwordIssue(passwordComplexity, givenPassword);
   }
 }

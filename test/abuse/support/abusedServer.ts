@@ -27,7 +27,7 @@ export async function startAbused(
   env: Readonly<Record<string, string>> = {},
 ): Promise<AbusedServer> {
   const { token, userId } = await init(database);
-  const usual = { MAX_IMPORTS: undefined, MAX_EXPORTS: undefined };
+  const usual = { MAX_CONCURRENT_TRANSFERS: undefined };
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MEGABYTES}`;
   const running = await serve(database, [], { ...usual, ...env, NODE_OPTIONS });
   onTestFinished(async () => void (await running.stop('SIGKILL')));

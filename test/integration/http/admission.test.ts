@@ -38,7 +38,7 @@ async function gatedInstance() {
     ...(store.forCall ? { forCall: (call) => gated(store.forCall?.(call) ?? store) } : {}),
   });
   const store = await openTestStore(sqlite);
-  const limits = { imports: LIMIT, exports: LIMIT };
+  const limits = { concurrentTransfers: LIMIT };
   const instance = servedInstance(gated(store), await testInstance(store), { limits });
   /** Sends a request; resolves when it has begun to use the database. Its outcome is in an array, not to be awaited here. */
   const begin = async (operation: 'import' | 'export', body: unknown) => {

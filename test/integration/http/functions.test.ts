@@ -128,7 +128,7 @@ describe.each(functions)('npm run function:%s', (name) => {
 
 it('npm run function:removeOtpEmail describes the whole instance and its limits on behalf of an instance', async () => {
   const limits = { MAX_RESPONSE_BYTES: '10000000', MAX_TIMEOUT: '59m' };
-  const scope = { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' };
+  const scope = { DATA_DIR: directory.path, HOSTING: 'load_balancer' };
   const running = await startFunction('removeOtpEmail', { ...scope, ...limits });
   const document = parseOk(await send(running, { method: 'GET', path: '/openapi.json' }));
   const { paths, 'x-limits': stated } = described.parse(document);

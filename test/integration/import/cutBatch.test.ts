@@ -22,7 +22,7 @@ const file = [
 
 function run(store: Store, signal: AbortSignal, cost: number) {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: file }))) };
-  const options = { withKeys: false, passwordHashing: { algorithm: 'bcrypt', cost } } as const;
+  const options = { withKeys: false, bcryptCost: cost } as const;
   return importOrganisations(store, source, options, uniqueStamp(new Date()), signal);
 }
 

@@ -7,8 +7,8 @@ import { openServer } from '../../../cli/places/instancePlace.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { importRequest } from '../../../functions/import/contract.ts';
 import { systemAccount } from '../../../shared/audit/openAudit.ts';
+import { bcryptCosts } from '../../../shared/bcryptCosts.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { defaultPasswordHashing } from '../../../shared/passwordHashing.ts';
 import { openExistingStore } from '../../../shared/store/openStore.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identityJson } from '../../support/command.ts';
@@ -28,7 +28,7 @@ async function newDatabase() {
   await identityJson(['init', ...databaseOptions(location)]);
   const created = (await eventsIn(location.directory ?? '')).length;
   const events = async () => (await eventsIn(location.directory ?? '')).slice(created);
-  const place = openDatabase({ name: placeOfLocation(location), location, passwordHashing: defaultPasswordHashing });
+  const place = openDatabase({ name: placeOfLocation(location), location, bcryptCost: bcryptCosts.default });
   return { location, place, events };
 }
 

@@ -6,10 +6,10 @@ import type { ImportContext } from '../../../functions/import/context.ts';
 import type { OnConflict } from '../../../functions/import/contract.ts';
 import { ImportReport } from '../../../functions/import/results/report.ts';
 import { AttemptStamps } from '../../../functions/import/stamp.ts';
+import { bcryptCosts } from '../../../shared/bcryptCosts.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { nothingStated } from '../../../shared/organisation/statedContent.ts';
-import { defaultPasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentKey } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../fixtures/sectionNamed.ts';
 import { MemoryStore } from '../stores/memoryStore.ts';
@@ -75,7 +75,7 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
     since: undefined,
     stamps: new AttemptStamps(stamp),
     pace: new Pace({}),
-    passwordHashing: defaultPasswordHashing,
+    bcryptCost: bcryptCosts.default,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),
     removed: new Set(),

@@ -31,10 +31,10 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
   const usual = contextOf(store, onConflict, uniqueStamp(new Date()));
   const inspection = await inspect(source, usual.signal, { isSelected: () => true, limits: {} });
   const context = { ...usual, source, inspection, base: { ...usual.base, snapshot: () => store.view() } };
-  const { report, rules, stamps, passwordHashing, signal } = context;
+  const { report, rules, stamps, bcryptCost, signal } = context;
   const write = async (plans: readonly RecordPlan[]) => {
     const check = () => checkBatch(context, plans);
-    const passwords = new BatchPasswords(passwordHashing, signal);
+    const passwords = new BatchPasswords(bcryptCost, signal);
     const { batch, stored } = await store.transaction((transaction) =>
       readBatch(transaction, context, plans, check, passwords),
     );

@@ -13,7 +13,6 @@ import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import type { Transfers } from '../../../shared/objectStorage/transfers.ts';
-import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
 import { openTestStore, type StoreKind } from '../stores/stores.ts';
@@ -87,7 +86,7 @@ const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
 /** Takes 1/256 of the default's time. */
-const passwordHashing: PasswordHashing = { algorithm: 'bcrypt', cost: 4 };
+const bcryptCost = 4;
 
 /** The replaceable parts of an instance: a bucket, or its own store with faults. */
 export type ReplacedPorts = {
@@ -113,10 +112,10 @@ export function servedInstance(
   configureLog('silent');
   const now = () => new Date();
   // Tests of concurrency run more calls at once than an operator would.
-  const unlimited = { imports: Number.POSITIVE_INFINITY, exports: Number.POSITIVE_INFINITY };
+  const unlimited = { concurrentTransfers: Number.POSITIVE_INFINITY };
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...unlimited, ...replaced.limits };
   const { audit } = memoryTrail();
-  const ports = { store, objectStorage: noStorage, audit, now, passwordHashing, ...replaced, limits };
+  const ports = { store, objectStorage: noStorage, audit, now, bcryptCost, ...replaced, limits };
   const routes = [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)];
   const app = createApp({ routes, limits });
   const send = async (path: string, body: unknown) => {

@@ -18,7 +18,7 @@ export interface EndedCommand extends Ended {
 }
 
 /** The environment of a server for tests: more calls at once than an operator would run, and passwords at the least cost. */
-export const serverSettings = { MAX_IMPORTS: '1000', MAX_EXPORTS: '1000', BCRYPT_COST: '10' } as const;
+export const serverSettings = { MAX_CONCURRENT_TRANSFERS: '1000', BCRYPT_COST: '10' } as const;
 
 /** Starts the `identity` command as a process, and waits for its end. */
 export async function identityProcess(args: readonly string[], options: ProgramOptions = {}): Promise<EndedCommand> {
