@@ -107,8 +107,7 @@ export interface DocumentCounts {
 
 /** Returns a store that counts the documents of its successful operations. */
 export function countedStore(store: Store, counts: DocumentCounts): Store {
-  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } =
-    store;
+  const { forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } = store;
   const counted: EveryMember = {
     getMany: countedReads(store, counts),
     commit: async (writes) => {
@@ -137,12 +136,6 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
       return result;
     },
     snapshot: async () => countedSnapshot(await store.snapshot(), counts),
-    lastingSnapshot:
-      lastingSnapshot &&
-      (async (signal) => {
-        const snapshot = await lastingSnapshot(signal);
-        return snapshot && countedSnapshot(snapshot, counts);
-      }),
     forCall: forCall && ((call) => countedStore(forCall(call), counts)),
     durable,
     commitsInFlight,

@@ -73,7 +73,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const location = options.gcsOutput && objectLocation(options.gcsOutput, 'gcs_output');
   const progress: ExportProgress = { export: undefined, object: location };
   await audited.begin(exportFacts(options, location), (isComplete) => progressFacts(progress, isComplete));
-  const snapshot = resources.use(await openSnapshot(store, timeoutMs, signal));
+  const snapshot = resources.use(await openSnapshot(store, timeoutMs));
   const instance = await describeInstance(snapshot);
   const { userId, orgId } = caller;
   const origin = userId === undefined ? instance : { ...instance, exportedBy: { userId, orgId } };

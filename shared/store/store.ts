@@ -205,13 +205,6 @@ export interface Store extends DocumentStore {
    * call whose response depends on records of other calls waits for this first.
    */
   readonly durable?: (() => Promise<void>) | undefined;
-  /**
-   * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It contains all earlier commits. May take a
-   * minute.
-   * @returns undefined if the database does not support it
-   * @throws the signal's reason
-   */
-  readonly lastingSnapshot?: ((signal: AbortSignal) => Promise<Snapshot | undefined>) | undefined;
   /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
   readonly forCall?: ((call: StoreCall) => Store) | undefined;
   /** The current limit of bulk commits in flight; undefined for a database that serialises commits. */

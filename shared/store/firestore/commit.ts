@@ -11,7 +11,6 @@ import {
   type WriteMessage,
 } from './firestoreConnection.ts';
 import { isCommitted, markCommit } from './lostCommit.ts';
-import { countDocuments } from './reads.ts';
 
 /**
  * Commits writes under the versions of documents. A commit whose response got lost is sent again, and recognises the
@@ -23,7 +22,7 @@ export async function commit(
   writes: readonly Write[],
   expected: ExpectedVersions,
 ): Promise<void> {
-  const { client, database, options, deadline, pace } = connection;
+  const { client, database, options, deadline, limiter } = connection;
   const id = randomUUID();
   const messages = encodeCommit(connection, writes, expected, id);
   let attempts = 0;
@@ -31,8 +30,7 @@ export async function commit(
     attempts++;
     return client.commit({ database, writes: messages }, options);
   };
-  const sendInTurn = () => pace?.limiter.run(messages.length, send, deadline?.signal) ?? send();
-  await pace?.ramp?.admit(writes, (...range) => countDocuments(connection, ...range), deadline?.signal);
+  const sendInTurn = () => limiter?.run(messages.length, send, deadline?.signal) ?? send();
   try {
     await attemptUntil(deadline, commitPolicy, sendInTurn);
   } catch (reason) {

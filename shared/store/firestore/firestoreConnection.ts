@@ -7,7 +7,7 @@ import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
 import { type FieldName, fieldNames, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
 import type { DocumentChanges, DocumentKey, StoredDocument } from '../store.ts';
 import type { CallDeadline } from './call.ts';
-import type { CommitLimiter, Ramp } from './pace.ts';
+import type { CommitLimiter } from './commitLimiter.ts';
 
 /** A connection to one database. */
 export interface FirestoreConnection {
@@ -19,14 +19,7 @@ export interface FirestoreConnection {
   /** The deadline of the call that this connection serves. */
   readonly deadline?: CallDeadline;
   /** Limits the commits of bulk work. */
-  readonly pace?: BulkPace;
-}
-
-/** The limits of bulk work, which all bulk work on one database shares. */
-export interface BulkPace {
-  readonly limiter: CommitLimiter;
-  /** Undefined where a new collection takes any load, as in the emulator. */
-  readonly ramp: Ramp | undefined;
+  readonly limiter?: CommitLimiter;
 }
 
 // Our own code retries: the client's retries last ten minutes and do not resume a stream.

@@ -2,7 +2,7 @@
 
 import type { CancellableStream } from 'google-gax';
 import type { FieldName } from '../documentFields.ts';
-import type { Collection, DocumentKey } from '../store.ts';
+import type { DocumentKey } from '../store.ts';
 import type { VersionedDocuments } from '../transaction.ts';
 import { attemptUntil, type CallDeadline, fromGrpcError, transientPolicy } from './call.ts';
 import {
@@ -13,7 +13,6 @@ import {
   encodeVersion,
   type FirestoreConnection,
   type Timestamp,
-  type ValueMessage,
 } from './firestoreConnection.ts';
 
 /** The documents, their versions, and the time of the state that was read. */
@@ -66,28 +65,6 @@ export async function getDocuments(
 function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetRequest, 'mask'> {
   if (fields === undefined) return {};
   return { mask: { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] } };
-}
-
-interface CountResponse {
-  readonly result?: { readonly aggregateFields?: Readonly<Record<string, ValueMessage>> | null } | null;
-}
-
-/** Counts a collection's documents, up to `limit`. Billed as one read for each thousand. */
-export async function countDocuments(
-  { client, parent, options, deadline }: FirestoreConnection,
-  collection: Collection,
-  limit: number,
-): Promise<number> {
-  const structuredAggregationQuery = {
-    structuredQuery: { from: [{ collectionId: collection }] },
-    aggregations: [{ alias: 'documents', count: { upTo: { value: limit } } }],
-  };
-  const responses = await collectResponses<CountResponse>(deadline, () =>
-    client.runAggregationQuery({ parent, structuredAggregationQuery }, options),
-  );
-  const [count] = responses.flatMap(({ result }) => result?.aggregateFields?.documents?.integerValue ?? []);
-  if (count === undefined) throw new Error('the database returned no number of documents');
-  return Number(count);
 }
 
 /** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */

@@ -45,8 +45,7 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
     }, until);
   };
   const getMany = unsealingReads(store, keyring);
-  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } =
-    store;
+  const { forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } = store;
   const sealed: EveryMember = {
     getMany: check === undefined ? getMany : (keys, fields) => beside(getMany(keys, fields)),
     snapshot: async () => unsealSnapshot(await beside(store.snapshot()), keyring),
@@ -56,12 +55,6 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
       return store.commit(writes);
     },
     transaction,
-    lastingSnapshot:
-      lastingSnapshot &&
-      (async (signal) => {
-        const snapshot = await beside(lastingSnapshot(signal));
-        return snapshot && unsealSnapshot(snapshot, keyring);
-      }),
     forCall: forCall && ((call) => sealStore({ unsealed: forCall(call) }, guard)),
     durable,
     commitsInFlight,

@@ -3,20 +3,15 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { openFirestoreStore } from '../../../shared/store/firestore/openFirestoreStore.ts';
-import { Ramp } from '../../../shared/store/firestore/pace.ts';
 import { storeForCall } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
-import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
+import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { startGrpcProxy } from '../../support/http/grpcProxy.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { createManualClock } from '../../support/manualClock.ts';
 import { createUser, userKey } from '../../support/stores/documents.ts';
 import { heldStore } from '../../support/stores/heldStore.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
-import { firestore } from '../../support/stores/stores.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
 const orgs = [organisation('north', { humanUsers: people(2_000) })];
@@ -43,12 +38,13 @@ async function throttledImport() {
   const failed = importing.catch((reason: unknown) => reason);
   await throttled;
   await expect.poll(() => network.throttled()).toBeGreaterThanOrEqual(REJECTIONS);
-  return { instance, network, failed, abort: () => controller.abort(deadlineExceeded()) };
+  return { instance, store, network, failed, abort: () => controller.abort(deadlineExceeded()) };
 }
 
 describeWithFirestore('a throttled database', () => {
   it('ends an import at its deadline with its progress if it never recovers, and the resent import completes', async () => {
-    const { instance, network, failed, abort } = await throttledImport();
+    const { instance, store, network, failed, abort } = await throttledImport();
+    expect(store.commitsInFlight?.()).toBe(1);
     abort();
     expect(await failed).toMatchObject({
       code: 'DEADLINE_EXCEEDED',
@@ -97,33 +93,5 @@ describeWithFirestore('a throttled database', () => {
     network.throttle(Number.POSITIVE_INFINITY);
     await expect(store.commit([createUser('ada')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(network.throttled()).toBeGreaterThan(20);
-  });
-});
-
-describeWithFirestore('bulk work on a new collection', () => {
-  it('counts its documents when the burst is spent, and waits', async () => {
-    const location = await firestore.newLocation();
-    if (location.kind !== 'firestore') throw new Error('the store is in Firestore');
-    const network = await startGrpcProxy(firestoreEmulator ?? '');
-    onTestFinished(() => network.close());
-    vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
-    const clock = createManualClock();
-    const { unsealed: store } = openFirestoreStore(location, new Ramp(clock));
-    vi.unstubAllEnvs();
-    onTestFinished(() => store.close());
-    const bulk = storeForCall(store, { signal: new AbortController().signal, isBulk: true });
-    const deletes = (from: number) =>
-      Array.from({ length: 1_000 }, (_, index) => ({
-        type: 'delete' as const,
-        key: { collection: 'users' as const, id: `U${from + index}` },
-      }));
-    for (let from = 0; from < 10_000; from += 1_000) await bulk.commit(deletes(from));
-    expect({ sleeps: clock.sleeps, counts: network.calls('RunAggregationQuery') }).toEqual({ sleeps: [], counts: 0 });
-    await bulk.commit(deletes(0));
-    await bulk.commit(deletes(0));
-    expect(network.calls('RunAggregationQuery')).toBe(1);
-    expect(clock.now()).toBeCloseTo(2_000, -2);
-    await store.commit(deletes(0));
-    expect(clock.now()).toBeCloseTo(2_000, -2);
   });
 });

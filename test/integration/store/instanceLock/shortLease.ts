@@ -9,5 +9,5 @@ const LEASE_MS = 3_000;
 /** Opens the store at a location, with leases that expire within a few seconds. */
 export async function openWithShortLease(location: StoreLocation): Promise<Store> {
   if (location.kind === 'sqlite') return openStore(location);
-  return sealStore(openFirestoreStore(location, undefined, LEASE_MS), sharedGuard(openKeyring(location)));
+  return sealStore(openFirestoreStore(location, LEASE_MS), sharedGuard(openKeyring(location)));
 }

@@ -9,7 +9,6 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
-  lastingSnapshot = (): Promise<never> => new Promise(() => {});
   lock = { take: (): Promise<never> => Promise.reject(new Error('no lock')) };
   close = async () => {};
 }
@@ -36,7 +35,6 @@ const everyOperation: readonly (readonly [name: string, run: (store: Store) => P
   ['commit', (store) => store.commit([createUser('a')])],
   ['transaction', (store) => store.transaction(async ({ write }) => write([createUser('a')]))],
   ['snapshot', (store) => store.snapshot()],
-  ['lastingSnapshot', async (store) => await store.lastingSnapshot?.(new AbortController().signal)],
 ];
 
 describe('a store that several processes share', () => {

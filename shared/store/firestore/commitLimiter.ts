@@ -1,0 +1,83 @@
+// The limit of bulk commits in flight to Firestore.
+
+import { raceAbort } from '../../async.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import { isOverload } from './call.ts';
+
+const START = 4;
+const MAX = 16;
+/** Smaller commits are not measured, because their latency differs from bulk work. */
+const MEASURED_WRITES = 100;
+/** The latency of a write is acceptable below this multiple of the lowest. */
+const TOLERANCE = 2;
+/** The lowest latency becomes outdated by this factor with each round: other records take longer. */
+const AGEING = 1.05;
+
+/**
+ * A limiter of bulk commits in flight that adapts to the database: additive increase while the latency of a write is stable,
+ * multiplicative decrease when the database is overloaded.
+ */
+export class CommitLimiter {
+  private readonly clock: Clock;
+  private limit = START;
+  private running = 0;
+  private waiting: (() => void)[] = [];
+  private halvedAt = Number.NEGATIVE_INFINITY;
+  private round: number[] = [];
+  private lowest = Number.POSITIVE_INFINITY;
+
+  constructor(clock: Clock = systemClock) {
+    this.clock = clock;
+  }
+
+  /** The number of commits that may be in flight at present. */
+  get allowed(): number {
+    return this.limit;
+  }
+
+  /**
+   * Runs one attempt of a commit when fewer than the allowed ones are in flight; after the deadline, immediately.
+   * @throws the attempt's error; the signal's reason
+   */
+  async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    while (this.running >= this.limit && signal?.aborted !== true) await this.release(signal);
+    this.running++;
+    const startedAt = this.clock.now();
+    try {
+      const result = await attempt();
+      if (writes >= MEASURED_WRITES) this.measure((this.clock.now() - startedAt) / writes);
+      return result;
+    } catch (reason) {
+      if (isOverload(reason)) this.halve(startedAt);
+      throw reason;
+    } finally {
+      this.running--;
+      // Wakes all waiting calls, because an aborted one would not pass its turn on.
+      for (const wake of this.waiting.splice(0)) wake();
+    }
+  }
+
+  private release(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.push(resolve);
+    return signal === undefined ? promise : raceAbort(promise, signal);
+  }
+
+  /** Halves the limit, once for all commits that were in flight together. */
+  private halve(startedAt: number): void {
+    if (startedAt <= this.halvedAt) return;
+    this.limit = Math.max(1, Math.floor(this.limit / 2));
+    this.halvedAt = this.clock.now();
+    this.round = [];
+  }
+
+  /** Records the latency of a write, and adapts the limit after as many commits as may be in flight. */
+  private measure(latency: number): void {
+    this.round.push(latency);
+    if (this.round.length < this.limit) return;
+    const mean = this.round.reduce((sum, one) => sum + one, 0) / this.round.length;
+    this.round = [];
+    if (mean <= this.lowest * TOLERANCE) this.limit = Math.min(MAX, this.limit + 1);
+    this.lowest = Math.min(this.lowest * AGEING, mean);
+  }
+}
