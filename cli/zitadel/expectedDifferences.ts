@@ -5,6 +5,7 @@ import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
+import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
@@ -78,13 +79,14 @@ function fieldReason(difference: RecordDifference, field: FieldDifference, zitad
   const { side, losses } = zitadel;
   if ('secret' in field) return secretReason(difference, field, zitadel);
   const values: DifferingValues = side === 'second' ? [field.first, field.second] : [field.second, field.first];
-  const { fields = [], missingProviders } = recordSection(section).zitadel ?? {};
+  const { missingProviders } = recordSection(section).zitadel ?? {};
   if (missingProviders !== undefined && field.path === 'idps')
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
       ? NO_PROVIDER
       : undefined;
   const isTarget = losses !== undefined;
-  return fields.find((fact) => fact.fields.includes(field.path) && isExplained(fact, values, isTarget))?.text;
+  const facts = fieldFacts(recordSection(section));
+  return facts.find((fact) => fact.fields.includes(field.path) && isExplained(fact, values, isTarget))?.text;
 }
 
 /** Whether a fact explains a difference. None remains after a step that this command takes itself. */

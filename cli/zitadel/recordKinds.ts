@@ -9,7 +9,7 @@ import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.j
 import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldPath } from '../../shared/organisation/relations.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
-import type { DeactivatableSection } from '../../shared/organisation/sections/states.ts';
+import type { DeactivatableSection } from '../../shared/organisation/states.ts';
 import { recordNoun } from '../terminal/nouns.ts';
 import type { SearchPage } from './rpc.ts';
 

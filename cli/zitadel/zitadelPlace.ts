@@ -1,4 +1,5 @@
 import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import { stateless } from '../../shared/organisation/sections/states.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
 import { overlap, possibleReleases } from '../../shared/organisation/zitadelReleases.ts';
@@ -37,7 +38,7 @@ const importChanges: readonly string[] = [
   'it never overwrites records: existing ones stay unchanged',
   `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
   'imported records appear in it up to 2 s later',
-  ...new Set(recordSections.flatMap(({ zitadel }) => (zitadel?.fields ?? []).flatMap(({ plan }) => plan ?? []))),
+  ...new Set(recordSections.flatMap((section) => fieldFacts(section).flatMap(({ plan }) => plan ?? []))),
 ];
 
 /** Who is open for a while, by whether the ZITADEL imports states. */

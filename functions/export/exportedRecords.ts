@@ -4,6 +4,7 @@ import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { fillForExport } from '../../shared/organisation/filledFields.ts';
 import { serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
@@ -111,8 +112,8 @@ export class ExportedRecords {
   /** Adds the fields that ZITADEL's exports have beside the stored ones (zitadel 4.3, 4.6). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { forZitadel, leftToDo } = this.options;
-    const { fill, providers = () => [], keepProviders } = section.exported ?? {};
-    if (fill === undefined) return documents;
+    const { providers, keepProviders } = section.exported ?? {};
+    if (providers === undefined) return documents;
     const records = documents.map(({ body }) => parseObject(body));
     const provider = await this.findProviders(records.flatMap(providers));
     return documents.map((document, index) => {
@@ -123,7 +124,7 @@ export class ExportedRecords {
       leftToDo.addMissingProviders(section, document, missing);
       const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
       if (leavesOut) keepProviders(json, isOwn);
-      const filled = fill(json, orgId, (id) => (isOwn(id) ? provider(id) : undefined));
+      const filled = fillForExport(section, json, orgId, (id) => (isOwn(id) ? provider(id) : undefined));
       return filled === undefined && !leavesOut ? document : { ...document, ...serialise(filled ?? json) };
     });
   }

@@ -2,6 +2,7 @@
 
 import { type IssueParams, issueParams, issueText, type ParametersOf } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualSteps.ts';
+import { fieldFacts } from '../organisation/fieldFacts.ts';
 import type { Section, SectionName } from '../organisation/section.ts';
 import { recordSections, sections } from '../organisation/sections.ts';
 import {
@@ -133,8 +134,11 @@ export const droppedSections: readonly SectionName[] = sections
 
 type ZitadelFact = FieldFact | RecordFact;
 
-const uses = recordSections.flatMap(({ name, zitadel: { fields = [], records = [] } = {} }) =>
-  [...fields, ...records].map((fact: ZitadelFact) => ({ fact, section: name })),
+const uses = recordSections.flatMap((section) =>
+  [...fieldFacts(section), ...(section.zitadel?.records ?? [])].map((fact: ZitadelFact) => ({
+    fact,
+    section: section.name,
+  })),
 );
 
 /** The rules of the manual steps of each fact. A fact that several sections share has the same rules for all. */

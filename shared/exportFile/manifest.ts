@@ -4,7 +4,8 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
-import { type Credentials, isList, type KeptField, type Section } from '../organisation/section.ts';
+import { type AdditionalField, keptFields } from '../organisation/additionalFields.ts';
+import { type Credentials, isList, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
 import { nothingUnknown, type UnknownContent } from '../organisation/unknownContent.ts';
@@ -185,8 +186,8 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
 
 /** Returns the schema of a section, whose records have its inner object and the fields that only this service has. */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
-  const { inner, additional } = section;
-  const kept = (additional?.kept ?? []).map((field) => ({
+  const { inner } = section;
+  const kept = keptFields(section).map((field) => ({
     names: field.path.split('.'),
     schema: keptSchema(field),
   }));
@@ -213,7 +214,7 @@ function messageSchema(
   });
 }
 
-function keptSchema(field: KeptField): z.ZodType {
+function keptSchema(field: AdditionalField): z.ZodType {
   if (field.type === 'boolean') return z.boolean();
   return field.type === 'state' ? z.enum(field.states) : z.string().max(field.maxBytes);
 }

@@ -2,14 +2,14 @@
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { InvalidRecordError, readMessage } from '../organisation/message.ts';
 import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
-import { checkState, type OrganisationRecord, organisationFields, toRecord } from '../organisation/record.ts';
+import { checkState, type OrganisationRecord, readFields, toRecord } from '../organisation/record.ts';
 import { recordKey } from '../organisation/recordPlan.ts';
+import { organisationFields } from '../organisation/recordSchema.ts';
 import type { RecordIssue } from '../organisation/relations.ts';
 import { IMPORTED_FROM, type Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
@@ -146,7 +146,7 @@ export class OrganisationDraft {
       return [];
     }
     if (isTooLarge === true) throw new InvalidRecordError([{ path: name, reason: TOO_LARGE.key }]);
-    const { json, unknown } = readMessage(DataOrgSchema, { [name]: value }, {});
+    const { json, unknown } = readFields(organisationSection, { [name]: value }, organisationSection);
     checkState(unknown, 'orgState');
     this.set(name, json[name], this.entry);
     return unknown.fields;

@@ -3,7 +3,7 @@
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { JsonSplitter, type SplitValue, type Treatment, type ValueKind } from '../json/splitter.ts';
-import { type OrganisationField, organisationFields } from '../organisation/record.ts';
+import { type OrganisationField, organisationFields } from '../organisation/recordSchema.ts';
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
 

@@ -1,14 +1,27 @@
 // Fields of records that ZITADEL's definitions do not have.
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 import { InvalidRecordError } from './message.ts';
+import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
 import type { KeptField, Section } from './section.ts';
+import { statesOf } from './states.ts';
+
+/** A field that records keep: of their section's row, or their state. The first state is the usual one, which is omitted. */
+export type AdditionalField =
+  | KeptField
+  | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };
+
+/** A field, and the spellings of each step of its path. */
+interface SpelledField {
+  readonly field: AdditionalField;
+  readonly names: readonly (readonly string[])[];
+}
 
 /** The values of a kept field: one for each spelling of its name in the file. */
-interface FoundField {
-  readonly field: KeptField;
+interface FoundField extends SpelledField {
   readonly values: readonly unknown[];
 }
 
@@ -27,26 +40,106 @@ interface KeptValues {
 
 const NOTHING: readonly FoundField[] = [];
 
-/** Splits the fields that a section keeps from those that its definition has. */
-export function splitKept({ additional }: Section, value: unknown): SplitRecord {
-  if (additional === undefined || !isJsonObject(value)) return { defined: value, found: NOTHING };
-  const found: FoundField[] = [];
-  let defined = value;
-  for (const field of additional.kept) {
-    const { rest, values } = splitField(defined, namesOf(field), 0);
-    defined = rest;
-    if (values.length > 0) found.push({ field, values });
-  }
-  return { defined, found };
+/**
+ * Lists the fields that a section's records keep although ZITADEL's definition does not have them.
+ * @throws Error for a declaration that contradicts the definition
+ */
+export function keptFields(section: Section): readonly AdditionalField[] {
+  return spelledFields(section).map(({ field }) => field);
 }
 
-const namesByField = new WeakMap<KeptField, readonly (readonly string[])[]>();
+const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
-/** Returns the spellings of each step of a field's path. */
-function namesOf(field: KeptField): readonly (readonly string[])[] {
-  const names = namesByField.get(field) ?? field.path.split('.').map(spellings);
-  namesByField.set(field, names);
-  return names;
+function spelledFields(section: Section): readonly SpelledField[] {
+  const known = fieldsBySection.get(section);
+  if (known !== undefined) return known;
+  checkDeclarations(section);
+  const states = statesOf(section);
+  const fields: readonly AdditionalField[] = [
+    ...(section.additional?.kept ?? []),
+    ...(states === undefined ? [] : [{ path: 'state', type: 'state', states } as const]),
+  ];
+  const spelled = fields.map((field) => ({ field, names: field.path.split('.').map(spellings) }));
+  fieldsBySection.set(section, spelled);
+  return spelled;
+}
+
+function spellings(name: string): readonly string[] {
+  return [...new Set([name, snakeCase(name)])];
+}
+
+/** An object of a section's records, in which additional fields may be. */
+interface Place {
+  readonly path: FieldPath;
+  readonly schema: DescMessage;
+  /** Whether the record can have any number of it, or has it instead of another object. */
+  readonly isVariable: boolean;
+}
+
+/** Checks that each additional field is in an object of the definition, which does not have the field itself. */
+function checkDeclarations(section: Section): void {
+  const { kept = [], ignored = [] } = section.additional ?? {};
+  const all = [...placesIn(recordSchema(section), '', false)];
+  // The definition of an organisation also has all other sections.
+  const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
+  const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
+  // Exports omit secrets, and an object that is left without its secret is invalid.
+  const secrets = (section.credentials ?? [])
+    .map(({ path }) => parentOf(path))
+    .filter((path) => path !== section.inner);
+  const keeping = places.filter(
+    ({ path, isVariable }) => !isVariable && !secrets.includes(path) && !(section.name === 'org' && path === ''),
+  );
+  const seen = new Set<FieldPath>(statesOf(section) === undefined ? [] : ['state']);
+  for (const [fields, allowed] of [
+    [kept, keeping],
+    [ignored, places],
+  ] as const)
+    for (const { path } of fields) {
+      const problem = seen.has(path) ? 'is declared twice' : pathProblem(path, allowed);
+      if (problem !== undefined) throw new Error(`the additional field ${path} of ${section.name} ${problem}`);
+      seen.add(path);
+    }
+}
+
+function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
+  const place = allowed.find((other) => other.path === parentOf(path));
+  if (place === undefined) {
+    const objects = allowed.map((other) => (other.path === '' ? 'the record itself' : other.path));
+    return `must be in one of these objects: ${objects.join(', ')}`;
+  }
+  return place.schema.fields.some((field) => field.jsonName === name)
+    ? "is a field of ZITADEL's definition: remove the declaration"
+    : undefined;
+}
+
+function* placesIn(schema: DescMessage, path: FieldPath, isVariable: boolean): Generator<Place> {
+  yield { path, schema, isVariable };
+  for (const { message, jsonName, fieldKind, oneof } of schema.fields) {
+    if (message === undefined || message.typeName.startsWith('google.')) continue;
+    const inner = path === '' ? jsonName : `${path}.${jsonName}`;
+    yield* placesIn(message, inner, isVariable || fieldKind !== 'message' || oneof !== undefined);
+  }
+}
+
+function parentOf(path: FieldPath): FieldPath {
+  return path.slice(0, Math.max(path.lastIndexOf('.'), 0));
+}
+
+/** Splits the fields that a section keeps from those that its definition has. */
+export function splitKept(section: Section, value: unknown): SplitRecord {
+  const fields = spelledFields(section);
+  if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
+  const found: FoundField[] = [];
+  let defined = value;
+  for (const { field, names } of fields) {
+    const { rest, values } = splitField(defined, names, 0);
+    defined = rest;
+    if (values.length > 0) found.push({ field, names, values });
+  }
+  return { defined, found };
 }
 
 /** Splits a field, in either spelling, from a copy of the JSON. */
@@ -73,25 +166,21 @@ function splitField(
   return { rest, values };
 }
 
-function spellings(name: string): readonly string[] {
-  return [...new Set([name, snakeCase(name)])];
-}
-
 /**
  * Reads the values of kept fields.
  * @throws InvalidRecordError
  */
 export function readKept(found: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { texts: [] };
-  for (const { field, values } of found) {
+  for (const { field, names, values } of found) {
     const [value, ...others] = values;
-    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(namesOf(field).at(-1)?.at(-1))}`);
+    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
     if (value !== null && value !== undefined) readValue(kept, field, value);
   }
   return kept;
 }
 
-function readValue(kept: KeptValues, field: KeptField, value: unknown): void {
+function readValue(kept: KeptValues, field: AdditionalField, value: unknown): void {
   if (field.type === 'boolean') {
     if (typeof value !== 'boolean') throw invalid(field, 'expected true or false');
     kept.otpEmail = value;
@@ -106,6 +195,6 @@ function readValue(kept: KeptValues, field: KeptField, value: unknown): void {
   }
 }
 
-function invalid({ path }: KeptField, reason: string): InvalidRecordError {
+function invalid({ path }: AdditionalField, reason: string): InvalidRecordError {
   return new InvalidRecordError([{ path, reason }]);
 }

@@ -3,7 +3,8 @@ import { parseObject, putAt } from '../json/jsonObject.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
-import { type OrganisationRecord, recordSchema } from './record.ts';
+import type { OrganisationRecord } from './record.ts';
+import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { mayHaveOtpEmail } from './section.ts';
 

@@ -5,7 +5,9 @@ import { rules } from '@zitadel/proto/validate/validate_pb.js';
 import { because } from '../errors/recordIssues.ts';
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
-import { type OrganisationRecord, recordSchema } from './record.ts';
+import { keptFields } from './additionalFields.ts';
+import type { OrganisationRecord } from './record.ts';
+import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { keepsMaximum } from './storedRules.ts';
 
@@ -74,7 +76,7 @@ export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined
       textIssue(givenPassword, fixedLimits.textBytes, clear);
     if (found !== undefined) return found;
   }
-  for (const field of section.additional?.kept ?? []) {
+  for (const field of keptFields(section)) {
     const limit = field.type === 'text' ? field.maxBytes : undefined;
     const found = textIssue(valueAt(json, field.path), limit, field.path);
     if (found !== undefined) return found;

@@ -37,7 +37,8 @@ export class InvalidRecordError extends Error {
   }
 }
 
-type CheckedSection = Pick<Section, 'credentials'>;
+/** The part of a section by which its records are checked. */
+export type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
 interface CanonicalMessage {

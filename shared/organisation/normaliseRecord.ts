@@ -3,8 +3,9 @@
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
-import { canonicalise, type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
+import { canonicalise, type DroppedText, type OrganisationRecord } from './record.ts';
 import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
+import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
 

@@ -1,60 +1,24 @@
 // A record of an organisation in canonical form, read from a file or a database.
 
-import type { DescField, DescMessage } from '@bufbuild/protobuf';
-import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import type { JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
-import { InvalidRecordError, readMessage } from './message.ts';
+import { type CheckedSection, InvalidRecordError, readMessage } from './message.ts';
 import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
+import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { MISSING } from './rules.ts';
 import {
   type Adjustment,
   type Credential,
   type Credentials,
-  IMPORTED_FROM,
   isList,
   type Section,
   sectionPartition,
-  usualState,
 } from './section.ts';
-import type { RecordState } from './states.ts';
+import { type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
-
-/** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
-export interface OrganisationField {
-  /** The field's JSON name. */
-  readonly name: string;
-  readonly list: boolean;
-  /** The schema of the field's value or list elements; undefined for a string or an enum. */
-  readonly schema: DescMessage | undefined;
-}
-
-/**
- * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is
- * their union: v2 defines the common fields, v1 adds its own four, and this service one.
- */
-export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
-  [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],
-  ...[...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field): [string, OrganisationField][] => {
-    const organisationField = toField(field);
-    return [
-      [field.name, organisationField],
-      [field.jsonName, organisationField],
-    ];
-  }),
-]);
-
-function toField(field: DescField): OrganisationField {
-  return {
-    name: field.jsonName,
-    list: field.fieldKind === 'list',
-    schema: field.fieldKind === 'list' || field.fieldKind === 'message' ? field.message : undefined,
-  };
-}
 
 /** An invalid text of a record, and its field. */
 export interface DroppedText {
@@ -96,16 +60,6 @@ export interface OrganisationRecord {
   readonly parent?: OrganisationRecord;
 }
 
-const schemas = new Map<string, DescMessage>();
-for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
-
-/** Returns the definition of a section's records. */
-export function recordSchema({ name }: Section): DescMessage {
-  const schema = name === 'org' ? DataOrgSchema : schemas.get(name);
-  if (schema === undefined) throw new Error(`${name} is no section of the organisation document`);
-  return schema;
-}
-
 /**
  * Parses one record by the wire's JSON mapping (zitadel 1.1).
  * @param value the parsed JSON of one element of the section, which may become the record's and is changed in place
@@ -114,18 +68,27 @@ export function recordSchema({ name }: Section): DescMessage {
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const converted = section.v1?.convert === undefined ? value : section.v1.convert(value);
-  const { defined, found } = splitKept(section, converted);
-  const { json, unknown } = readMessage(recordSchema(section), defined, checked ? section : undefined);
+  const { json, unknown, state, otpEmail } = readFields(section, converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
   // Nothing writes one, and millions of them fit into little.
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
+  return assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
+}
+
+/**
+ * Reads the fields of a record, or some of them: those of its definition, and those that its section keeps.
+ * @throws InvalidRecordError
+ */
+export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
+  const { defined, found } = splitKept(section, value);
+  const { json, unknown } = readMessage(recordSchema(section), defined, checked);
   const { state, otpEmail, texts } = readKept(found);
   for (const [path, text] of texts) putAt(json, path, text);
   if (state !== undefined && state !== usualState(section)) json.state = state;
-  return assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
+  return { json, unknown, state, otpEmail };
 }
 
 /**

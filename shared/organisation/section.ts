@@ -75,18 +75,20 @@ export interface FilledField {
 
 /** A field that records keep although ZITADEL's definition does not have it: imports store it, exports contain it. */
 export type KeptField =
-  | {
-      readonly path: FieldPath;
-      readonly type: 'text';
-      /** The greatest length, in UTF-8. */
-      readonly maxBytes: number;
-    }
+  | KeptText
   /** Stored in a field of its own, and exported with `withOtp`. */
-  | { readonly path: 'otpEmail'; readonly type: 'boolean' }
-  /** A state that ZITADEL knows. The first state is the default, and is omitted. */
-  | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, ...others: string[]] };
+  | { readonly path: 'otpEmail'; readonly type: 'boolean' };
 
-/** Fields that a record may have in addition to those of its definition. */
+/** A kept field with a text. */
+export interface KeptText {
+  /** In the record itself, or in an object of ZITADEL's definition. */
+  readonly path: FieldPath;
+  readonly type: 'text';
+  /** The greatest length, in UTF-8. */
+  readonly maxBytes: number;
+}
+
+/** Fields that a record may have in addition to those of its definition, and to the states of `states.ts`. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
   /** Fields of other releases' files that imports drop without harm, and count in `summary.notCarried`. */
@@ -187,7 +189,7 @@ export type OwnProviders = (idpId: string) => boolean;
  * which other records determine. Comparisons ignore these fields.
  */
 interface ExportForm {
-  /** Returns the record with the fields filled in, in the definition's order; undefined if it has them. */
+  /** Returns the record with the fields filled in, in any order; undefined if it has them. */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
@@ -296,16 +298,6 @@ export const IMPORTED_FROM = 'importedFrom';
 /** Whether an organisation has a list of the section's records instead of a single one. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
-}
-
-/** Lists the states of a section whose definition has no field for them. Records that name none have the first. */
-export function statesOf({ additional }: Section): readonly string[] {
-  return additional?.kept.find((field) => field.type === 'state')?.states ?? [];
-}
-
-/** Returns the state of a record that names none, in a section whose definition has no field for it. */
-export function usualState(section: Section): string | undefined {
-  return statesOf(section)[0];
 }
 
 /** Whether the section's records may have the OTP e-mail factor. */

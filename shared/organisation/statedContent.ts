@@ -1,8 +1,8 @@
 // What a file states by the values that its records lack.
 
 import type { OrganisationRecord } from './record.ts';
-import { type Credential, mayHaveOtpEmail, type Section, usualState } from './section.ts';
-import type { RecordState } from './states.ts';
+import { type Credential, mayHaveOtpEmail, type Section } from './section.ts';
+import { type RecordState, usualState } from './states.ts';
 
 /** The absent values that a file states: its source has none of them. Any other absent value is unknown. */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {

@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inspect } from '../../shared/exportFile/inspection.ts';
-import { organisationFields } from '../../shared/organisation/record.ts';
+import { organisationFields } from '../../shared/organisation/recordSchema.ts';
 import { sizes } from './support/sizes.ts';
 
 const { listEntries, recordEntries } = sizes;

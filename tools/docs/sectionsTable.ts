@@ -1,7 +1,8 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { type FieldRules, rules } from '@zitadel/proto/validate/validate_pb.js';
-import { recordSchema } from '../../shared/organisation/record.ts';
+import { keptFields } from '../../shared/organisation/additionalFields.ts';
+import { recordSchema } from '../../shared/organisation/recordSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
 import { code, table } from './markdown.ts';
@@ -37,7 +38,7 @@ function fieldsOf(section: Section): string {
   const schema = recordSchema(section);
   const inner = schema.fields.find(({ jsonName }) => jsonName === section.inner);
   const outer = inOrder(schema).filter((field) => field !== inner && !(section.name === 'org' && isSection(field)));
-  const kept = (section.additional?.kept ?? []).map(({ path }) => code(path));
+  const kept = keptFields(section).map(({ path }) => code(path));
   return [
     [...outer.flatMap((field) => describeField(field, '')), ...kept].join(', '),
     ...(inner?.message === undefined

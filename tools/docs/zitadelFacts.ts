@@ -1,4 +1,5 @@
 import type { IssueRow } from '../../shared/errors/issueText.ts';
+import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
 import {
@@ -52,10 +53,11 @@ function stated(declared: MissingProviders): Fact {
 /** Lists the facts with the names of the sections that share them. */
 function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
   const found = new Map<Fact, SectionName[]>();
-  for (const { name, zitadel = {} } of recordSections) {
-    const { fields = [], records = [], missingProviders } = zitadel;
+  for (const section of recordSections) {
+    const { name, zitadel = {} } = section;
+    const { records = [], missingProviders } = zitadel;
     const facts: readonly Fact[] = [
-      ...fields,
+      ...fieldFacts(section),
       ...records,
       ...(zitadel.caseless === undefined ? [] : [stated(equalButForCase)]),
       ...(missingProviders === undefined ? [] : [stated(missingProviders)]),

@@ -14,8 +14,9 @@ import {
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
-import { type SectionName, statesOf } from '../../../shared/organisation/section.ts';
+import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
+import { statesOf } from '../../../shared/organisation/states.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import { closables } from '../import/closable.ts';
@@ -184,7 +185,7 @@ async function addStatesAndGrants(
     }
     const keyOf = keyBy(section, organisation);
     const inactive = new Set(found.filter(({ isInactive }) => isInactive).map(({ json }) => keyOf(json)));
-    const [, state] = statesOf(recordSection(section));
+    const [, state] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name])))
       if (inactive.has(keyOf(record))) record.state = state;
   }

@@ -5,7 +5,7 @@ import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
 import { storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { usualState } from '../../../shared/organisation/section.ts';
+import { usualState } from '../../../shared/organisation/states.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
 /** Returns the record with the stored state if the export file has none. */

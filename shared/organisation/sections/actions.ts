@@ -3,7 +3,6 @@ import type { RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 import { own, taken } from './references.ts';
-import { deactivatable } from './states.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
@@ -49,7 +48,7 @@ export const actionSections: readonly Section[] = [
     },
   },
   {
-    ...deactivatable('actions'),
+    name: 'actions',
     inner: 'action',
     collection: 'actions',
     phase: 1,

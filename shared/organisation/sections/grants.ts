@@ -7,7 +7,6 @@ import { caselessClaimKey } from '../claimKeys.ts';
 import type { RecordIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from '../section.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
-import { deactivatable } from './states.ts';
 
 /** The warning of a grant to the granting organisation itself. */
 const grantedToItself = warn('grant_to_itself', {});
@@ -28,7 +27,7 @@ export const rolesInUse: RecordIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.P
 
 /** The section of project grants to organisations. */
 export const projectGrantSection: Section = {
-  ...deactivatable('projectGrants'),
+  name: 'projectGrants',
   inner: 'projectGrant',
   collection: 'projectGrants',
   phase: 3,
@@ -63,11 +62,9 @@ export const projectGrantSection: Section = {
   },
 };
 
-const deactivatableGrant = deactivatable('userGrants');
-
 /** The section of user grants. */
 export const userGrantSection: Section = {
-  ...deactivatableGrant,
+  name: 'userGrants',
   collection: 'userGrants',
   phase: 4,
   zitadelStep: 'user grants',
@@ -75,7 +72,6 @@ export const userGrantSection: Section = {
   exported: { ofProject: 'projectId' },
   completed: { field: 'projectGrantId', complete: completeProjectGrants },
   zitadel: {
-    ...deactivatableGrant.zitadel,
     unexported: ['grants and memberships of the user of the token in organisations of others'],
   },
   references: [

@@ -131,6 +131,5 @@ function describeProvider(
 ): JsonObject | undefined {
   const provider = findProvider(textAt(link, 'idpId', ''));
   if (provider === undefined || (link.idpName === provider.name && link.idpType === provider.type)) return undefined;
-  const { userId, idpId, idpName: _name, idpType: _type, ...rest } = link;
-  return { userId, idpId, idpName: provider.name, ...rest, idpType: provider.type };
+  return { ...link, idpName: provider.name, idpType: provider.type };
 }

@@ -21,13 +21,14 @@ function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIs
 }
 
 /** Creates the rule of a member's roles: those that are unknown, or of another scope, are dropped beside valid ones. */
-function validRoles(scope: MembershipScope): Pick<Section, 'values'> {
-  const rule: ValueRule = (held) => {
+function validRoles(scope: MembershipScope): ValueRule {
+  return (held) => {
     if (!Array.isArray(held) || areCompatible(scope, held)) return { value: held };
-    const [kept, dropped] = [true, false].map((isKept) => held.filter((one) => areCompatible(scope, [one]) === isKept));
+    const [kept, dropped] = [true, false].map((isKept) =>
+      held.filter((role) => areCompatible(scope, [role]) === isKept),
+    );
     return kept?.length === 0 ? { value: held } : { value: kept, dropped: dropped?.map(String) ?? [] };
   };
-  return { values: { roles: rule } };
 }
 
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
@@ -47,7 +48,7 @@ export const orgMemberSection: Section = {
   phase: 3,
   zitadelStep: 'members',
   key: ['=organisation', '$orgId', 'userId'],
-  ...validRoles('organisation'),
+  values: { roles: validRoles('organisation') },
   check: rolesCheck(
     'organisation',
     { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
@@ -72,7 +73,7 @@ export const memberSections: readonly Section[] = [
     phase: 3,
     zitadelStep: 'members',
     key: ['=project', 'projectId', 'userId'],
-    ...validRoles('project'),
+    values: { roles: validRoles('project') },
     check: rolesCheck(
       'project',
       { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
@@ -112,7 +113,7 @@ export const memberSections: readonly Section[] = [
     phase: 4,
     zitadelStep: 'members',
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
-    ...validRoles('projectGrant'),
+    values: { roles: validRoles('projectGrant') },
     check: rolesCheck(
       'projectGrant',
       { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },

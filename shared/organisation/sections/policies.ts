@@ -138,8 +138,11 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
   return { collection, id: documentId(orgId, name) };
 }
 
+/** The properties that policies do not have in common. */
+type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
+
 /** Creates the section of a policy: a single object, identified by its organisation. */
-function policy(name: SectionName, type: string, exists: RecordIssue, options: Partial<Section> = {}): Section {
+function policy(name: SectionName, type: string, exists: RecordIssue, options: PolicyOptions = {}): Section {
   return {
     name,
     collection: 'settings',

@@ -2,11 +2,10 @@ import { because } from '../../errors/recordIssues.ts';
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { Section } from '../section.ts';
+import type { Section, SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
 import { own, project, taken } from './references.ts';
-import { deactivatable } from './states.ts';
 
 const oidcAppDefaults: Section['defaults'] = [
   { path: 'app.responseTypes', value: ['OIDC_RESPONSE_TYPE_CODE'] },
@@ -51,7 +50,7 @@ const refusedLogoutUri: FieldFact = {
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
   {
-    ...deactivatable('projects'),
+    name: 'projects',
     inner: 'project',
     collection: 'projects',
     phase: 1,
@@ -83,12 +82,13 @@ export const projectSections: readonly Section[] = [
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
-  application('apiApps', 'api_app', 'PROJECT-mabu12', 'apiAppIds'),
-  {
-    ...application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds', [
-      unexported('app.backChannelLogoutUri', 'app.loginVersion'),
-      refusedLogoutUri,
-    ]),
+  application({ name: 'apiApps', type: 'api_app', existsId: 'PROJECT-mabu12', successField: 'apiAppIds' }),
+  application({
+    name: 'oidcApps',
+    type: 'oidc_app',
+    existsId: 'PROJECT-lxowmp',
+    successField: 'oidcAppIds',
+    facts: [unexported('app.backChannelLogoutUri', 'app.loginVersion'), refusedLogoutUri],
     values: {
       'app.redirectUris[]': trimmed,
       'app.responseTypes[]': enumerationOr('OIDC_RESPONSE_TYPE_CODE'),
@@ -99,20 +99,22 @@ export const projectSections: readonly Section[] = [
       'app.loginVersion.loginV2.baseUri': loginUri,
     },
     defaults: oidcAppDefaults,
-  },
+  }),
 ];
 
+/** What kinds of applications do not have in common. */
+interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'values'> {
+  readonly name: SectionName;
+  readonly type: string;
+  readonly existsId: string;
+  readonly successField: string;
+  readonly facts?: readonly FieldFact[];
+}
+
 /** Creates the section of one kind of application. All kinds share one id space. */
-function application(
-  name: 'apiApps' | 'oidcApps',
-  type: string,
-  existsId: string,
-  successField: string,
-  facts: readonly FieldFact[] = [],
-): Section {
-  const { zitadel, ...stateful } = deactivatable(name);
+function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {
-    ...stateful,
+    ...row,
     inner: 'app',
     collection: 'applications',
     phase: 2,
@@ -122,7 +124,7 @@ function application(
       { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },
     ],
     zitadel: {
-      fields: [...zitadel.fields, ...facts],
+      fields: facts,
       records: [newClients],
       unexported: ['client ids and client secrets'],
       caseless: { kind: 'application', scope: 'app.projectId', name: 'app.name' },

@@ -1,34 +1,11 @@
 // The states of records, and what ZITADEL does to them.
 
-import type { Section, SectionName } from '../section.ts';
 import { isClosed, stateFields } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
-/** The first words of the states of records that may be deactivated, by section. */
-const stateTypes = {
-  projects: 'PROJECT_STATE',
-  apiApps: 'APP_STATE',
-  oidcApps: 'APP_STATE',
-  actions: 'ACTION_STATE',
-  projectGrants: 'PROJECT_GRANT_STATE',
-  userGrants: 'USER_GRANT_STATE',
-} as const satisfies Partial<Record<SectionName, string>>;
-
-/** The name of a section whose records may be deactivated. */
-export type DeactivatableSection = keyof typeof stateTypes;
-
-/** Creates the properties of a section whose records may be deactivated. */
-export function deactivatable(name: DeactivatableSection) {
-  const type = stateTypes[name];
-  return {
-    name,
-    additional: { kept: [{ path: 'state', type: 'state', states: [`${type}_ACTIVE`, `${type}_INACTIVE`] }] },
-    zitadel: { fields: [activated] },
-  } satisfies Partial<Section>;
-}
-
-const activated: FieldFact = {
+/** The fact about the states of records that may be deactivated. */
+export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
   text: 'ZITADEL activates this record',

@@ -49,7 +49,7 @@ function texts(
   name: SectionName,
   type: string,
   zitadelStep: Section['zitadelStep'],
-  { zitadel, ...others }: Pick<Section, 'exported' | 'zitadel'> = {},
+  { zitadel, ...others }: Pick<Section, 'additional' | 'exported' | 'zitadel'> = {},
 ): Section {
   return {
     name,

@@ -5,7 +5,7 @@ import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonError.ts';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
-import { organisationFields } from '../../../shared/organisation/record.ts';
+import { organisationFields } from '../../../shared/organisation/recordSchema.ts';
 import { cutAtRandom, type Random, randomDocument, randomNumbers } from './randomDocuments.ts';
 import { parseReference } from './referenceParser.ts';
 

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
-import { organisationFields } from '../../../shared/organisation/record.ts';
+import { organisationFields } from '../../../shared/organisation/recordSchema.ts';
 import { type Organisation, zitadelRequest } from '../fixtures/organisations.ts';
 
 /** A field of an export file that holds one value, wherever it is. */

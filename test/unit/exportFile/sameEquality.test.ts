@@ -7,17 +7,14 @@ import type { OnConflict } from '../../../functions/import/contract.ts';
 import { isEqual } from '../../../functions/import/decide/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { type AdditionalField, keptFields } from '../../../shared/organisation/additionalFields.ts';
+import { fillForExport } from '../../../shared/organisation/filledFields.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
-import {
-  type OrganisationRecord,
-  readRecord,
-  recordSchema,
-  storedFields,
-  toRecord,
-} from '../../../shared/organisation/record.ts';
+import { type OrganisationRecord, readRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { KeptField, Provider, Section } from '../../../shared/organisation/section.ts';
+import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
+import type { Provider, Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
@@ -71,18 +68,19 @@ function* placesIn(schema: DescMessage, before: Steps['steps']): Generator<Steps
   }
 }
 
-function keptValues(field: KeptField): readonly unknown[] {
+function keptValues(field: AdditionalField): readonly unknown[] {
   if (field.type === 'boolean') return [true, false];
   return field.type === 'state' ? field.states : ['a', 'b'];
 }
 
 /** Lists the places of a section that its definition lacks, or that have special values. */
-function ownPlaces({ name, additional, filled = [] }: Section): Steps[] {
+function ownPlaces(section: Section): Steps[] {
+  const { name, filled = [] } = section;
   const providers = [OWN_PROVIDER, 'missing'].flatMap((idpId) =>
     ['SYSTEM', 'ORG'].map((owner) => ({ idpId, ownerType: `IDP_OWNER_TYPE_${owner}` })),
   );
   return [
-    ...(additional?.kept ?? []).map((field) => ({
+    ...keptFields(section).map((field) => ({
       steps: field.path.split('.'),
       values: [undefined, ...keptValues(field)],
     })),
@@ -136,7 +134,7 @@ function exported({ section, orgId, body, credentials, otpEmail }: OrganisationR
   for (const { path, field } of section.credentials ?? [])
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
   if (otpEmail === true) json.otpEmail = true;
-  const filled = section.exported?.fill?.(json, orgId, (id) => findProvider(id, orgId));
+  const filled = fillForExport(section, json, orgId, (id) => findProvider(id, orgId));
   const record = read(section, filled ?? json, orgId);
   if (record === undefined) throw new Error(`an export has the invalid record ${JSON.stringify(json)}`);
   return record;

@@ -1,11 +1,13 @@
-import { expect, it } from 'vitest';
-import { splitKept } from '../../../shared/organisation/additionalFields.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
+import { describe, expect, it } from 'vitest';
+import { keptFields, splitKept } from '../../../shared/organisation/additionalFields.ts';
+import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
 
 const withKept = recordSections.flatMap((section) =>
-  (section.additional?.kept ?? []).map(({ path }) => ({ section, name: section.name, path })),
+  keptFields(section).map(({ path }) => ({ section, name: section.name, path })),
 );
 
 it.each(withKept)(
@@ -19,3 +21,47 @@ it.each(withKept)(
     expect(defined).toEqual(record);
   },
 );
+
+it('a kept text is a fact about imports into ZITADEL, with a manual step for the records that have it', () => {
+  const fact = fieldFacts(declaring('humanUsers', 'kept', 'user.note')).find(({ fields }) =>
+    fields.includes('user.note'),
+  );
+  expect(fact).toMatchObject({ does: 'imports not', text: 'ZITADEL does not have the field `user.note`' });
+  const applies = (user: object) =>
+    fact?.steps?.map((step) => step.applies?.({ id: 'u', body: JSON.stringify({ user }) }));
+  expect([applies({ note: 'n' }), applies({})]).toEqual([[true], [false]]);
+});
+
+/** Returns a section with a declared field. */
+function declaring(name: string, list: 'kept' | 'ignored', ...paths: readonly string[]): Section {
+  const kept = paths.map((path) => ({ path, type: 'text', maxBytes: 10 }) as const);
+  const ignored = paths.map((path) => ({ path, reason: 'none' }));
+  return { ...recordSection(name), additional: list === 'kept' ? { kept } : { kept: [], ignored } };
+}
+
+describe('the declaration of an additional field', () => {
+  it.each([
+    ['kept', 'humanUsers', ['note', 'user.note', 'user.profile.note']],
+    ['kept', 'org', ['org.slogan']],
+    ['ignored', 'humanUsers', ['note', 'user.hashedPassword.algorithm', 'user.idps.note']],
+    ['ignored', 'org', ['slogan']],
+  ] as const)('is accepted: %s of %s: %s', (list, name, paths) => {
+    expect(() => keptFields(declaring(name, list, ...paths))).not.toThrow();
+  });
+
+  it.each([
+    ['kept', 'humanUsers', 'hr.costCentre', 'must be in one of these objects: the record itself, user, user.profile'],
+    ['kept', 'humanUsers', 'user.hashedPassword.note', 'must be in one of these objects: '],
+    ['kept', 'humanUsers', 'user.idps.note', 'must be in one of these objects: '],
+    ['kept', 'oidcApps', 'app.loginVersion.loginV2.note', 'must be in one of these objects: '],
+    ['ignored', 'org', 'humanUsers.note', 'must be in one of these objects: the record itself, org'],
+    ['kept', 'org', 'slogan', 'must be in one of these objects: org'],
+    ['kept', 'humanUsers', 'user.profile.nickName', "is a field of ZITADEL's definition: remove the declaration"],
+    ['kept', 'humanUsers', 'user.cost_centre', 'must have a name in camel case'],
+    ['kept', 'actions', 'state', 'is declared twice'],
+    ['ignored', 'humanUsers', 'hr.costCentre', 'must be in one of these objects: '],
+    ['ignored', 'humanUsers', 'user.profile.nickName', "is a field of ZITADEL's definition: remove the declaration"],
+  ] as const)('is refused: %s of %s: %s', (list, name, path, problem) => {
+    expect(() => keptFields(declaring(name, list, path))).toThrow(`the additional field ${path} of ${name} ${problem}`);
+  });
+});

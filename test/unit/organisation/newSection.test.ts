@@ -2,9 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { closables } from '../../../cli/zitadel/import/closable.ts';
 import { recordKinds } from '../../../cli/zitadel/recordKinds.ts';
-import { statesOf } from '../../../shared/organisation/section.ts';
-import { deactivatable } from '../../../shared/organisation/sections/states.ts';
+import { keptFields } from '../../../shared/organisation/additionalFields.ts';
+import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { activated } from '../../../shared/organisation/sections/states.ts';
 import { recordSection, sections } from '../../../shared/organisation/sections.ts';
+import { statesOf } from '../../../shared/organisation/states.ts';
 
 type Kinds = typeof recordKinds;
 
@@ -59,9 +62,12 @@ describe('a new section', () => {
     expect(incomplete.map((kinds) => JSON.stringify(kinds))).not.toContain(JSON.stringify(recordKinds));
   });
 
-  it('does not compile with states that are not listed', () => {
-    // @ts-expect-error
-    expect(() => deactivatable('triggerActions')).not.toThrow();
+  it('keeps its states, and the fact about them, whatever else its row has', () => {
+    const row: Section = { ...recordSection('actions'), additional: { kept: [] }, zitadel: { fields: [] } };
+    expect(keptFields(row)).toEqual([
+      { path: 'state', type: 'state', states: ['ACTION_STATE_ACTIVE', 'ACTION_STATE_INACTIVE'] },
+    ]);
+    expect(fieldFacts(row)).toEqual([activated]);
   });
 
   it('is closed by ZITADEL if its records have states: users first, then those to which others belong last', () => {
@@ -75,7 +81,7 @@ describe('a new section', () => {
       ['org'],
     ]);
     const closed = closables.flatMap((kind) => kind.sections);
-    const withStates = sections.filter((section) => statesOf(section).length > 0).map(({ name }) => name);
+    const withStates = sections.filter((section) => statesOf(section) !== undefined).map(({ name }) => name);
     expect(withStates.filter((name) => !closed.includes(name))).toEqual([]);
     for (const name of closed) expect(recordSection(name).zitadelStep).not.toBe('dropped');
   });

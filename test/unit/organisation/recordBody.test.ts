@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
+import { fillForExport } from '../../../shared/organisation/filledFields.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
@@ -37,7 +38,7 @@ describe('a record with the facts about identity providers that exports add', ()
     'has the canonical form in $name',
     (section) => {
       const stored = (records.get(section.name) ?? []).map((record) => readRecord(section, record, 'O').json);
-      const filled = stored.map((record) => section.exported?.fill?.(record, 'O', find));
+      const filled = stored.map((record) => fillForExport(section, record, 'O', find));
       expect(filled).not.toEqual([]);
       for (const record of filled)
         expect(JSON.stringify(record)).toBe(readRecord(section, structuredClone(record), 'O').body);

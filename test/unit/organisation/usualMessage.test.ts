@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage, InvalidRecordError } from '../../../shared/organisation/message.ts';
-import { recordSchema } from '../../../shared/organisation/record.ts';
+import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import { usualMessage } from '../../../shared/organisation/usualMessage.ts';
 import { randomOf, seed } from '../../faults/support/random.ts';

@@ -3,6 +3,8 @@ import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDif
 import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { keptFields } from '../../../shared/organisation/additionalFields.ts';
+import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
@@ -20,7 +22,7 @@ interface Use {
 }
 
 const uses = recordSections.flatMap((section): Use[] =>
-  (section.zitadel?.fields ?? []).flatMap((fact) =>
+  fieldFacts(section).flatMap((fact) =>
     fact.fields.map((path) => ({ section, fact, path, title: `${section.name} ${path}: ${fact.text}` })),
   ),
 );
@@ -31,13 +33,13 @@ function reasonOf({ section, path }: Pick<Use, 'section' | 'path'>): string | un
 }
 
 /** Whether a section's records have a field: by their definition, or by the section's additional fields. */
-function hasField({ name, additional }: Section, path: string): boolean {
-  const own = (additional?.kept ?? []).some((field) => field.path === path);
-  const defined = fieldPlaces.some(({ section, steps }) => {
+function hasField(section: Section, path: string): boolean {
+  const own = keptFields(section).some((field) => field.path === path);
+  const defined = fieldPlaces.some(({ section: name, steps }) => {
     const names = steps.filter((step) => step !== 0).join('.');
-    return section === name && (names === path || names.startsWith(`${path}.`));
+    return name === section.name && (names === path || names.startsWith(`${path}.`));
   });
-  return own || defined || (name === 'org' && path === 'orgState');
+  return own || defined || (section.name === 'org' && path === 'orgState');
 }
 
 describe('a fact about what ZITADEL does to a field', () => {
@@ -59,9 +61,9 @@ describe('a fact about what ZITADEL does to a field', () => {
 });
 
 describe('the manual steps of facts', () => {
-  it.each(recordSections.filter((section) => section.zitadel !== undefined))(
+  it.each(recordSections.map((section) => ({ ...section, fields: fieldFacts(section) })))(
     'are rules of the section $name',
-    ({ name, zitadel: { fields = [], records = [] } = {} }) => {
+    ({ name, fields, zitadel: { records = [] } = {} }) => {
       for (const fact of [...fields, ...records].filter((one) => !('dependsOnFile' in one)))
         for (const { because = fact.text, remedy = '' } of fact.steps ?? []) {
           const isOfStep = (message: string) => message.includes(because) && message.endsWith(remedy);

@@ -1,0 +1,30 @@
+// What ZITADEL does to the fields of records, from all declarations.
+
+import { parseObject, valueAt } from '../json/jsonObject.ts';
+import type { KeptText, Section } from './section.ts';
+import { activated } from './sections/states.ts';
+import { statesOf } from './states.ts';
+import type { FieldFact } from './zitadelFacts.ts';
+
+/** Lists the facts about the fields of a section's records: those of its row, about states, and about kept texts. */
+export function fieldFacts(section: Section): readonly FieldFact[] {
+  const { fields = [] } = section.zitadel ?? {};
+  const states = statesOf(section) === undefined ? [] : [activated];
+  const texts = (section.additional?.kept ?? []).filter((field) => field.type === 'text');
+  return [...states, ...fields, ...texts.map(unknownToZitadel)];
+}
+
+function unknownToZitadel({ path }: KeptText): FieldFact {
+  return {
+    does: 'imports not',
+    fields: [path],
+    text: `ZITADEL does not have the field \`${path}\``,
+    steps: [
+      {
+        reason: 'field_not_imported',
+        remedy: 'keep its value elsewhere if you need it',
+        applies: ({ body }) => valueAt(parseObject(body), path) !== undefined,
+      },
+    ],
+  };
+}

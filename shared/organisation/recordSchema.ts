@@ -1,0 +1,48 @@
+// ZITADEL's definitions of the organisation document and of its records.
+
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
+import { IMPORTED_FROM, type Section } from './section.ts';
+
+/** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
+export interface OrganisationField {
+  /** The field's JSON name. */
+  readonly name: string;
+  readonly list: boolean;
+  /** The schema of the field's value or list elements; undefined for a string or an enum. */
+  readonly schema: DescMessage | undefined;
+}
+
+/**
+ * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is
+ * their union: v2 defines the common fields, v1 adds its own four, and this service one.
+ */
+export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
+  [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],
+  ...[...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field): [string, OrganisationField][] => {
+    const organisationField = toField(field);
+    return [
+      [field.name, organisationField],
+      [field.jsonName, organisationField],
+    ];
+  }),
+]);
+
+function toField(field: DescField): OrganisationField {
+  return {
+    name: field.jsonName,
+    list: field.fieldKind === 'list',
+    schema: field.fieldKind === 'list' || field.fieldKind === 'message' ? field.message : undefined,
+  };
+}
+
+const schemas = new Map<string, DescMessage>();
+for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
+
+/** Returns the definition of a section's records. */
+export function recordSchema({ name }: Section): DescMessage {
+  const schema = name === 'org' ? DataOrgSchema : schemas.get(name);
+  if (schema === undefined) throw new Error(`${name} is no section of the organisation document`);
+  return schema;
+}
