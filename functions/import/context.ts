@@ -49,6 +49,14 @@ export interface InspectedFile {
 /** The database without this import's unfinished writes, for reading ranges. */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
 
+/** The state of the database when an import began. It does not undo what calls without the lock change later. */
+interface Beginning {
+  /** The position in the order of commits; see `InstanceLock`. */
+  readonly position: string;
+  /** The number of removals of members so far. */
+  readonly memberRemovals: number;
+}
+
 /** An import whose file is valid. */
 export interface ImportContext {
   readonly source: ExportFileSource;
@@ -60,8 +68,7 @@ export interface ImportContext {
   readonly signal: AbortSignal;
   readonly report: ImportReport;
   readonly rules: Rules;
-  /** The position at which the import took the lock; undefined in a dry run. What other calls change later, it leaves alone. */
-  readonly since: string | undefined;
+  readonly beginning: Beginning;
   readonly stamps: AttemptStamps;
   readonly pace: Pace;
   readonly bcryptCost: number;
@@ -69,8 +76,6 @@ export interface ImportContext {
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
-  /** The number of removals of members before the import. */
-  readonly memberRemovals: number;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
 }

@@ -42,7 +42,7 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 }
 
 /** A call of the import. */
-interface ImportCall extends Pick<ImportContext, 'source' | 'signal' | 'report'> {
+interface ImportCall extends Pick<ImportContext, 'source' | 'signal' | 'report' | 'beginning'> {
   readonly store: Store;
   readonly settings: ImportSettings;
   readonly stamp: string;
@@ -69,12 +69,13 @@ export async function importOrganisations(
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const call = { source, settings, store, stamp, signal, report: new ImportReport(settings) };
+  const report = new ImportReport(settings);
   try {
+    const call = { source, settings, store, stamp, signal, report, beginning: await readBeginning(store, signal) };
     const inspection = await inspectFile(call);
     return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));
   } catch (error) {
-    throw settings.dryRun === true ? error : withProgress(error, call);
+    throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
     await store.durable?.();
@@ -84,14 +85,13 @@ export async function importOrganisations(
 /** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
-  return await writeFile(
-    call.settings,
-    await begin(call, inspection, {
-      store: overlay,
-      since: undefined,
-      memberRemovals: (await readMemberRemovals(overlay)).count,
-    }),
-  );
+  return await writeFile(call.settings, await begin(call, inspection, overlay));
+}
+
+/** Reads from where on an import leaves alone what calls change that take no lock. */
+async function readBeginning(store: Store, signal: AbortSignal): Promise<ImportContext['beginning']> {
+  const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);
+  return { position, memberRemovals: removals.count };
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
@@ -129,18 +129,16 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
       settings.onWait?.(holder);
     },
   };
-  const { count: memberRemovals } = await readMemberRemovals(call.store);
   await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  const writing = { store: fencedDocuments(call.store, held.fence), since: held.position, memberRemovals };
-  return await writeFile(settings, await begin(call, inspection, writing));
+  return await writeFile(settings, await begin(call, inspection, fencedDocuments(call.store, held.fence)));
 }
 
 async function begin(
-  { settings, stamp, source, store: base, signal, report }: ImportCall,
+  { settings, stamp, source, store: base, signal, report, beginning }: ImportCall,
   inspection: Inspection,
-  { store, since, memberRemovals }: Pick<ImportContext, 'store' | 'since' | 'memberRemovals'>,
+  store: DocumentStore,
 ): Promise<ImportContext> {
   const [removed, instance] = await Promise.all([
     readOthersRemoved(store, orgIdsOf(inspection)),
@@ -156,14 +154,13 @@ async function begin(
     signal,
     report,
     rules: { onConflict, stamp, callerPath },
-    since,
+    beginning,
     stamps: new AttemptStamps(stamp),
     pace: new Pace(dryRun === true ? {} : base),
     bcryptCost,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),
     removed,
-    memberRemovals,
     loginNamesByDefault: instance.loginNamesByDomain,
   };
 }

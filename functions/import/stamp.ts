@@ -42,6 +42,11 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
+/** Whether an import wrote the stored record last, and not a call that gives it the present time. */
+export function isOfAnImport({ changedAt = '' }: StoredDocument): boolean {
+  return /\.\d{4,}Z$/.test(changedAt);
+}
+
 /** Whether a call created the stored record. */
 export function isCreatedByCall(call: StampedCall, { createdAt = '' }: StoredDocument): boolean {
   return createdAt.startsWith(stampPrefix(call));

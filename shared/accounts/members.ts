@@ -132,12 +132,12 @@ export function changeRole(
     const [stored] = await transaction.getMany([memberKey(membership)], ['body', 'sequence']);
     const held = parseRoles(stored);
     const isHeld = held.includes(role);
-    if (change === 'add' && isHeld) return;
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
-    if (change === 'add' && !areCompatible(scope, roles))
+    // A role that is held already is written, too: an import that runs must not replace it.
+    const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
+    if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
     if (roles.length === 0 && membership.orgId !== undefined)
       await traceMemberRemoval(transaction, memberKey(membership));

@@ -71,7 +71,7 @@ class BatchDocuments {
  */
 export async function readBatch(
   transaction: Transaction,
-  { base, rules, since, memberRemovals }: Pick<ImportContext, 'base' | 'rules' | 'since' | 'memberRemovals'>,
+  { base, rules, beginning }: Pick<ImportContext, 'base' | 'rules' | 'beginning'>,
   plans: readonly RecordPlan[],
   check: () => Promise<readonly BatchRecord[]>,
   passwords: BatchPasswords,
@@ -84,10 +84,9 @@ export async function readBatch(
   const created = records.filter(isNew).map(({ plan }) => plan);
   const [equal, removed] = await Promise.all([
     readDifferences(documents, { records, created, onConflict: rules.onConflict, passwords }),
-    findRemovedMembers(transaction, created, memberRemovals),
+    findRemovedMembers(transaction, created, beginning.memberRemovals),
   ]);
-  const changed = since === undefined ? new Set<string>() : transaction.changedAfter(since);
-  const stored = { documents: byPath, changed, equal };
+  const stored = { documents: byPath, changed: transaction.changedAfter(beginning.position), equal };
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);

@@ -41,14 +41,14 @@ async function decideCreation(
 
 /** Commits the creation of records; returns whether no record and none of its claims existed, and no member was removed. */
 async function isCommitted(
-  { store, memberRemovals, signal }: ImportContext,
+  { store, beginning, signal }: ImportContext,
   { records, writes }: Decided,
 ): Promise<boolean> {
   if (writes.length === 0) return true;
   try {
     return await store.transaction(async (transaction) => {
       const plans = records.map(({ plan }) => plan);
-      const removed = await findRemovedMembers(transaction, plans, memberRemovals);
+      const removed = await findRemovedMembers(transaction, plans, beginning.memberRemovals);
       if (removed.size === 0) transaction.write(writes);
       return removed.size === 0;
     }, signal);

@@ -22,7 +22,7 @@ import {
   type Settled,
   withWarnings,
 } from '../stages.ts';
-import { isOfThisImport } from '../stamp.ts';
+import { isOfAnImport, isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
 import { isSameRecord } from './comparison.ts';
 import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
@@ -41,7 +41,7 @@ export interface Rules {
 export interface StoredRecords {
   /** The stored records and claims, by path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
-  /** The paths of the stored records that other calls have changed during the import. */
+  /** The paths of the stored records that have changed since the import began. */
   readonly changed: ReadonlySet<string>;
   /** The records that equal the stored ones. */
   readonly equal: ReadonlySet<RecordPlan>;
@@ -132,7 +132,8 @@ export function intend(
   if (!isSameRecord(plan, stored) || rules.onConflict === 'report') return failed(exists);
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
   if (!canOverwrite(plan, stored)) return failed(exists);
-  if (changed.has(path)) return failed(changedMeanwhile(plan));
+  // What an import wrote before this one took the lock is overwritten like any other record.
+  if (changed.has(path) && !isOfAnImport(stored)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);

@@ -7,7 +7,8 @@ import { log } from '../../log.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 import { fenceKeys } from '../lock/fence.ts';
 import {
-  createInstanceLock,
+  createTake,
+  type Fence,
   type HeldLock,
   type InstanceLock,
   type LockHolder,
@@ -17,7 +18,7 @@ import { type DocumentKey, documentId, documentPath, type Write, WriteConflictEr
 import type { ExpectedVersions, Version } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { decodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';
+import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
@@ -56,7 +57,14 @@ function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
  * @param leaseMs the same in all processes of the instance
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
-  return createInstanceLock((request) => attempt(connection, request, leaseMs), POLL_MS);
+  return {
+    take: createTake((request) => attempt(connection, request, leaseMs), POLL_MS),
+    position: async (signal) => {
+      const called = { ...connection, deadline: createDeadline(signal) };
+      const { readTime } = await getDocuments(called, [leaseKey], []);
+      return encodeVersion({ updateTime: readTime ?? null });
+    },
+  };
 }
 
 async function attempt(
@@ -79,7 +87,7 @@ async function attempt(
     const lease = isEntered === true && state.lease !== undefined ? state.lease : nextLease(state, request, holder);
     isSent = true;
     if (isEntered !== true) await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
-    return hold(connection, holder, await readHold(called, lease, holder), leaseMs);
+    return hold(connection, holder, await readFence(called, lease), leaseMs);
   };
   try {
     return await retry(conflictPolicy, enter, signal);
@@ -91,20 +99,14 @@ async function attempt(
 }
 
 /**
- * Reads the position of a holder that has entered, and the versions of the fence's copies.
+ * Reads the fence of a lease that was taken.
  * @throws WriteConflictError if another process has taken the lease over since
  */
-async function readHold(
-  connection: FirestoreConnection,
-  { epoch }: Lease,
-  holder: Holder,
-): Promise<Pick<HeldLock, 'fence' | 'position'>> {
-  const keys = [holderKey(holder), ...fenceKeys];
-  const { documents, versions } = await getDocuments(connection, keys, ['digest']);
-  const [position, ...copies] = versions.filter((version) => version !== undefined);
-  if (position === undefined || documents.slice(1).some((copy) => copy?.digest !== epoch))
+async function readFence(connection: FirestoreConnection, { epoch }: Lease): Promise<Fence> {
+  const { documents, versions } = await getDocuments(connection, fenceKeys, ['digest']);
+  if (documents.some((copy) => copy?.digest !== epoch))
     throw new WriteConflictError('another process has taken the lease over');
-  return { position, fence: { epoch, versions: copies } };
+  return { epoch, versions: versions.filter((version) => version !== undefined) };
 }
 
 /** The lease, and which of its holders have renewed it in time. */
@@ -174,18 +176,13 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
-function hold(
-  connection: FirestoreConnection,
-  holder: Holder,
-  taken: Pick<HeldLock, 'fence' | 'position'>,
-  leaseMs: number,
-): HeldLock {
+function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, leaseMs: number): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
   const timer = setInterval(() => void renew(), leaseMs / RENEWALS_PER_LEASE);
   timer.unref();
   return {
-    ...taken,
+    fence,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
       await leave(connection, holder);

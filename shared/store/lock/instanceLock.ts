@@ -38,8 +38,6 @@ export interface Fence {
 export interface HeldLock extends AsyncDisposable {
   /** What each commit requires; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
-  /** The position, in the database's order of commits, at which the operation took the lock. */
-  readonly position: string;
 }
 
 /** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
@@ -50,6 +48,8 @@ export interface InstanceLock {
    * signal's reason
    */
   take(request: LockRequest): Promise<HeldLock>;
+  /** Returns the position of this moment in the database's order of commits, from which a transaction recognises changes. */
+  position(signal: AbortSignal): Promise<string>;
 }
 
 /** The most calls of a process that wait at once: each may hold a request's body. */
@@ -58,8 +58,8 @@ export const MAX_WAITING = 4;
 /** Tries to take the lock once; returns a holder that excludes the request. */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder>;
 
-/** Creates a lock from attempts, which it repeats for the first request of a queue. */
-export function createInstanceLock(attempt: Attempt, pollMs: number): InstanceLock {
+/** Creates the `take` of a lock from attempts, which it repeats for the first request of a queue. */
+export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;
   let changed = Promise.withResolvers<void>();
@@ -68,54 +68,50 @@ export function createInstanceLock(attempt: Attempt, pollMs: number): InstanceLo
     changed = Promise.withResolvers();
   };
   const take = async (request: LockRequest): Promise<HeldLock> => {
-    let isWaiting = false;
-    for (;;) {
-      throwIfEnded(request.signal, blocking);
-      const wake = changed.promise;
-      if (queue[0] === request) {
-        const taken = await attempt(request);
-        if ('fence' in taken) {
-          blocking = undefined;
-          return taken;
+    let excluding: LockHolder | undefined;
+    try {
+      for (;;) {
+        request.signal.throwIfAborted();
+        const wake = changed.promise;
+        if (queue[0] === request) {
+          const taken = await attempt(request);
+          if ('fence' in taken) {
+            blocking = undefined;
+            return taken;
+          }
+          if (blocking === undefined) change();
+          blocking = taken;
         }
-        if (blocking === undefined) change();
-        blocking = taken;
+        if (blocking !== undefined) {
+          if (queue.indexOf(request) >= MAX_WAITING) throw instanceBusy({ ...blocking });
+          if (excluding === undefined) request.onWait?.(blocking);
+          excluding = blocking;
+        }
+        await waitFor(wake, pollMs, request.signal);
       }
-      if (blocking !== undefined) {
-        if (queue.indexOf(request) >= MAX_WAITING) throw instanceBusy({ ...blocking });
-        if (!isWaiting) request.onWait?.(blocking);
-        isWaiting = true;
-      }
-      await waitFor(wake, pollMs, request.signal);
+    } catch (error) {
+      // The deadline may end a pause or an attempt.
+      throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };
-  return {
-    take: async (request) => {
-      queue.push(request);
-      try {
-        const held = await take(request);
-        return {
-          fence: held.fence,
-          position: held.position,
-          [Symbol.asyncDispose]: async () => {
-            await held[Symbol.asyncDispose]();
-            change();
-          },
-        };
-      } finally {
-        // The next request finds out who holds the lock.
-        if (queue[0] === request) blocking = undefined;
-        queue.splice(queue.indexOf(request), 1);
-        change();
-      }
-    },
+  return async (request) => {
+    queue.push(request);
+    try {
+      const held = await take(request);
+      return {
+        fence: held.fence,
+        [Symbol.asyncDispose]: async () => {
+          await held[Symbol.asyncDispose]();
+          change();
+        },
+      };
+    } finally {
+      // The next request finds out who holds the lock.
+      if (queue[0] === request) blocking = undefined;
+      queue.splice(queue.indexOf(request), 1);
+      change();
+    }
   };
-}
-
-/** Throws the signal's reason, or after the deadline the error that describes the holder. */
-function throwIfEnded({ aborted, reason }: AbortSignal, blocking: LockHolder | undefined): void {
-  if (!aborted) return;
-  throw blocking !== undefined && deadlineExceeded.is(reason) ? instanceBusy({ ...blocking }) : reason;
 }
 
 /** Waits for an event of this process, or some time for one of another process. */

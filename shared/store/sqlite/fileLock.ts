@@ -1,27 +1,32 @@
 // The lock of an instance in a directory: the locks of a SQLite file, which the system releases when a process ends.
 
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { completeFile, makeDirectory } from '../../durableFiles.ts';
-import { systemCode } from '../../systemCode.ts';
+import { makeDirectory } from '../../durableFiles.ts';
+import { sqliteCode } from '../../systemCode.ts';
 import {
-  createInstanceLock,
+  createTake,
   type HeldLock,
   type InstanceLock,
   type LockHolder,
   type LockMode,
   type LockRequest,
 } from '../lock/instanceLock.ts';
-import { isBusy, withStoreErrors } from './sqliteConnection.ts';
+import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 
 const POLL_MS = 100;
 
 /** The file that only this module opens: closing it otherwise would release this process's locks. */
 const LOCK_FILE = 'lock.sqlite';
+/** The end of the name of a file that describes a holder, who keeps it locked: a process that was killed does not. */
 const HOLDER = '.holder';
+
+/** SQLite's code of a file that is missing. */
+const CANNOT_OPEN = 14;
 
 const holderSchema = z.object({ operation: z.string(), caller: z.string(), since: z.string() });
 
@@ -31,42 +36,42 @@ const holderSchema = z.object({ operation: z.string(), caller: z.string(), since
  * @param position returns the position of the newest commit
  */
 export function createFileLock(directory: string, position: () => string): InstanceLock {
-  return createInstanceLock((request) => attempt(directory, position, request), POLL_MS);
+  return {
+    take: createTake((request) => attempt(directory, request), POLL_MS),
+    position: async () => position(),
+  };
 }
 
-async function attempt(
-  directory: string,
-  position: () => string,
-  request: LockRequest,
-): Promise<HeldLock | LockHolder> {
-  const database = withStoreErrors(() => lockFile(directory, request.mode));
-  if (database === undefined) return readHolder(directory);
-  const name = `${randomUUID()}${HOLDER}`;
-  const release = async () => {
-    await rm(join(directory, name), { force: true });
-    database.close();
-  };
+async function attempt(directory: string, { mode, operation, caller }: LockRequest): Promise<HeldLock | LockHolder> {
+  makeDirectory(directory);
+  const lock = withStoreErrors(() => lockFile(join(directory, LOCK_FILE), mode));
+  if (lock === undefined) return (await findHolder(directory)) ?? unknownHolder();
   try {
-    // A process that was killed left its file.
-    if (request.mode === 'alone') for (const file of await holderFiles(directory)) await rm(file, { force: true });
-    const { operation, caller } = request;
-    const holder: LockHolder = { operation, caller, since: new Date().toISOString() };
-    await completeFile(join(directory, name), JSON.stringify(holder), 'new');
-    return { fence: undefined, position: position(), [Symbol.asyncDispose]: release };
+    await (mode === 'alone' ? removeLeft(directory) : findHolder(directory));
+    const file = join(directory, `${randomUUID()}${HOLDER}`);
+    const description = await describeHolder(file, { operation, caller, since: new Date().toISOString() });
+    return {
+      fence: undefined,
+      [Symbol.asyncDispose]: async () => {
+        await rm(file, { force: true });
+        description.close();
+        lock.close();
+      },
+    };
   } catch (error) {
-    await release();
+    lock.close();
     throw error;
   }
 }
 
-/** Locks the file until the connection is closed; undefined if another connection excludes it. */
-function lockFile(directory: string, mode: LockMode): DatabaseSync | undefined {
-  makeDirectory(directory);
-  const database = new DatabaseSync(join(directory, LOCK_FILE));
+/** The statements that lock a file until its connection is closed. A read transaction begins with its first read. */
+const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
+
+/** Locks a file, which is created if it is missing; undefined if another connection excludes that. */
+function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
+  const database = new DatabaseSync(file);
   try {
-    database.exec('PRAGMA busy_timeout = 0');
-    // A read transaction begins with its first read.
-    database.exec(mode === 'alone' ? 'BEGIN EXCLUSIVE' : 'BEGIN; SELECT count(*) FROM sqlite_schema');
+    database.exec(`PRAGMA busy_timeout = 0; ${lockStatements[mode]}`);
     return database;
   } catch (error) {
     database.close();
@@ -75,28 +80,73 @@ function lockFile(directory: string, mode: LockMode): DatabaseSync | undefined {
   }
 }
 
-/** Reads the holder that began last. A holder that has just taken the lock may not have written its file yet. */
-async function readHolder(directory: string): Promise<LockHolder> {
-  const holders: LockHolder[] = [];
-  for (const file of await holderFiles(directory)) {
-    const text = await readIfThere(file);
-    if (text !== undefined) holders.push(holderSchema.parse(JSON.parse(text)));
-  }
-  const [last] = holders.sort((a, b) => b.since.localeCompare(a.since));
-  return last ?? { operation: 'an operation', caller: 'another process', since: 'just now' };
-}
-
-/** Reads a file, which its holder may have removed meanwhile. */
-async function readIfThere(file: string): Promise<string | undefined> {
+/** Creates a file that describes a holder. It has its name only once it is complete and locked. */
+async function describeHolder(file: string, { operation, caller, since }: LockHolder): Promise<DatabaseSync> {
+  const unnamed = `${file}.new`;
+  const database = new DatabaseSync(unnamed);
   try {
-    return await readFile(file, 'utf8');
+    // Nobody needs the file after a crash.
+    database.exec(
+      'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)',
+    );
+    database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
+    database.exec(lockStatements.shared);
+    await rename(unnamed, file);
+    return database;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    database.close();
+    await rm(unnamed, { force: true });
     throw error;
   }
 }
 
-async function holderFiles(directory: string): Promise<string[]> {
+/** Describes a holder that has just taken the lock, and has not described itself yet. */
+function unknownHolder(): LockHolder {
+  return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
+}
+
+/** Finds the holder that began last, and removes the files of killed ones. */
+async function findHolder(directory: string): Promise<LockHolder | undefined> {
+  const holders: LockHolder[] = [];
   const names = await readdir(directory);
-  return names.filter((name) => name.endsWith(HOLDER)).map((name) => join(directory, name));
+  for (const file of names.filter((name) => name.endsWith(HOLDER)).map((name) => join(directory, name))) {
+    const holder = withStoreErrors(() => readHolder(file));
+    if (holder === undefined) await rm(file, { force: true });
+    else holders.push(holder);
+  }
+  return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
+}
+
+/** Reads which holder a file describes; undefined if no process keeps the file locked. */
+function readHolder(file: string): LockHolder | undefined {
+  // A file that its holder has just removed is not created again.
+  const database = openIfThere(file);
+  try {
+    database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
+    return undefined;
+  } catch (error) {
+    if (isDamaged(error)) return undefined;
+    if (!isBusy(error)) throw error;
+    return holderSchema.parse(database?.prepare('SELECT operation, caller, since FROM holder').get());
+  } finally {
+    database?.close();
+  }
+}
+
+/** Opens a file; undefined if it is missing. */
+function openIfThere(file: string): DatabaseSync | undefined {
+  const url = pathToFileURL(file);
+  url.search = 'mode=rw';
+  try {
+    return new DatabaseSync(url);
+  } catch (error) {
+    if (sqliteCode(error) === CANNOT_OPEN) return undefined;
+    throw error;
+  }
+}
+
+/** Removes all files of killed processes: a process that holds the lock alone is the only one that has any. */
+async function removeLeft(directory: string): Promise<void> {
+  const names = await readdir(directory);
+  for (const name of names.filter((name) => name !== LOCK_FILE)) await rm(join(directory, name), { force: true });
 }

@@ -102,23 +102,28 @@ describe('a membership', () => {
   it.each([
     ['the instance', undefined, 'IAM_OWNER', 'IAM_USER_MANAGER'],
     ['an organisation', 'O', 'ORG_OWNER', 'ORG_USER_MANAGER'],
-  ])('on %s keeps its creation date and counts the changes of its roles', async (_where, orgId, first, second) => {
-    const membership = { userId: 'ada', orgId };
-    const [monday, tuesday] = [new Date('2026-11-16T08:00:00Z'), new Date('2026-11-17T08:00:00Z')];
-    const key = orgId === undefined ? instanceMemberKey('ada') : organisationMemberKey(orgId, 'ada');
-    const read = async () => (await store.getMany([key], ['sequence', 'createdAt', 'changedAt']))[0];
-    await changeRole(store, membership, first, 'add', monday);
-    const [createdAt, changedAt] = [monday.toISOString(), tuesday.toISOString()];
-    expect(await read()).toMatchObject({ sequence: 1, createdAt, changedAt: createdAt });
-    await changeRole(store, membership, second, 'add', tuesday);
-    await changeRole(store, membership, second, 'add', new Date());
-    expect(await read()).toMatchObject({ sequence: 2, createdAt, changedAt });
-    await changeRole(store, membership, first, 'remove', tuesday);
-    expect(await read()).toMatchObject({ sequence: 3, createdAt });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-    await changeRole(store, membership, second, 'remove', tuesday);
-    expect(await read()).toBeUndefined();
-  });
+  ])(
+    'on %s keeps its creation date and counts the calls that change it, even those that add a role which it has',
+    async (_where, orgId, first, second) => {
+      const membership = { userId: 'ada', orgId };
+      const [monday, tuesday] = [new Date('2026-11-16T08:00:00Z'), new Date('2026-11-17T08:00:00Z')];
+      const wednesday = new Date('2026-11-18T08:00:00Z');
+      const key = orgId === undefined ? instanceMemberKey('ada') : organisationMemberKey(orgId, 'ada');
+      const read = async () => (await store.getMany([key], ['sequence', 'createdAt', 'changedAt']))[0];
+      await changeRole(store, membership, first, 'add', monday);
+      const [createdAt, changedAt] = [monday.toISOString(), tuesday.toISOString()];
+      expect(await read()).toMatchObject({ sequence: 1, createdAt, changedAt: createdAt });
+      await changeRole(store, membership, second, 'add', tuesday);
+      expect(await read()).toMatchObject({ sequence: 2, createdAt, changedAt });
+      await changeRole(store, membership, second, 'add', wednesday);
+      expect(await read()).toMatchObject({ sequence: 3, createdAt, changedAt: wednesday.toISOString() });
+      await changeRole(store, membership, first, 'remove', tuesday);
+      expect(await read()).toMatchObject({ sequence: 4, createdAt });
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+      await changeRole(store, membership, second, 'remove', tuesday);
+      expect(await read()).toBeUndefined();
+    },
+  );
 
   it.each([
     'IAM_OWNER_VIEWER',

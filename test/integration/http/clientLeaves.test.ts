@@ -92,7 +92,7 @@ function waiting(store: Store, watched: Watched): Store {
   };
   return {
     ...watchedStore(store, wrote),
-    lock: { take: (request) => store.lock.take({ ...request, onWait: () => watched.begun.resolve() }) },
+    lock: { ...store.lock, take: (request) => store.lock.take({ ...request, onWait: () => watched.begun.resolve() }) },
     snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
-import { organisationMemberKey, userKey } from '../../../shared/auth/authorise.ts';
+import { organisationMemberKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -14,6 +14,9 @@ const orgs = (userName: string) => [
   organisation('A', { humanUsers: [{ ...person('U'), user: { ...person('U').user, userName }, otpEmail: true }] }),
 ];
 const overwriting = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('renamed') } };
+const member = (...roles: readonly string[]) => [
+  organisation('A', { humanUsers: [person('U')], orgMembers: [{ userId: 'U', roles }] }),
+];
 
 async function removeFactor({ app, token }: TestInstance): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
@@ -25,46 +28,133 @@ function slowClock(): Date {
   return new Date(Date.now() - 60_000);
 }
 
-/** The calls that protect, none of which takes the lock. */
-const calls: readonly [string, (store: Store, instance: TestInstance) => Promise<unknown>, unknown[], 'locked'?][] = [
-  ['a lock', (store) => changeLock(store, 'U', 'lock', slowClock(), false), ['USER_STATE_LOCKED', true]],
-  [
-    'a lock of a person who is locked',
-    (store) => changeLock(store, 'U', 'lock', slowClock(), false),
-    ['USER_STATE_LOCKED', true],
-    'locked',
-  ],
-  ['the removal of a factor', (_store, instance) => removeFactor(instance), ['USER_STATE_ACTIVE', undefined]],
-];
+const lockUser = (store: Store) => changeLock(store, 'U', 'lock', slowClock(), false);
+const unlockUser = (store: Store) => changeLock(store, 'U', 'unlock', slowClock(), false);
+const readUser = async (store: Store) => {
+  const [user] = await store.getMany([userKey('U')]);
+  return [user?.state, user?.otpEmail];
+};
+const addRole = (store: Store) =>
+  changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_USER_MANAGER', 'add', slowClock());
+const removeRole = (store: Store) =>
+  changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_USER_MANAGER', 'remove', slowClock());
+const readMember = async (store: Store) => parseRoles((await store.getMany([organisationMemberKey('A', 'U')]))[0]);
+
+interface Call {
+  readonly call: (store: Store, instance: TestInstance) => Promise<unknown>;
+  /** What is stored, and what the import has. */
+  readonly stored: object[];
+  readonly sent: object[];
+  readonly before?: (store: Store) => Promise<unknown>;
+  readonly subject: { readonly type: string; readonly id: string };
+  /** What the call sets, and stays. */
+  readonly read: (store: Store) => Promise<unknown>;
+  readonly expected: unknown;
+}
+
+const ofUser = {
+  stored: orgs('first'),
+  sent: orgs('renamed'),
+  subject: { type: 'human_user', id: 'U' },
+  read: readUser,
+};
+const ofMember = { subject: { type: 'org_member', id: 'A_U' }, read: readMember };
+
+/** The calls that never wait for an import. */
+const calls: Readonly<Record<string, Call>> = {
+  'a lock': { ...ofUser, call: lockUser, expected: ['USER_STATE_LOCKED', true] },
+  'a lock of a person who is locked': {
+    ...ofUser,
+    before: lockUser,
+    call: lockUser,
+    expected: ['USER_STATE_LOCKED', true],
+  },
+  'an unlocking of a person who is active': { ...ofUser, call: unlockUser, expected: ['USER_STATE_ACTIVE', true] },
+  'the removal of a factor': {
+    ...ofUser,
+    call: (_store, instance) => removeFactor(instance),
+    expected: ['USER_STATE_ACTIVE', undefined],
+  },
+  'the addition of a role': {
+    ...ofMember,
+    stored: member('ORG_OWNER'),
+    sent: member('ORG_OWNER_VIEWER'),
+    call: addRole,
+    expected: ['ORG_OWNER', 'ORG_USER_MANAGER'],
+  },
+  'the addition of a role that is held': {
+    ...ofMember,
+    stored: member('ORG_OWNER', 'ORG_USER_MANAGER'),
+    sent: member('ORG_OWNER'),
+    call: addRole,
+    expected: ['ORG_OWNER', 'ORG_USER_MANAGER'],
+  },
+  'the removal of a role': {
+    ...ofMember,
+    stored: member('ORG_OWNER', 'ORG_USER_MANAGER'),
+    sent: member('ORG_USER_MANAGER'),
+    call: removeRole,
+    expected: ['ORG_OWNER'],
+  },
+};
+
+/** Returns a store with an action before the import takes the lock, for which it may wait. */
+function beforeLock(store: Store, action: () => Promise<unknown>): Store {
+  const lock: Store['lock'] = {
+    ...store.lock,
+    take: async (request) => {
+      await action();
+      return store.lock.take(request);
+    },
+  };
+  return { ...hookedStore(store, async () => {}), lock };
+}
+
+/** Returns a store with an action before the first commit to a collection. */
+function beforeCommit(store: Store, collection: string, action: () => Promise<unknown>): Store {
+  let acted: Promise<unknown> | undefined;
+  return hookedStore(store, async (writes) => {
+    if (!writes.some(({ key }) => key.collection === collection)) return;
+    acted ??= action();
+    await acted;
+  });
+}
 
 describeStores('an overwriting import', (kind) => {
-  describe.each(calls)('does not undo %s', (_name, call, expected, before) => {
-    it('that began after the import', async () => {
+  describe.each(Object.entries(calls))('does not undo %s', (_name, { call, stored, sent, before, ...facts }) => {
+    it.each(['while it waits for the lock', 'before its commit'])('%s', async (moment) => {
       const store = await openTestStore(kind);
       const instance = await testInstance(store);
-      await instance.import({ data_orgs: { orgs: orgs('first') } });
-      if (before === 'locked') await changeLock(store, 'U', 'lock', slowClock(), false);
-      let called: Promise<unknown> | undefined;
-      const during = hookedStore(store, async (writes) => {
-        if (called !== undefined || !writes.some(({ key }) => key.collection === 'users')) return;
-        called = call(store, instance);
-        await called;
-      });
-      const { errors, reasons } = await servedInstance(during, instance).import(overwriting);
-      await called;
-      expect(errors).toMatchObject([{ type: 'human_user', id: 'U' }]);
+      await instance.import({ data_orgs: { orgs: stored } });
+      await before?.(store);
+      const action = () => call(store, instance);
+      const { subject, read, expected } = facts;
+      const collection = subject.type === 'org_member' ? 'members' : 'users';
+      const during =
+        moment === 'before its commit' ? beforeCommit(store, collection, action) : beforeLock(store, action);
+      const overwrite = { on_conflict: 'overwrite', data_orgs: { orgs: sent } };
+      const { errors, reasons } = await servedInstance(during, instance).import(overwrite);
+      expect(errors).toMatchObject([subject]);
       expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
-      const [user] = await store.getMany([userKey('U')]);
-      expect([user?.state, user?.otpEmail]).toEqual(expected);
+      expect(await read(store)).toEqual(expected);
       // The next import has seen the call.
-      expect((await instance.import(overwriting)).summary.overwritten).toEqual({ humanUsers: 1 });
+      expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
     });
+  });
+
+  it('overwrites what another import has written while it waited for the lock', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: orgs('first') } });
+    const other = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('other') } };
+    const during = beforeLock(store, () => instance.import(other));
+    expect((await servedInstance(during, instance).import(overwriting)).summary.overwritten).toEqual({ humanUsers: 1 });
   });
 });
 
-/** The moments at which a member is removed: when the import takes the lock, or before a commit to a collection. */
+/** The moments at which a member is removed: while the import waits for the lock, or before a commit to a collection. */
 const moments: readonly [string, string, (organisations: object[]) => object][] = [
-  ['when the lock is taken', 'lock', (organisations) => ({ data_orgs: { orgs: organisations } })],
+  ['while it waits for the lock', 'lock', (organisations) => ({ data_orgs: { orgs: organisations } })],
   ['before its phase', 'users', (organisations) => ({ on_conflict: 'overwrite', data_orgs: { orgs: organisations } })],
   ['before its phase, with report', 'users', (organisations) => ({ data_orgs: { orgs: organisations } })],
   [
@@ -87,20 +177,10 @@ describeStores('an import', (kind) => {
     });
     let removal: Promise<void> | undefined;
     const remove = () => {
-      removal ??= changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_OWNER', 'remove', slowClock());
+      removal = changeRole(store, { userId: 'U', orgId: 'A' }, 'ORG_OWNER', 'remove', slowClock());
       return removal;
     };
-    const hooked = hookedStore(store, async (writes) => {
-      if (writes.some(({ key }) => key.collection === collection)) await remove();
-    });
-    const lock: Store['lock'] = {
-      take: async (request) => {
-        const held = await store.lock.take(request);
-        await remove();
-        return held;
-      },
-    };
-    const during = collection === 'lock' ? { ...hooked, lock } : hooked;
+    const during = collection === 'lock' ? beforeLock(store, remove) : beforeCommit(store, collection, remove);
     const request = requestOf([organisation('A', { humanUsers: [...people, person('W')], orgMembers })]);
     const { errors, reasons, summary } = await servedInstance(during, instance).import(request);
     await removal;

@@ -126,7 +126,7 @@ describe('an import whose client accepts events', () => {
     await using _other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
     // The timeout expires as soon as the wait begins.
     const expire = () => void vi.advanceTimersByTime(60_000);
-    const lock: Store['lock'] = { take: (taken) => store.lock.take({ ...taken, onWait: expire }) };
+    const lock: Store['lock'] = { ...store.lock, take: (taken) => store.lock.take({ ...taken, onWait: expire }) };
     const { app } = servedInstance({ ...store, lock }, instance);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

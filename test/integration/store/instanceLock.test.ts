@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -28,6 +30,12 @@ async function shortlyHeld(kind: StoreKind, mode: LockMode = 'alone') {
   const store = await openWithShortLease(location);
   onTestFinished(() => store.close());
   return { store, running: await startHolder(location, mode, 'short') };
+}
+
+/** Lists the files in the directory of a lock that describe its holders. */
+async function holderFiles(location: StoreLocation): Promise<string[]> {
+  if (location.kind !== 'sqlite') throw new Error('only directories have files');
+  return (await readdir(join(location.directory, 'lock'))).filter((name) => name !== 'lock.sqlite');
 }
 
 const leaseSchema = z.object({ holders: z.array(z.object({ id: z.string() })) });
@@ -126,6 +134,41 @@ describeStores('the lock of an instance', (kind) => {
     await using _held = await held;
   });
 
+  if (kind.name === 'SQLite') {
+    it('names a holder that lives, and keeps no file of one that was killed later', async () => {
+      const location = await kind.newLocation();
+      const store = await openTestStore(kind, location);
+      const living = await take(store, 'shared', 'export').held;
+      const [own] = await holderFiles(location);
+      const killed = await startHolder(location, 'shared');
+      await killed.stop('SIGKILL');
+      expect(await holderFiles(location)).toHaveLength(2);
+      const { held, waits } = take(store, 'alone');
+      expect(await waits).toMatchObject({ operation: 'export', caller: 'waiting' });
+      expect(await holderFiles(location)).toEqual([own]);
+      await living[Symbol.asyncDispose]();
+      await using _held = await held;
+    });
+
+    it.each<LockMode>(['alone', 'shared'])(
+      'is taken (%s) after a process that was killed, of which no file is left',
+      async (mode) => {
+        const location = await kind.newLocation();
+        const store = await openTestStore(kind, location);
+        const killed = await startHolder(location, 'alone');
+        await killed.stop('SIGKILL');
+        const left = await holderFiles(location);
+        expect(left).toHaveLength(1);
+        const held = await take(store, mode).held;
+        const present = await holderFiles(location);
+        expect(present).toHaveLength(1);
+        expect(present).not.toEqual(left);
+        await held[Symbol.asyncDispose]();
+        expect(await holderFiles(location)).toEqual([]);
+      },
+    );
+  }
+
   if (kind.name === 'Firestore') {
     it('is renewed while it is held', async () => {
       const { store } = await shortlyHeld(kind);
@@ -154,11 +197,11 @@ describeStores('the lock of an instance', (kind) => {
     });
   }
 
-  it('tells the position at which it was taken, after which a transaction recognises changes', async () => {
+  it('tells the present position, after which a transaction recognises changes', async () => {
     const store = await openTestStore(kind);
     const names = ['changed', 'unchanged', 'created', 'missing'];
     await store.commit([createUser('changed'), createUser('unchanged')]);
-    await using held = await take(store, 'alone').held;
+    const position = await store.lock.position(new AbortController().signal);
     const change: Write = { type: 'update', key: userKey('changed'), fields: { state: 'changed' } };
     await store.commit([change, createUser('created')]);
     const changed = await store.transaction(async ({ getMany, changedAfter }) => {
@@ -166,7 +209,7 @@ describeStores('the lock of an instance', (kind) => {
         names.map((name) => userKey(name)),
         ['state'],
       );
-      return changedAfter(held.position);
+      return changedAfter(position);
     });
     expect(changed).toEqual(new Set(['changed', 'created'].map((name) => documentPath(userKey(name)))));
   });

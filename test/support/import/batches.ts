@@ -42,7 +42,10 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 /** A database of which decisions read no ranges. */
 const unread: ImportContext['base'] = {
   snapshot: () => Promise.reject(new Error('decisions read no ranges')),
-  lock: { take: () => Promise.reject(new Error('decisions take no lock')) },
+  lock: {
+    take: () => Promise.reject(new Error('decisions take no lock')),
+    position: () => Promise.reject(new Error('decisions begin no import')),
+  },
 };
 
 const emptyInspection: ImportContext['inspection'] = {
@@ -72,14 +75,13 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
     signal: new AbortController().signal,
     report: new ImportReport(),
     rules: { onConflict, stamp, callerPath: undefined },
-    since: undefined,
+    beginning: { position: '', memberRemovals: 0 },
     stamps: new AttemptStamps(stamp),
     pace: new Pace({}),
     bcryptCost: bcryptCosts.default,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),
     removed: new Set(),
-    memberRemovals: 0,
     loginNamesByDefault: false,
   };
 }

@@ -29,7 +29,7 @@ const untouchable: Store = {
   transaction: refuse,
   getMany: refuse,
   snapshot: refuse,
-  lock: { take: refuse },
+  lock: { take: refuse, position: refuse },
   close: async () => {},
 };
 

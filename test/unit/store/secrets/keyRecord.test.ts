@@ -9,7 +9,10 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
-  lock = { take: (): Promise<never> => Promise.reject(new Error('no lock')) };
+  lock = {
+    take: (): Promise<never> => Promise.reject(new Error('no lock')),
+    position: (): Promise<never> => Promise.reject(new Error('no lock')),
+  };
   close = async () => {};
 }
 

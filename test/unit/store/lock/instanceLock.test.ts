@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { deadlineExceeded } from '../../../../shared/errors/errors.ts';
+import { cancelled } from '../../../../shared/errors/httpErrors.ts';
+import { createTake, type LockHolder } from '../../../../shared/store/lock/instanceLock.ts';
+
+const holder: LockHolder = { operation: 'rekey', caller: 'root', since: '2026-01-02T03:04:05.678Z' };
+
+/** Takes a lock whose call ends in the second attempt, before which the first one has found a holder or failed. */
+function takeUntil(first: LockHolder | Error, end: Error): Promise<unknown> {
+  const controller = new AbortController();
+  let attempts = 0;
+  const attempt = async () => {
+    if (++attempts === 1 && !(first instanceof Error)) return first;
+    controller.abort(end);
+    throw end;
+  };
+  return createTake(attempt, 1)({ mode: 'alone', operation: 'import', caller: 'U', signal: controller.signal });
+}
+
+it('a call whose deadline ends an attempt names the holder that it has waited for', async () => {
+  await expect(takeUntil(holder, deadlineExceeded())).rejects.toMatchObject({
+    reason: 'INSTANCE_BUSY',
+    httpStatus: 503,
+    retryAfterSeconds: 30,
+    message: 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call: retry it later',
+  });
+});
+
+it('a call whose first attempt lasts until the deadline has seen no holder, and names none', async () => {
+  await expect(takeUntil(new Error('no holder'), deadlineExceeded())).rejects.toMatchObject({ httpStatus: 504 });
+});
+
+it('a call whose client leaves during an attempt ends with that', async () => {
+  await expect(takeUntil(holder, cancelled())).rejects.toMatchObject({ reason: 'CANCELLED' });
+});
