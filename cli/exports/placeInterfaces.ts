@@ -8,18 +8,20 @@ import type { StatedLimits } from '../../shared/limits.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { usageError } from '../terminal/command.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
+import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
+
+/** A loss in a ZITADEL that a call may accept. */
+export type AcceptableLoss = (typeof acceptableLosses)[number];
 
 /** The options of a call of a place that are not part of a request. */
 interface CallOptions {
   /** In milliseconds; the limit of the place by default. */
   readonly timeoutMs?: number | undefined;
-  /** The value for states that a ZITADEL does not return; by default, they are an error. */
-  readonly unknownStates?: 'active' | undefined;
+  /** The losses in a ZITADEL that are no errors. */
+  readonly accepted?: readonly AcceptableLoss[] | undefined;
   /** The requested secrets. Those that the file lacks do not exist in the source. */
   readonly asked?: SecretSelection | undefined;
-  /** The handling of password hashes for which a ZITADEL may refuse the person; they are sent by default. */
-  readonly refusedHashes?: 'omit' | undefined;
 }
 
 /** The options of an export. They have no effect on a file, which is always read completely. */
@@ -44,9 +46,17 @@ export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
  * Requires that an import has no options for a ZITADEL.
  * @throws IdentityError USAGE_INVALID if it has
  */
-export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
-  if (refusedHashes === undefined) return;
-  throw usageError('--refused-hashes applies only to a ZITADEL as the target');
+export function requireNoneForZitadel(options: AcceptedLosses): void {
+  if (accepts(options, 'refused-hashes'))
+    throw usageError('--accept refused-hashes applies only to a ZITADEL as the target');
+}
+
+/** The options of a call that state which losses it accepts. */
+export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
+
+/** Whether a call accepts a loss. */
+export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss): boolean {
+  return accepted.includes(loss);
 }
 
 /** An export file that a place provides. The caller disposes of it. */

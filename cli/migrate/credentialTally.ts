@@ -14,6 +14,7 @@ import {
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
+import { accepts } from '../exports/placeInterfaces.ts';
 import { stateWord } from '../terminal/nouns.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
@@ -39,7 +40,7 @@ interface CredentialTarget {
   /** The outcomes of records that a planned import will make equal to the source; none after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
-  readonly refusedHashes?: keyof typeof refusedHash | undefined;
+  readonly hashes?: keyof typeof refusedHash | undefined;
 }
 
 const { password, totp } = personCredentials;
@@ -119,9 +120,8 @@ export class CredentialTally implements PairVisitor {
   /** Returns the reason if a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
-    const { isZitadel, refusedHashes } = this.target;
-    if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
-      return refusedHash[refusedHashes];
+    const { isZitadel, hashes } = this.target;
+    if (target === source && source.isHashRefused === true && hashes !== undefined) return refusedHash[hashes];
     const states = [source, target].map(({ state }) => state?.value ?? '');
     if (isZitadel && target === source) states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
@@ -206,15 +206,14 @@ function add(group: Group, { count, names }: Group): void {
  */
 export function credentialTally(
   { place, kind, facts }: OpenSide,
-  planned?: Pick<MigrationSettings, 'onConflict' | 'refusedHashes'>,
+  planned?: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
 ): CredentialTally | undefined {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
   if (planned === undefined) return new CredentialTally({ isZitadel });
-  const { onConflict, refusedHashes } = planned;
   return new CredentialTally({
     isZitadel,
-    arrives: onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
-    refusedHashes: refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'sent' : undefined,
+    arrives: planned.onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
+    hashes: accepts(planned, 'refused-hashes') ? 'omitted' : facts?.refusesHashes === true ? 'sent' : undefined,
   });
 }

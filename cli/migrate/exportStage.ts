@@ -1,5 +1,6 @@
 // The export of a migration: storing, checking and importing it.
 
+import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -87,7 +88,8 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
     // An earlier request may have created the organisations.
     run.isRepeated = run.step === 'importing';
     run.step = 'importing';
-    if (run.isRepeated) return await sendExport(run, target, { ...options, newOrgsOnly: false });
+    if (run.isRepeated)
+      return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
     try {
       return await sendExport(run, target, options);
     } catch (error) {

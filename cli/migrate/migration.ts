@@ -167,7 +167,7 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
   const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
   if (organisationsExist.is(error)) {
     const { from, to } = run.settings;
-    const next = callCommand(call, run.settings, { 'new-orgs-only': false, expect: false });
+    const next = callCommand(call, run.settings, { 'on-conflict': false, expect: false });
     // A file is imported as it is.
     const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
     return migrationStopped({

@@ -1,5 +1,6 @@
 // Plans and results as blocks, which the terminal, the page and JSON print.
 
+import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
@@ -27,7 +28,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const isCaution = ({ reason }: Notice) => reason === 'secrets_not_in_source';
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
-  const [conflicts, decided] = options.onConflict === 'report' ? [kept, []] : [[], kept];
+  const [conflicts, decided] = recordConflict(options.onConflict) === 'report' ? [kept, []] : [[], kept];
   const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isCaution).map(noticeText)];
   const facts = { source, target, sections, before, options, bytes, secrets, hashFormats };
   const failing = { refused, refusedOmitted };
@@ -113,14 +114,15 @@ function planFacts(plan: MigrationPlan): string[] {
 }
 
 /** The handling of records that exist with other content. */
-const remedies: Readonly<Record<MigrationPlan['options']['onConflict'], string>> = {
+const remedies: Readonly<Record<RecordConflict, string>> = {
   report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
   skip: 'they stay',
   overwrite: 'they are overwritten',
 };
 
 /** Returns the line about conflicts, unless the errors of the trial list them. */
-function conflictLines({ before: { different }, options: { onConflict }, refused }: MigrationPlan): string[] {
+function conflictLines({ before: { different }, options, refused }: MigrationPlan): string[] {
+  const onConflict = recordConflict(options.onConflict);
   if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
   return [`${counted(different, 'record')} ${exist} with other content: ${remedies[onConflict]}`];

@@ -4,6 +4,7 @@ import type { ImportRequestOptions, ImportWarning } from '../../functions/import
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { OutcomeCounts } from '../exports/importOutcomes.ts';
+import type { AcceptableLoss } from '../exports/placeInterfaces.ts';
 import type { Notice } from '../terminal/notices.ts';
 import type { PhaseState } from '../terminal/progress.ts';
 
@@ -157,9 +158,8 @@ export interface ManualStep {
 }
 
 /** The options that a result contains. */
-export interface ShownOptions
-  extends Pick<ImportRequestOptions, 'onConflict' | 'newOrgsOnly' | 'orgIds' | 'excludedOrgIds'> {
-  readonly refusedHashes?: 'omit' | undefined;
+export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
+  readonly accepted: readonly AcceptableLoss[];
   /** Some of `passwords`, `otp` and `keys`. */
   readonly secrets: readonly string[];
 }

@@ -104,7 +104,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const credentials = credentialTally(target, settings);
   const presence = new OrganisationPresence();
   const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
-  const losses = new FileLosses(settings.refusedHashes);
+  const losses = new FileLosses(settings);
   const explain = explainDifferences(sides, settings, losses);
   // Only records on both sides can be in conflict.
   using comparison = new Comparison(settings, 0, {

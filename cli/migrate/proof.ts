@@ -51,7 +51,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const credentials = credentialTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
-  const losses = new FileLosses(settings.refusedHashes);
+  const losses = new FileLosses(settings);
   using comparison = new Comparison(settings, MAX_LISTED, {
     explain: explainDifferences(sides, settings, losses, response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,

@@ -71,8 +71,8 @@ export function targetOptions(settings: MigrationSettings, dryRun: boolean): Pla
 
 /** Returns the options that plan and result contain. */
 export function shownOptions(settings: MigrationSettings): ShownOptions {
-  const { onConflict, newOrgsOnly, orgIds, excludedOrgIds, refusedHashes } = settings;
-  return { onConflict, newOrgsOnly, orgIds, excludedOrgIds, refusedHashes, secrets: [...selectedKinds(settings)] };
+  const { onConflict, orgIds, excludedOrgIds, accepted = [] } = settings;
+  return { onConflict, orgIds, excludedOrgIds, accepted, secrets: [...selectedKinds(settings)] };
 }
 
 /**
@@ -88,7 +88,8 @@ export function callCommand(
 ): string {
   const secrets = selectedKinds(settings).join(',') || 'none';
   const { json: _, ...others } = options;
-  const words = Object.entries({ ...others, with: secrets, ...changed }).flatMap(([name, value]) =>
+  const accept = settings.accepted?.join(',');
+  const words = Object.entries({ ...others, accept, with: secrets, ...changed }).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => optionWords(name, one)),
   );
   return ['identity migrate', ...words].join(' ');

@@ -31,14 +31,21 @@ export const exportChoices = {
   'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it exists; repeatable', SELECTION),
   with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
-  'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
+  accept: optional('LOSS', 'unknown-states: those that ZITADEL 2 or 3 omits count as active', SELECTION),
 };
 
 /** The options of an import. */
 export const importChoices = {
-  'on-conflict': optional('CONFLICT', 'report (default), skip or overwrite differences', SELECTION),
-  'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
-  'refused-hashes': optional('HASHES', 'omit: leave out hashes that a ZITADEL may refuse', SELECTION),
+  'on-conflict': optional(
+    'CONFLICT',
+    'report (default), skip or overwrite differences, or fail if an organisation exists',
+    SELECTION,
+  ),
+  accept: optional(
+    'LOSSES',
+    'unknown-states (count as active), refused-hashes (are left out), of a ZITADEL',
+    SELECTION,
+  ),
 };
 
 const tokenFile = {
@@ -89,8 +96,10 @@ export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 /** Returns the option of the target. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
-type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
-type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
+type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>> & {
+  readonly 'for-zitadel'?: boolean;
+};
+type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /** The type of the remaining options of a function that reads all of them. An unread option does not compile. */
 type AllRead = Readonly<Record<string, never>>;
@@ -102,7 +111,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
     'exclude-org': excludedOrgIds,
     with: secrets,
     timeout,
-    'unknown-states': unknownStates,
+    accept: accepted,
     'for-zitadel': forZitadel = false,
     ...others
   } = options;
@@ -115,7 +124,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
     ...secretSelection(secrets),
     forZitadel,
     timeoutMs: timeout?.milliseconds,
-    unknownStates,
+    accepted,
   };
 }
 
@@ -125,15 +134,9 @@ export function importOptionsOf(call: { readonly options: ExportValues & ImportV
 }
 
 function ofImport(options: ImportValues) {
-  const {
-    'on-conflict': onConflict = 'report',
-    'new-orgs-only': newOrgsOnly,
-    'refused-hashes': refusedHashes,
-    'dry-run': dryRun = false,
-    ...others
-  } = options;
+  const { 'on-conflict': onConflict = 'report', 'dry-run': dryRun = false, ...others } = options;
   others satisfies AllRead;
-  return { onConflict, newOrgsOnly, refusedHashes, dryRun };
+  return { onConflict, dryRun };
 }
 
 /** Returns the output of a call's progress: with `--json` the stream of the result, otherwise standard error. */

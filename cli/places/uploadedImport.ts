@@ -1,7 +1,7 @@
 // Imports of files above the limit of a request, through the bucket of an instance.
 
 import { z } from 'zod';
-import { type ImportResponse, importOptions } from '../../functions/import/contract.ts';
+import { type ImportResponse, importOptions, recordConflict } from '../../functions/import/contract.ts';
 import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { repetitionWarnings } from '../exports/importOutcomes.ts';
@@ -73,7 +73,7 @@ async function importUpload(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const { newOrgsOnly, timeoutMs = Number.POSITIVE_INFINITY } = options;
+  const { onConflict, timeoutMs = Number.POSITIVE_INFINITY } = options;
   const endsAt = performance.now() + timeoutMs;
   let settled = 0;
   let attempts = 0;
@@ -90,7 +90,8 @@ async function importUpload(
     attempts++;
     // Once records were written, the organisations were new. They exist since.
     const isFirst = settled === 0 || options.dryRun;
-    const request = toRequest({ ...options, newOrgsOnly: newOrgsOnly && isFirst }, importOptions);
+    const asked = isFirst ? onConflict : recordConflict(onConflict);
+    const request = toRequest({ ...options, onConflict: asked }, importOptions);
     const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
     await using response = await callOperation(server, call, [200], signal);
     return await readImportResponse(server, response, { ...meter, onStarted }, signal);

@@ -28,6 +28,9 @@ function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
 
+/** The losses in a ZITADEL that a call may accept: states that it does not return, and password hashes that it may refuse. */
+export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
+
 /** The choices of secrets to move. */
 export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
@@ -57,7 +60,7 @@ const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string(
 
 /** The formats of values, by their names in the help. */
 const valueFormats = {
-  CONFLICT: choice(['report', 'skip', 'overwrite']),
+  CONFLICT: choice(['report', 'skip', 'overwrite', 'fail']),
   COUNT: {
     remedy: 'specify a number',
     schema: ({ z }: Zod) =>
@@ -88,11 +91,12 @@ const valueFormats = {
         .transform(parseSpan),
   },
   FILE: pathFormat,
-  HASHES: choice(['omit']),
   HOST: {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
   },
+  LOSS: someOf(['unknown-states']),
+  LOSSES: someOf(acceptableLosses),
   // Checked later, because organisations and service users have different rules.
   NAME: textFormat,
   OPERATIONS: someOf(operations),
@@ -116,7 +120,6 @@ const valueFormats = {
         .transform((list) => (list === 'all' ? [...secretNames] : list === 'none' ? [] : list.split(',')))
         .pipe(z.array(z.enum(secretNames))),
   },
-  STATE: choice(['active']),
   TOKEN_ID: {
     remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
     schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),

@@ -7,6 +7,7 @@ import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts'
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
+import { type AcceptedLosses, accepts } from '../exports/placeInterfaces.ts';
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
 export class CaselessNames {
@@ -56,9 +57,8 @@ export class FileLosses implements RecordVisitor {
   /** The people who are imported without their password hash, by `lossKey`. */
   private readonly withoutHash = new Set<string>();
 
-  /** @param refusedHashes the handling of hashes for which a ZITADEL may refuse people */
-  constructor(refusedHashes?: 'omit') {
-    this.omitsHashes = refusedHashes === 'omit';
+  constructor(options: AcceptedLosses = {}) {
+    this.omitsHashes = accepts(options, 'refused-hashes');
   }
 
   add(record: OrganisationRecord): void {

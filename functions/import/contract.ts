@@ -27,8 +27,8 @@ import {
   unsupportedField,
 } from '../../shared/wire/requestMessage.ts';
 
-/** The schema of the handling of records that exist with other content. */
-export const onConflicts = z.enum(['report', 'skip', 'overwrite']);
+/** The schema of the handling of organisations that exist, and of records that exist with other content. */
+const onConflicts = z.enum(['report', 'skip', 'overwrite', 'fail']);
 
 /** The largest object of Cloud Storage: 5 TiB. */
 const MAX_UPLOAD_BYTES = 5 * 2 ** 40;
@@ -47,17 +47,13 @@ export const importOptions = {
   timeout: timeout.optional(),
   orgIds: z.array(z.string()).default([]).describe('Organisations to import; an empty list imports all of the file.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations of the file to leave out.'),
-  newOrgsOnly: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whether an organisation that exists is an error (409). Leave it out where you repeat an interrupted call, which may have created some.',
-    ),
   withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
   dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
   onConflict: onConflicts
     .default('report')
-    .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
+    .describe(
+      'The handling of records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created some: repeat it without fail.',
+    ),
   ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
 };
 
@@ -90,8 +86,16 @@ export type ImportRequest = z.output<typeof importRequest>;
 /** The options of an import, as its request has them. */
 export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
-/** The handling of records that exist with other content. */
+/** The handling of organisations that exist, and of records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];
+
+/** The handling of a record that exists with other content. */
+export type RecordConflict = Exclude<OnConflict, 'fail'>;
+
+/** Returns the handling of records. An import that requires new organisations reports them, as records of others may exist. */
+export function recordConflict(onConflict: OnConflict): RecordConflict {
+  return onConflict === 'fail' ? 'report' : onConflict;
+}
 
 /** Fields that name an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
@@ -292,7 +296,7 @@ const importOperation = (): OperationDescription => ({
     ...commonAdminErrors,
     400: 'The request or the structure of the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object or the upload does not exist.',
-    409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
+    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',
   },
 });

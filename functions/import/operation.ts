@@ -23,7 +23,7 @@ import { CreatedRecords } from './check/createdRecords.ts';
 import { ReservedNames } from './check/reservedNames.ts';
 import { Pace } from './commit/pace.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
-import type { ImportResponse } from './contract.ts';
+import { type ImportResponse, recordConflict } from './contract.ts';
 import { settleLoginNames, type Targets } from './plan/targets.ts';
 import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, parentSections } from './selection.ts';
@@ -153,7 +153,7 @@ async function begin(
     base,
     signal,
     report,
-    rules: { onConflict, stamp, callerPath },
+    rules: { onConflict: recordConflict(onConflict), stamp, callerPath },
     beginning,
     stamps: new AttemptStamps(stamp),
     pace: new Pace(dryRun === true ? {} : base),
@@ -179,13 +179,13 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
 /** Writes the organisations, then their records phase by phase. */
 async function writeFile(settings: ImportSettings, context: ImportContext): Promise<ImportResponse> {
   const { inspection, report } = context;
-  const { dryRun = false, newOrgsOnly = false } = settings;
-  if (newOrgsOnly) await requireNew(context);
+  const { dryRun = false, onConflict } = settings;
+  if (onConflict === 'fail') await requireNew(context);
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(settings, report, 1);
   const targets = await writeOrganisations(context);
   // Another import may have created one of them since.
-  if (newOrgsOnly) await requireNew(context);
+  if (onConflict === 'fail') await requireNew(context);
   await writePhases(settings, context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);

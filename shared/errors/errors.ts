@@ -40,9 +40,9 @@ export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FO
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: 'organisations of the file exist already: {orgIds}',
   remedy: {
-    http: 'leave them out by `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `new_orgs_only`',
+    http: 'leave them out by `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `on_conflict`',
     command:
-      'leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only',
+      'leave them out with --exclude-org; if an interrupted import created them, repeat the command without --on-conflict fail',
   },
 });
 

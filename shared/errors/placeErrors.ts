@@ -161,7 +161,7 @@ export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEA
 });
 
 export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {
-  text: "{url} exports no states, and does not return these of organisation {orgId}: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or let unknown states count as active with --unknown-states active",
+  text: "{url} exports no states, and does not return these of organisation {orgId}: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or let unknown states count as active with --accept unknown-states",
 });
 
 export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {

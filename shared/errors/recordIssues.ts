@@ -131,11 +131,11 @@ const CLOSE_IT = 'close it in the target';
 export const zitadelIssues = {
   hash_cost_refused: {
     text: 'ZITADEL refuses the password hash for its cost',
-    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
+    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --accept refused-hashes',
   },
   hash_unverifiable: {
     text: 'ZITADEL has no verifier for the password hash',
-    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
+    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --accept refused-hashes',
   },
   logout_host_refused: {
     text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',

@@ -87,7 +87,7 @@ describeDeployment('an import whose body is the file', (get) => {
     expect(reported.summary).toMatchObject({ failed: { org: 1 } });
     const overwritten = await importFile(target, '?onConflict=overwrite', fileOf(renamed));
     expect(overwritten.summary).toMatchObject({ overwritten: { org: 1 } });
-    expectError(await postFile(target, '?new_orgs_only=true', fileOf(organisation)), 409, 6);
+    expectError(await postFile(target, '?on_conflict=fail', fileOf(organisation)), 409, 6);
     const key = { keyId: `key-${organisation.orgId}`, userId: organisation.machineUsers[0]?.userId, type: 1 };
     const withKeys = fileOf({ ...organisation, machineKeys: [key] });
     expect((await importFile(target, '', withKeys)).summary).toMatchObject({ notCarried: { machineKeys: 1 } });

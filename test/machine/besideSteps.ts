@@ -6,7 +6,7 @@ import { exportedFile, importReport } from '../support/instances/testInstance.ts
 import { readDatabase } from '../support/stores/database.ts';
 import { contentOf, contentsOf, modelOf } from './contents.ts';
 import { anyFile, anyOrg, anyUser, orgIds } from './file.ts';
-import { anyOptions, named, requestOf, type Sent } from './importSteps.ts';
+import { named, requestOf, type Sent, takingOptions } from './importSteps.ts';
 import { type ModelRecord, placeOf, reportedId } from './kinds.ts';
 import type { Model } from './model.ts';
 import { exportedOrganisations, isContradictory, readFile } from './modelFile.ts';
@@ -17,8 +17,7 @@ import { brief, type State, type Step, step } from './step.ts';
 import type { Response, System } from './system.ts';
 
 const anySent: fc.Arbitrary<Sent> = fc
-  .record({ orgs: anyFile, options: anyOptions })
-  .map(({ orgs, options }) => ({ orgs, options: { ...options, newOrgsOnly: false } }))
+  .record({ orgs: anyFile, options: takingOptions })
   .filter(({ orgs }) => !isContradictory(orgs))
   // With `report`, a record that the other call lets fail leaves its id to a later one.
   .filter(({ orgs, options }) => options.onConflict !== 'report' || !hasRepetitions(orgs));

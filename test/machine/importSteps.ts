@@ -13,11 +13,12 @@ import { hasOpenOutcome } from './openOutcomes.ts';
 import { brief, type Interrupted, required, type State, type Step, step } from './step.ts';
 import type { End, System } from './system.ts';
 
-export const anyOptions: fc.Arbitrary<Options> = fc.record({
-  onConflict: fc.constantFrom('overwrite', 'report', 'overwrite', 'skip'),
+const anyOptions: fc.Arbitrary<Options> = fc.record({
+  onConflict: fc.constantFrom('overwrite', 'report', 'overwrite', 'skip', 'overwrite', 'fail'),
   withKeys: fc.boolean(),
-  newOrgsOnly: fc.constantFrom(false, false, false, false, false, true),
 });
+/** Options with which an import takes existing organisations. */
+export const takingOptions = anyOptions.filter(({ onConflict }) => onConflict !== 'fail');
 const anyEnd = fc.record({
   end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during', 'repeats'),
   commit: fc.integer({ min: 1, max: 6 }),
@@ -53,14 +54,10 @@ const ended = fc
   .record({ orgs: anyFile, options: anyOptions, until: anyEnd })
   .map((sent) => importStep(named(sent), sent));
 const resumed = fc.record({ nth: fc.nat(3), until: fc.option(anyEnd, { nil: undefined, freq: 4 }) }).map(resumeStep);
-const exported = fc
-  .record({ options: anyOptions, dryRun: fc.boolean() })
-  .map(({ options, dryRun }) => reimportStep({ options: { ...options, newOrgsOnly: false }, dryRun }));
+const exported = fc.record({ options: takingOptions, dryRun: fc.boolean() }).map(reimportStep);
 
 const kept = fc.record({ withPasswords: fc.boolean(), withOtp: fc.boolean() }).map(keepStep);
-const restored = fc
-  .record({ options: anyOptions, dryRun: fc.constantFrom(false, false, true) })
-  .map(({ options, dryRun }) => restoreStep({ options: { ...options, newOrgsOnly: false }, dryRun }));
+const restored = fc.record({ options: takingOptions, dryRun: fc.constantFrom(false, false, true) }).map(restoreStep);
 
 /** Imports of files, some of which are interrupted and sent again. */
 export const importSteps: readonly fc.Arbitrary<Step>[] = [
@@ -84,17 +81,10 @@ function importStep(name: string, sent: Sent): Step {
 }
 
 /** An import in a line, without its usual options. */
-export function named({
-  orgs,
-  options: { onConflict, withKeys, newOrgsOnly },
-  dryRun = false,
-  form = 0,
-  until,
-}: Sent): string {
+export function named({ orgs, options: { onConflict, withKeys }, dryRun = false, form = 0, until }: Sent): string {
   const words = [
     onConflict,
     ...(withKeys ? ['with keys'] : []),
-    ...(newOrgsOnly ? ['new organisations only'] : []),
     ...(dryRun ? ['dry run'] : []),
     ...(form === 0 ? [] : [`form ${form}`]),
     ...(until === undefined ? [] : [`${until.end} commit ${until.commit}`]),
@@ -151,7 +141,7 @@ async function send(state: State, system: System, sent: Sent): Promise<void> {
     expect(status, text).toBe(400);
     return;
   }
-  if (options.newOrgsOnly && orgs.some(({ orgId }) => state.model.has('organisations', orgId))) {
+  if (options.onConflict === 'fail' && orgs.some(({ orgId }) => state.model.has('organisations', orgId))) {
     const { status, text } = await system.instance.attempt('import', requestOf(sent, file));
     expect(status, text).toBe(409);
     return;
@@ -181,8 +171,8 @@ async function sendWhole(state: State, system: System, sent: Sent, file: object)
 }
 
 export function requestOf({ options, dryRun = false }: Sent, file: object): object {
-  const { onConflict, withKeys, newOrgsOnly } = options;
-  return { ...file, on_conflict: onConflict, with_keys: withKeys, new_orgs_only: newOrgsOnly, dry_run: dryRun };
+  const { onConflict, withKeys } = options;
+  return { ...file, on_conflict: onConflict, with_keys: withKeys, dry_run: dryRun };
 }
 
 function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted | undefined {

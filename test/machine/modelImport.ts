@@ -23,9 +23,13 @@ import { privilegeWarnings, stateWarnings, type Warning } from './modelWarnings.
 
 /** The options of an import that decide about records (specification 2.5). */
 export interface Options {
-  readonly onConflict: 'report' | 'skip' | 'overwrite';
+  readonly onConflict: 'report' | 'skip' | 'overwrite' | 'fail';
   readonly withKeys: boolean;
-  readonly newOrgsOnly: boolean;
+}
+
+/** Whether records that exist with other content are errors. */
+export function reportsConflicts({ onConflict }: Options): boolean {
+  return onConflict === 'report' || onConflict === 'fail';
 }
 
 /** The outcome of a record in an import (specification 2.9); a record of an unwritable organisation has no error. */
@@ -94,9 +98,10 @@ function decide(
   model: Model,
   given: ModelRecord,
   record: ModelRecord,
-  { onConflict, withKeys }: Options,
+  options: Options,
   seen: Map<string, ModelRecord>,
 ): Decision {
+  const { onConflict, withKeys } = options;
   const { keys, error } = recordSection(record.section);
   const existing: Decision = { kind: 'failed', issue: error.exists };
   if (keys === true && !withKeys) return { kind: 'notCarried' };
@@ -105,7 +110,7 @@ function decide(
   const first = seen.get(identityOf(given));
   if (first === undefined) seen.set(identityOf(given), given);
   const isAgain = isSingle(record.section) && first !== undefined && isDeepStrictEqual(first.json, given.json);
-  if (first !== undefined && onConflict !== 'report' && !isAgain) return existing;
+  if (first !== undefined && !reportsConflicts(options) && !isAgain) return existing;
   const rejection = rejectionOf(record, model);
   if (rejection === 'notCarried') return { kind: 'notCarried' };
   // Only overwritten records keep a state that the file does not contain.
@@ -122,7 +127,7 @@ function decide(
   }
   if (!isOfSameKind(stored, record)) return existing;
   if (isUnchanged) return { kind: 'unchanged' };
-  if (onConflict === 'report') return existing;
+  if (reportsConflicts(options)) return existing;
   if (onConflict === 'skip') return { kind: 'skipped' };
   const obstacle = obstacleTo(model, record, stored);
   if (obstacle !== undefined) return { kind: 'failed', issue: obstacle };

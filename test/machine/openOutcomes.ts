@@ -2,7 +2,7 @@ import type { Organisation } from '../support/fixtures/organisations.ts';
 import { type ModelRecord, placeOf } from './kinds.ts';
 import type { Model } from './model.ts';
 import { readFile } from './modelFile.ts';
-import { identityOf, importFile, type Options, withProjectGrant } from './modelImport.ts';
+import { identityOf, importFile, type Options, reportsConflicts, withProjectGrant } from './modelImport.ts';
 
 /**
  * Whether the specification leaves the outcome of a file's records open (6.3): whether an interrupted import has fixed the
@@ -18,11 +18,11 @@ export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], opti
 }
 
 /** Whether the first record with an id fails, so that a later record with the same id may take its place. */
-function leavesRepetitionOpen(after: Model, records: readonly ModelRecord[], { onConflict }: Options): boolean {
+function leavesRepetitionOpen(after: Model, records: readonly ModelRecord[], options: Options): boolean {
   const isStored = (one: ModelRecord) =>
     [one, withProjectGrant(after, one)].some((form) => after.records.has(placeOf(form)));
   return [...Map.groupBy(records, identityOf).values()].some(
-    (same) => onConflict === 'report' && same.length > 1 && !same.some(isStored),
+    (same) => reportsConflicts(options) && same.length > 1 && !same.some(isStored),
   );
 }
 

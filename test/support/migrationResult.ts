@@ -55,7 +55,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       excludedOrgIds: [],
       secrets: ['passwords', 'otp'],
       onConflict: 'report',
-      newOrgsOnly: false,
+      accepted: [],
     },
     leftOut: [{ orgId: '400000000000000001', reason: 'the default organisation of the source' }],
     organisations: resultOrganisations(12),

@@ -90,13 +90,13 @@ function decided({ file, outcomes }: Case) {
 /** The content before the import. */
 function modelBefore({ stored }: Case): Model {
   const model = new Model();
-  importFile(model, stored, { onConflict: 'report', withKeys: true, newOrgsOnly: false });
+  importFile(model, stored, { onConflict: 'report', withKeys: true });
   return model;
 }
 
 /** The outcomes of the row's file by the model. */
 function outcomesOf(row: Case, model = modelBefore(row)): readonly Outcome[] {
-  return importFile(model, row.file, { onConflict: row.mode, withKeys: true, newOrgsOnly: false });
+  return importFile(model, row.file, { onConflict: row.mode, withKeys: true });
 }
 
 function successIn(row: Case): readonly Organisation[] {

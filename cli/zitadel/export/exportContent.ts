@@ -9,7 +9,7 @@ import { serviceUsers } from '../../../shared/organisation/section.ts';
 import { recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
-import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
+import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { words } from '../../terminal/nouns.ts';
 import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
@@ -44,7 +44,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     };
     const states = {
       connection,
-      unknownStates: options.unknownStates,
+      acceptsUnknown: accepts(options, 'unknown-states'),
       stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
     };
     const scope: ExportScope = {

@@ -23,8 +23,8 @@ interface StateSource {
   readonly connection: ZitadelConnection;
   /** Returns the state of an organisation; undefined if the ZITADEL does not return it. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
-  /** The value for states that the ZITADEL does not return; undefined if they are an error. */
-  readonly unknownStates: 'active' | undefined;
+  /** Whether states that the ZITADEL does not return count as active; otherwise they are an error. */
+  readonly acceptsUnknown: boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   const unknown = unknownText(organisation);
   if (unknown === undefined) return undefined;
   const reason = refusal ?? 'its search does not return them';
-  if (source.unknownStates === undefined)
+  if (!source.acceptsUnknown)
     throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states: unknown, reason });
   return `states that ZITADEL did not return count as active: organisation ${orgId}: ${unknown} (${reason})`;
 }
@@ -115,7 +115,7 @@ function stateName(state: UserState): string | undefined {
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(
-  source: Pick<StateSource, 'connection' | 'unknownStates'>,
+  source: Pick<StateSource, 'connection' | 'acceptsUnknown'>,
   { userId, orgId }: { readonly userId: string; readonly orgId: string },
 ): Promise<void> {
   await addStates({ orgId, machineUsers: [{ userId }] }, { ...source, stateOf: async () => 'ORG_STATE_ACTIVE' });

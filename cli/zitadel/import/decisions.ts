@@ -13,7 +13,7 @@ import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sectio
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
-import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factors.ts';
 import { CaselessNames, FileLosses, lossOf } from '../fileLosses.ts';
@@ -40,8 +40,8 @@ export class FileSurvey implements RecordVisitor {
   /** Whether the domain policies of organisations demand login names that are unique within the organisation. */
   readonly loginNamesByDomain = new Map<string, boolean>();
 
-  constructor({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>) {
-    this.losses = new FileLosses(refusedHashes);
+  constructor(options: AcceptedLosses) {
+    this.losses = new FileLosses(options);
   }
 
   add(record: OrganisationRecord): void {

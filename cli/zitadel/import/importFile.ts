@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ImportWarning } from '../../../functions/import/contract.ts';
+import { type ImportWarning, recordConflict } from '../../../functions/import/contract.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
@@ -54,7 +54,7 @@ export async function importIntoZitadel(
   };
   using call = callSignal(signal, options.timeoutMs);
   if (options.onConflict === 'overwrite')
-    throw usageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
+    throw usageError('ZITADEL never overwrites records: specify --on-conflict report, skip or fail');
   await using file = await makeRepeatable(content, call.signal);
   try {
     return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);
@@ -66,22 +66,24 @@ export async function importIntoZitadel(
 async function importFile(
   connection: ZitadelConnection,
   file: ExportFile,
-  options: PlaceImportOptions,
+  asked: PlaceImportOptions,
   onCompared: (compared: ComparedRecords) => void,
   { onStarted }: ImportMeter,
 ): Promise<ImportResponse> {
   const { signal } = connection;
   using ledger = new ImportLedger();
   using owners = new IdOwners();
-  const survey = new FileSurvey(options);
+  const survey = new FileSurvey(asked);
   const inspection = await inspect(file, signal, {
-    isSelected: organisationFilter(options),
+    isSelected: organisationFilter(asked),
     visitor: combineVisitors([survey, ledger, owners]),
   });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
-  using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
+  using target = await TargetRecords.read(connection, asked, orgIds, survey.losses);
+  // From here on, this import creates organisations itself.
+  const options = { ...asked, onConflict: recordConflict(asked.onConflict) };
   await owners.read(connection);
   const release = { writesToFirstOwner: !target.importsStates };
   const owned = { ledger, owners, losses: survey.losses, release };
@@ -167,7 +169,7 @@ async function settleExisting({ connection, ledger, survey, options, owned }: Se
     const orgIds = await placesOf(ledger.records(connection.signal, outcomes), survey);
     if (orgIds.length === 0) return !isFirst;
     await setTimeout(LAG_MS, undefined, { signal: connection.signal });
-    using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, survey.losses);
+    using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
     for await (const one of ledger.records(connection.signal, outcomes)) {
       const existing = target.find(one.record);
       if (existing.isClosed) ledger.settleClosing(one);
@@ -243,7 +245,7 @@ async function proveCreated({ connection, ledger, survey, options, callerId }: S
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
   let orgIds = await placesOf(ledger.records(connection.signal, ['created']), survey);
   while (orgIds.length > 0) {
-    using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, survey.losses);
+    using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
     const differing: LedgerRecord[] = [];
     for await (const one of ledger.records(connection.signal, ['created'])) {
       const place = placeOf(one.record, survey);

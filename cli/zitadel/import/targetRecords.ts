@@ -9,7 +9,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
-import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import { accepts, type PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/states.ts';
@@ -57,17 +57,17 @@ export class TargetRecords implements Disposable {
    * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
    * four times as fast.
    * @param losses the records that the ZITADEL cannot take
-   * @throws IdentityError if an organisation exists, and only new ones may be imported
+   * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
    */
   static async read(
     connection: ZitadelConnection,
-    { withKeys, newOrgsOnly, unknownStates, timeoutMs }: PlaceImportOptions,
+    { withKeys, onConflict, accepted, timeoutMs }: PlaceImportOptions,
     orgIds: readonly string[],
     losses: FileLosses,
   ): Promise<TargetRecords> {
     const inTarget = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
-    if (newOrgsOnly && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
+    if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const zitadel: ZitadelTarget = {
       side: 'first',
       domains: existing.length > 0 ? (await readInstance(connection)).domains : [],
@@ -75,11 +75,12 @@ export class TargetRecords implements Disposable {
     };
     // Only a search shows who is active in releases without states.
     const hasStates = await importsStates(connection);
-    if (!hasStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
+    const acceptsUnknown = accepts({ accepted }, 'unknown-states');
+    if (!hasStates) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
     using resources = new DisposableStack();
     const target = resources.use(new TargetRecords(inTarget, zitadel, { withKeys, importsStates: hasStates }));
     if (existing.length > 0) {
-      const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates, timeoutMs };
+      const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };
       const content = openZitadelExport(connection, selection);
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: target.comparison.first });

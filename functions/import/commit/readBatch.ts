@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
-import type { OnConflict } from '../contract.ts';
+import type { RecordConflict } from '../contract.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/comparison.ts';
 import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
@@ -115,7 +115,7 @@ interface ReadRecords {
   readonly records: readonly Checked[];
   /** Those of the records that are not stored. */
   readonly created: readonly RecordPlan[];
-  readonly onConflict: OnConflict;
+  readonly onConflict: RecordConflict;
   readonly passwords: BatchPasswords;
 }
 

@@ -8,7 +8,7 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type Credentials, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
 import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
-import type { OnConflict } from '../contract.ts';
+import type { RecordConflict } from '../contract.ts';
 
 /** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
@@ -23,7 +23,11 @@ export const comparedFields: readonly FieldName[] = [
 ];
 
 /** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
-export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
+export function needsBody(
+  { record }: RecordPlan,
+  stored: StoredDocument | undefined,
+  onConflict: RecordConflict,
+): boolean {
   if (stored === undefined || stored.digest === record.digest) return false;
   return hasFilledFields(record.section) || (onConflict === 'overwrite' && record.state?.source === 'unknown');
 }
@@ -37,7 +41,7 @@ export function isEqual(
   plan: RecordPlan,
   stored: StoredDocument,
   documents: ReadonlyMap<string, StoredDocument>,
-  onConflict: OnConflict,
+  onConflict: RecordConflict,
 ): boolean {
   if (!isSameRecord(plan, stored)) return false;
   const { record } = plan;

@@ -10,7 +10,7 @@ import { isList } from '../../../shared/organisation/section.ts';
 import { ownState } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, organisationState } from '../../../shared/organisation/sections.ts';
 import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
-import type { OnConflict } from '../contract.ts';
+import type { RecordConflict } from '../contract.ts';
 import {
   type BatchRecord,
   type Checked,
@@ -30,7 +30,7 @@ import { writeWarnings } from './writeWarnings.ts';
 
 /** What holds for all decisions of an import. */
 export interface Rules {
-  readonly onConflict: OnConflict;
+  readonly onConflict: RecordConflict;
   /** The import's stamp, which is unique; see `uniqueStamp`. */
   readonly stamp: string;
   /** The path of the calling user's record. */

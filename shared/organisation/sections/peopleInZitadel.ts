@@ -107,7 +107,7 @@ const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.sin
 /** What happens to people with a hash that ZITADEL may refuse, as reasons: the hash is sent, or left out. */
 export const refusedHash = {
   sent: `with a password hash ${REFUSES}`,
-  omitted: `imported without the password hash, ${REFUSES}: --refused-hashes omit`,
+  omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,
 };
 
 const needsVerifier: ManualStep = {

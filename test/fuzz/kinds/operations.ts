@@ -24,7 +24,7 @@ const importRequests: readonly object[] = [
   { dataOrgs: { orgs: [{ orgId: 'request-org', org: { name: 'Request' } }] }, dryRun: true },
   { data_orgsv1: { orgs: [{ orgId: 'request-org', org: { name: 'Request' } }] }, with_keys: true },
   {
-    ...{ timeout: '1m', org_ids: ['request-org'], excluded_org_ids: ['other'], new_orgs_only: false, dry_run: false },
+    ...{ timeout: '1m', org_ids: ['request-org'], excluded_org_ids: ['other'], dry_run: false },
     ...{ on_conflict: 'overwrite', with_keys: false, data_orgs: { orgs: [] } },
   },
   { data_orgs_local: { path: '/etc/passwd' }, data_orgs_s3: {}, data_orgsv1_local: null, data_orgsv1_s3: {} },

@@ -83,7 +83,7 @@ function failingStore(store: Store, failing: number): Store {
   });
 }
 
-describe('an import with new_orgs_only', () => {
+describe('an import with on_conflict fail', () => {
   const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
   it.each<[string, readonly object[], readonly object[], string]>([
     ['all organisations exist', file.orgs, file.orgs, 'a, b, c'],
@@ -91,9 +91,9 @@ describe('an import with new_orgs_only', () => {
     ['the file has records of an existing organisation', [a], [b, intruder], 'a'],
   ])('is rejected with 409 and writes nothing if %s, in a dry run too', async (_when, stored, orgs, ids) => {
     const { instance, writesOf } = await countedInstance();
-    await instance.import({ new_orgs_only: true, data_orgs: { orgs: stored } });
+    await instance.import({ on_conflict: 'fail', data_orgs: { orgs: stored } });
     for (const dry_run of [true, false]) {
-      const request = { new_orgs_only: true, dry_run, data_orgs: { orgs } };
+      const request = { on_conflict: 'fail', dry_run, data_orgs: { orgs } };
       const { result, writes } = await writesOf(() => instance.refusedImport(request));
       const body = expect.objectContaining({ code: 6, message: expect.stringContaining(`: ${ids}`) });
       expect({ ...result, writes }).toEqual({ status: 409, body, writes: 0 });
@@ -103,18 +103,18 @@ describe('an import with new_orgs_only', () => {
   it('imports the new organisations of a file if the existing organisations are excluded', async () => {
     const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [c] } });
-    const { summary } = await instance.import({ new_orgs_only: true, excluded_org_ids: ['c'], data_orgs: file });
+    const { summary } = await instance.import({ on_conflict: 'fail', excluded_org_ids: ['c'], data_orgs: file });
     expect(summary.created).toMatchObject({ org: 2 });
   });
 
-  it('is rejected after an interrupted call that created the organisation, and continues without new_orgs_only', async () => {
+  it('is rejected after an interrupted call that created the organisation, and continues without on_conflict', async () => {
     const store = await openTestStore();
     const people = Array.from({ length: 1_000 }, (_, index) => person(`P${index}`));
     const request = { data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
     const failing = await testInstance(store, 'test', { store: failingStore(store, 1) });
-    expect((await failing.refusedImport({ ...request, new_orgs_only: true })).status).toBe(503);
-    const { status, body } = await failing.refusedImport({ ...request, new_orgs_only: true });
-    const message = expect.stringContaining('repeat the call without `new_orgs_only`');
+    expect((await failing.refusedImport({ ...request, on_conflict: 'fail' })).status).toBe(503);
+    const { status, body } = await failing.refusedImport({ ...request, on_conflict: 'fail' });
+    const message = expect.stringContaining('repeat the call without `on_conflict`');
     expect({ status, body }).toMatchObject({ status: 409, body: { code: 6, message } });
     const { created, unchanged } = (await failing.import(request)).summary;
     expect((created.humanUsers ?? 0) + (unchanged.humanUsers ?? 0)).toBe(1_000);
@@ -142,7 +142,7 @@ describe('an import with new_orgs_only', () => {
     });
     const instance = await testInstance(store, 'test', { store: racing });
     raced = false;
-    const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: file });
+    const { status } = await instance.refusedImport({ on_conflict: 'fail', data_orgs: file });
     expect(status).toBe(409);
   });
 });

@@ -348,7 +348,7 @@ describe('a migration', () => {
 
   it.each([
     ['', []],
-    [', with --new-orgs-only', ['--new-orgs-only']],
+    [', with --on-conflict fail', ['--on-conflict', 'fail']],
   ])('continues by itself after the target was killed during the import, and is back%s', async (_with, more) => {
     const south = await restartablePlace(sqlite);
     const { running, network } = await heldImport(south, more);
@@ -446,11 +446,11 @@ describe('a migration', () => {
     expect((await identity(args)).code).toBe(0);
   });
 
-  it('names with --new-orgs-only the organisations that an earlier run created, and the command that continues', async () => {
+  it('names with --on-conflict fail the organisations that an earlier run created, and the command that continues', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const file = await exportFileWith(organisation('acme'));
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
-    const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
+    const args = ['migrate', ...betweenServers(north, south), ...none, '--on-conflict', 'fail', '--yes'];
     const { code, stderr } = await identity(args);
     const problem = `${south.url} has organisations of the export: acme; nothing is changed there`;
     expect({ code, message: message(stderr) }).toEqual({
@@ -461,7 +461,7 @@ describe('a migration', () => {
     });
     const [, next = ''] =
       /, or continue an interrupted migration with (identity migrate .+ --yes)\n/.exec(stderr) ?? [];
-    expect(next).not.toContain('--new-orgs-only');
+    expect(next).not.toContain('--on-conflict');
     const continued = await identity(next.replaceAll("'", '').split(' ').slice(1));
     expect(continued.code, continued.stderr).toBe(0);
   });

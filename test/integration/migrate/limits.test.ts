@@ -33,7 +33,7 @@ describe('a migration of an organisation that is larger than a request and a res
     const bucket = await transferBucket();
     const [north, south] = [await filledPlace(bucket), await transferPlace(bucket, limits)];
     const migrating = await prepareMigration(north);
-    const result = await migrate([...betweenServers(north, south), ...all, '--new-orgs-only'], migrating);
+    const result = await migrate([...betweenServers(north, south), ...all, '--on-conflict', 'fail'], migrating);
     expect(result).toMatchObject({
       outcome: 'done',
       errors: [],

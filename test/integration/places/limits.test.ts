@@ -80,12 +80,12 @@ describe('an import of a file above the limit of a request', () => {
     await expectEqual(limited.database, unlimited.database, ...without);
   });
 
-  it('with --new-orgs-only writes new organisations, and nothing if one exists', async () => {
+  it('with --on-conflict fail writes new organisations, and nothing if one exists', async () => {
     const place = await limitedPlace();
-    const call = importing(place, await fileOf([crowd('crowd', 200), organisation('new')]), '--new-orgs-only');
+    const call = importing(place, await fileOf([crowd('crowd', 200), organisation('new')]), '--on-conflict', 'fail');
     expect(await identityResult(call)).toMatchObject({ code: 0, summary: { created: { org: 2, humanUsers: 200 } } });
     const other = await fileOf([organisation('newer'), crowd('crowd', 200), crowd('newest', 200)]);
-    const again = await identity(importing(place, other, '--new-orgs-only'));
+    const again = await identity(importing(place, other, '--on-conflict', 'fail'));
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('crowd') });
     const exported = await identity(['export', place.database, '--to', '-', '--org', 'newer']);
     expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have newer') });

@@ -156,13 +156,13 @@ describe('an import of a file above the limit of a request', () => {
   });
 
   it.each([
-    ['requires new organisations again if none was written', {}, true],
-    ['does not refuse the organisations that it has written', { org: 1 }, false],
-  ])('with --new-orgs-only, %s', async (_what, created, isNewOnly) => {
+    ['requires new organisations again if none was written', {}, 'fail'],
+    ['does not refuse the organisations that it has written', { org: 1 }, 'report'],
+  ])('with --on-conflict fail, %s', async (_what, created, repeated) => {
     const broken = { lines: [progress(created)], breaks: true };
     const { requests, call } = await startInstance([broken, { lines: [result] }]);
-    expect(await identity(await call('--new-orgs-only'))).toMatchObject({ code: 0 });
-    expect(requests).toMatchObject([{ size }, { new_orgs_only: true }, { new_orgs_only: isNewOnly }, deleted]);
+    expect(await identity(await call('--on-conflict', 'fail'))).toMatchObject({ code: 0 });
+    expect(requests).toMatchObject([{ size }, { on_conflict: 'fail' }, { on_conflict: repeated }, deleted]);
   });
 
   it('deletes a file that the instance refuses', async () => {

@@ -184,14 +184,14 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     expect(stderr).toContain(`2 ${REFUSED}`);
   });
 
-  it('moves them without their hashes by --refused-hashes omit, and names them', async () => {
+  it('moves them without their hashes by --accept refused-hashes, and names them', async () => {
     const { zitadel, migrate } = await toZitadel('2026-07');
-    const { code, stdout, stderr } = await migrate('--refused-hashes', 'omit', '--json');
+    const { code, stdout, stderr } = await migrate('--accept', 'refused-hashes', '--json');
     expect(code, stderr).toBe(0);
     const result = readResult(stdout);
     expect(result).toMatchObject({
       outcome: 'done',
-      options: { refusedHashes: 'omit' },
+      options: { accepted: ['refused-hashes'] },
       errors: [],
       moved: { imported: { created: { humanUsers: 3, userMetadata: 1 } } },
       proof: { unexpected: 0 },
@@ -204,7 +204,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       expect(result.leftToDo).toContainEqual(expect.objectContaining({ id, message }));
     }
     expect(zitadel.contents.find('acme', 'humanUsers', 'ada')).toMatchObject({ state: 'USER_STATE_ACTIVE' });
-    const again = await migrate('--refused-hashes', 'omit', '--json');
+    const again = await migrate('--accept', 'refused-hashes', '--json');
     expect(again.code, again.stderr).toBe(0);
   });
 
@@ -213,7 +213,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const file = await exportFileWith(organisation('acme', { humanUsers: people }));
     const { migrate } = await migrating(file, { release: '2026-07' });
     const report = join(await testDirectory(), 'report.html');
-    const { code, stdout, stderr } = await migrate('--refused-hashes', 'omit', '--report', report, '--json');
+    const { code, stdout, stderr } = await migrate('--accept', 'refused-hashes', '--report', report, '--json');
     expect(code, stderr).toBe(0);
     const reasons = [expect.stringContaining('the person must activate the user')];
     const ids = people.map(({ userId }) => userId);
@@ -232,14 +232,14 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     for (const id of ids) expect(page).toContain(`<li>${id} (First Last), ${id}@customer.example`);
   });
 
-  it('is the only one that takes --refused-hashes', async () => {
+  it('is the only one that takes --accept refused-hashes', async () => {
     const to = join(await testDirectory(), 'copy.json');
     const from = await exportFileWith(organisation('acme', { humanUsers }));
-    const call = ['migrate', '--dry-run', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
-    const problem = 'identity: --refused-hashes applies only to a ZITADEL as the target\n';
+    const call = ['migrate', '--dry-run', '--from', from, '--to', to, '--with', 'all', '--accept', 'refused-hashes'];
+    const problem = 'identity: --accept refused-hashes applies only to a ZITADEL as the target\n';
     expect(await identity(call)).toMatchObject({ code: 64, stderr: problem });
     const { database } = await servedPlace(sqlite);
-    const imported = await identity(['import', from, '--to', database, '--refused-hashes', 'omit']);
+    const imported = await identity(['import', from, '--to', database, '--accept', 'refused-hashes']);
     expect(imported).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) });
   });
 

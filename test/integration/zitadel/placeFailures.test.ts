@@ -242,13 +242,13 @@ describe('a call on a ZITADEL that fails', () => {
     expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: people 1\n') });
     expect(await ends('import', changed, ...to, '--on-conflict', 'overwrite')).toMatchObject({
       code: 64,
-      message: 'identity: ZITADEL never overwrites records: specify --on-conflict report or skip',
+      message: 'identity: ZITADEL never overwrites records: specify --on-conflict report, skip or fail',
     });
   });
 
-  it('imports no organisation that exists with --new-orgs-only, also one that an interrupted import has created', async () => {
+  it('imports no organisation that exists with --on-conflict fail, also one that an interrupted import has created', async () => {
     const { zitadel } = await filledZitadel([], { diesAtWrite: 30, deadMs: undefined });
-    const importNew = (org: object) => importIntoStandIn(zitadel, [org], { newOrgsOnly: true });
+    const importNew = (org: object) => importIntoStandIn(zitadel, [org], { onConflict: 'fail' });
     await expect(importNew(crowd(50))).rejects.toThrow('cannot be reached');
     zitadel.revive();
     await expect(importNew(crowd(50))).rejects.toThrow('organisations of the file exist already: acme');

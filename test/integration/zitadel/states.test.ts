@@ -86,14 +86,14 @@ describe('an export from a ZITADEL that exports no states', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`of organisation acme: ${unknown}`) });
     expect(refused.stderr).toContain('exclude the organisation with --exclude-org acme, or let unknown states count');
     expect(existsSync(file)).toBe(false);
-    const { code, stdout } = await identity([...call, '--unknown-states', 'active', '--json']);
+    const { code, stdout } = await identity([...call, '--accept', 'unknown-states', '--json']);
     const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect({ code, ...result }).toMatchObject({ code: 0, notices: [expect.stringContaining(unknown)] });
     const [acme] = JSON.parse(await readFile(file, 'utf8')).orgs;
     // What is known is kept.
     expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });
     expect(acme.humanUsers[1].state).toBeUndefined();
-    const inspected = await identity(['inspect', ...call.slice(1, 6), '--unknown-states', 'active']);
+    const inspected = await identity(['inspect', ...call.slice(1, 6), '--accept', 'unknown-states']);
     const warning = `states that ZITADEL did not return count as active: organisation acme: ${unknown}`;
     expect(inspected).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
   });
@@ -132,10 +132,10 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const migrating = await prepareMigration(north);
     const from = ['--from', zitadel.url, '--from-token-file', tokenFile, '--org', 'acme', '--to', north.database];
     const stopped = await identity(['migrate', ...from, ...all, '--yes'], migrating);
-    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('--unknown-states active') });
+    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('--accept unknown-states') });
     const { stdout } = await identity(['org', 'list', '--data', north.database.slice('sqlite:'.length)], migrating);
     expect(stdout).not.toContain('acme');
-    const agreed = [...from, ...all, '--unknown-states', 'active'];
+    const agreed = [...from, ...all, '--accept', 'unknown-states'];
     const planned = await identity(['migrate', '--dry-run', ...agreed], migrating);
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
@@ -185,7 +185,7 @@ describe('a migration to a ZITADEL that imports no states', () => {
     const zitadel = await startZitadel({ release: '2.71', hidesUsers: true });
     const file = JSON.stringify({ orgs: [acme] });
     for (const dryRun of [true, false])
-      await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow('--unknown-states active');
+      await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow('--accept unknown-states');
     expect(importsOf(zitadel)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { CreatedRecords } from '../../../functions/import/check/createdRecords.t
 import { ReservedNames } from '../../../functions/import/check/reservedNames.ts';
 import { Pace } from '../../../functions/import/commit/pace.ts';
 import type { ImportContext } from '../../../functions/import/context.ts';
-import type { OnConflict } from '../../../functions/import/contract.ts';
+import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { ImportReport } from '../../../functions/import/results/report.ts';
 import { AttemptStamps } from '../../../functions/import/stamp.ts';
 import { bcryptCosts } from '../../../shared/bcryptCosts.ts';
@@ -66,7 +66,7 @@ const emptyInspection: ImportContext['inspection'] = {
 };
 
 /** The import to which a batch belongs. Its file is empty: tests pass the records. */
-export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): ImportContext {
+export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp = STAMP): ImportContext {
   return {
     source: { open: () => Readable.from([]) },
     inspection: emptyInspection,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { checkBatch } from '../../../functions/import/check/checkBatch.ts';
 import { BatchPasswords } from '../../../functions/import/commit/passwords.ts';
 import { readBatch } from '../../../functions/import/commit/readBatch.ts';
-import type { OnConflict } from '../../../functions/import/contract.ts';
+import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { decide } from '../../../functions/import/decide/decide.ts';
 import { EarlierRecords } from '../../../functions/import/plan/earlierRecords.ts';
 import { planOrganisation, toFileOrganisation } from '../../../functions/import/plan/organisations.ts';
@@ -26,7 +26,7 @@ import { contextOf } from './batches.ts';
  * one batch, which the pure function decides twice.
  * @returns the import's response
  */
-export async function decideFile(store: MemoryStore, orgs: readonly Organisation[], onConflict: OnConflict) {
+export async function decideFile(store: MemoryStore, orgs: readonly Organisation[], onConflict: RecordConflict) {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
   const usual = contextOf(store, onConflict, uniqueStamp(new Date()));
   const inspection = await inspect(source, usual.signal, { isSelected: () => true, limits: {} });

@@ -42,7 +42,7 @@ export async function exportFromZitadel(
 export async function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun' | 'timeoutMs'>> & {
+  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'dryRun' | 'timeoutMs'>> & {
     readonly onOpened?: () => void;
     readonly onBegun?: ImportMeter['onBegun'];
     readonly onStarted?: ImportMeter['onStarted'];
@@ -51,7 +51,7 @@ export async function importIntoStandIn(
     readonly polls?: RetryPolicy;
   } = {},
 ) {
-  const { onConflict = 'report', newOrgsOnly = false, dryRun = false, timeoutMs } = given;
+  const { onConflict = 'report', dryRun = false, timeoutMs } = given;
   const {
     onOpened = () => {},
     onBegun = () => {},
@@ -67,7 +67,7 @@ export async function importIntoStandIn(
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs };
+  const scope = { orgIds: [], excludedOrgIds: [], dryRun, timeoutMs };
   const options = { ...everything, ...scope, onConflict, ids: true };
   const { responseLimitMs, polls } = given;
   const limit = {

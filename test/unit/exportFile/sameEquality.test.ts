@@ -3,7 +3,7 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { explain } from '../../../cli/migrate/explanations.ts';
-import type { OnConflict } from '../../../functions/import/contract.ts';
+import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { isEqual } from '../../../functions/import/decide/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
@@ -170,7 +170,7 @@ function pairOf(title: string, section: Section, given: unknown, stored: unknown
 }
 
 /** Whether an import reports a stored record as unchanged. */
-function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, onConflict: OnConflict): boolean {
+function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, onConflict: RecordConflict): boolean {
   const plan = planRecord(given, false);
   const providers = ownProviders(given).map((provider) => {
     const { key } = planRecord(provider, false);

@@ -12,9 +12,9 @@ const withReason = (reason: string, metadata?: object) => ({
 describe('the error of a server', () => {
   it("has the command's text, whatever the server's sentence is", () => {
     const error = organisationsExist({ orgIds: ['1', '2'] });
-    expect(error.message).toMatch(/^organisations of the file exist already: 1, 2: .*`new_orgs_only`$/);
+    expect(error.message).toMatch(/^organisations of the file exist already: 1, 2: .*`on_conflict`$/);
     const text = rejection(reworded(error));
-    expect(text).toMatch(/^organisations of the file exist already: 1, 2: .*--exclude-org.*--new-orgs-only$/);
+    expect(text).toMatch(/^organisations of the file exist already: 1, 2: .*--exclude-org.*--on-conflict fail$/);
     expect(text).toBe(error.commandMessage);
   });
 

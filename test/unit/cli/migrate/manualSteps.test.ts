@@ -19,7 +19,6 @@ it.each([
     to,
     forZitadel: false,
     onConflict: 'report',
-    newOrgsOnly: false,
     secretFiles: {},
   };
   const run = { exported, settings: { ...settings, onConflict: 'report' as const } };

@@ -10,7 +10,6 @@ const given: MigrationSettings = {
   withOtp: false,
   withKeys: true,
   onConflict: 'skip',
-  newOrgsOnly: true,
   timeoutMs: 90_000,
   forZitadel: false,
   secretFiles: { 'from-token-file': '/north.pat' },

@@ -7,11 +7,11 @@ const scope = {
   excludedOrgIds: [],
   withKeys: true,
   timeoutMs: 90_000,
-  unknownStates: 'active',
+  accepted: ['unknown-states'],
 } as const;
 
 it('the query of an import has the options of its request, and no others', () => {
-  const options = { ...scope, onConflict: 'skip', newOrgsOnly: false, dryRun: true, ids: true } as const;
+  const options = { ...scope, onConflict: 'skip', dryRun: true, ids: true } as const;
   const { searchParams } = new URL(`https://id.example.com?${importQuery(options)}`);
   expect(
     Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)])),
@@ -20,7 +20,6 @@ it('the query of an import has the options of its request, and no others', () =>
     org_ids: ['a', 'b'],
     with_keys: ['true'],
     on_conflict: ['skip'],
-    new_orgs_only: ['false'],
     dry_run: ['true'],
     ids: ['true'],
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { writeBatch } from '../../../../functions/import/commit/writeBatch.ts';
-import type { OnConflict } from '../../../../functions/import/contract.ts';
+import type { RecordConflict } from '../../../../functions/import/contract.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import { type DocumentKey, documentPath } from '../../../../shared/store/store.ts';
 import { claimKeys, contextOf, project, storeWith } from '../../../support/import/batches.ts';
 import type { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 /** Decides a batch by what is stored; the store's reads are then the batch's own. */
-async function decideStored(store: MemoryStore, plans: readonly RecordPlan[], onConflict: OnConflict) {
+async function decideStored(store: MemoryStore, plans: readonly RecordPlan[], onConflict: RecordConflict) {
   store.forget();
   const context = contextOf(store, onConflict);
   context.pace.readsFirst = true;
