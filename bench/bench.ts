@@ -3,7 +3,7 @@ import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { buildFunctions, measureColdStart } from './coldStart.ts';
+import { buildFunctions, measureColdStarts } from './coldStart.ts';
 import { type Figure, figuresTable } from './figures.ts';
 import { measureInstance } from './transfers.ts';
 
@@ -23,7 +23,7 @@ resources.defer(() => rm(directory, { recursive: true }));
 await buildFunctions(resources);
 const measured: Figure[][] = [];
 for (let round = 1; round <= rounds; round++) {
-  measured.push([...(await measureInstance(join(directory, String(round)), users)), await measureColdStart()]);
+  measured.push([...(await measureInstance(join(directory, String(round)), users)), ...(await measureColdStarts())]);
 }
 process.stdout.write(`${figuresTable(measured)}\n\n${environment()}\n`);
 

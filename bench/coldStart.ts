@@ -1,40 +1,56 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildFunction } from '../build/buildFunction.ts';
 import { bundleScript } from '../build/bundling.ts';
 import { newInstance, startBuilt } from '../build/coldStart.ts';
 import { nodeMajor, readLockFile, unbundled } from '../build/deployedPackage.ts';
-import type { functions } from '../functions/endpoints.ts';
+import { functions } from '../functions/endpoints.ts';
 import { freePort } from '../tools/ports.ts';
 import { root } from '../tools/program.ts';
-import type { Figure } from './figures.ts';
+import { type Figure, median } from './figures.ts';
 
-/** The function that people wait for. `npm run build` prints the cold start of each. */
-const FUNCTION = 'removeOtpEmail' satisfies keyof typeof functions;
 const EMPTY = 'emptyFunction';
+const STARTS = 5;
 // Inside the repository, so that the started framework finds its packages.
 const output = join(root, 'dist', 'bench');
+const names = Object.keys(functions);
 
-/** Builds a function, and an empty one; they go away with `resources`. */
+/** Builds the functions, and an empty one; they go away with `resources`. */
 export async function buildFunctions(resources: AsyncDisposableStack): Promise<void> {
   await rm(output, { recursive: true, force: true });
   resources.defer(() => rm(output, { recursive: true, force: true }));
   const lock = await readLockFile();
-  await buildFunction(FUNCTION, lock, output);
+  for (const name of names) await buildFunction(name, lock, output);
   const { contents } = await bundleScript(`bench/${EMPTY}.ts`, nodeMajor(lock), { external: [...unbundled] });
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
 }
 
-/** Measures a cold start of the function, and of the empty one. */
-export async function measureColdStart(): Promise<Figure> {
-  const limit = await coldStart(EMPTY);
-  return { title: `cold start of ${FUNCTION}`, unit: 'ms', service: await coldStart(FUNCTION), limit };
+/** Measures cold starts of the functions and of the empty one in turn, so that other work delays all of them. */
+export async function measureColdStarts(): Promise<Figure[]> {
+  const starts: Start[] = [];
+  for (let round = 0; round < STARTS; round++) for (const name of [EMPTY, ...names]) starts.push(await startOnce(name));
+  const of = (name: string, key: 'elapsed' | 'processor') =>
+    median(starts.flatMap((start) => (start.name === name ? start[key] : [])));
+  const figure = (title: string, name: string, key: 'elapsed' | 'processor'): Figure => {
+    return { title: `${title} of ${name}`, unit: 'ms', service: of(name, key), limit: of(EMPTY, key) };
+  };
+  return names.flatMap((name) => [
+    figure('cold start', name, 'elapsed'),
+    figure('processor time of a cold start', name, 'processor'),
+  ]);
 }
 
-/** Returns the milliseconds from the start of a function's process to its first response, to a path that it does not have. */
-async function coldStart(name: string): Promise<number> {
+/** The milliseconds of a cold start, and those for which its threads ran. */
+interface Start {
+  readonly name: string;
+  readonly elapsed: number;
+  readonly processor: number;
+}
+
+/** Measures from the start of a function's process to its first response, to a path that it does not have. */
+async function startOnce(name: string): Promise<Start> {
   // The framework's own server, which the empty function has, prints the port that it was given.
   const env = { ...newInstance, FIRESTORE_EMULATOR_HOST: undefined, PORT: String(await freePort()) };
   const begin = performance.now();
@@ -42,8 +58,20 @@ async function coldStart(name: string): Promise<number> {
   try {
     const { status } = await fetch(new URL('/nothing', running.ready[1]));
     if (status !== 404) throw new Error(`${name} returned ${status}`);
-    return performance.now() - begin;
+    return { name, elapsed: performance.now() - begin, processor: await processorTime(running.pid) };
   } finally {
     await running.stop();
   }
+}
+
+/** The milliseconds of a tick in /proc. */
+const TICK_MS = 10;
+
+/** Returns the milliseconds for which a process ran, in user and system mode. */
+async function processorTime(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The second field, the command's name in parentheses, may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user, system] = [fields[11], fields[12]].map(Number);
+  return ((user ?? 0) + (system ?? 0)) * TICK_MS;
 }

@@ -22,7 +22,7 @@ export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
 }
 
 /** Returns the median; of an even number of values, the mean of both in the middle. */
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const [low = Number.NaN, high = Number.NaN] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];

@@ -1,5 +1,6 @@
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { root } from '../tools/program.ts';
+import { replaceModules } from './replacedModules.ts';
 
 /** Packages that dependencies load only if they are installed. Bundles leave them out, whatever development installs. */
 export const optionalPackages: readonly string[] = ['supports-color'];
@@ -15,6 +16,7 @@ export function bundleOptions(nodeMajor: number) {
     minifySyntax: true,
     external: [...optionalPackages],
     target: `node${nodeMajor}`,
+    plugins: [replaceModules],
     logLevel: 'warning',
   } as const satisfies BuildOptions;
 }

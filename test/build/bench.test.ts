@@ -12,6 +12,11 @@ const titles = [
   'peak memory of imports',
   'peak memory of exports',
   'cold start of removeOtpEmail',
+  'processor time of a cold start of removeOtpEmail',
+  'cold start of export',
+  'processor time of a cold start of export',
+  'cold start of import',
+  'processor time of a cold start of import',
 ];
 
 describe.runIf(process.platform === 'linux')('npm run bench', () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../build/buildFunction.ts';
 import { optionalPackages } from '../../build/bundling.ts';
+import { replacedModules } from '../../build/replacedModules.ts';
 import { packagePlaces } from '../../build/thirdParty.ts';
 import { root, run } from '../../tools/program.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
@@ -119,6 +120,10 @@ const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/', ...optional];
 const framework = ['node_modules/@google-cloud/functions-framework/'];
 
 describe('a bundle', () => {
+  it('of import has all modules that the build replaces, so that none is replaced without need', () => {
+    expect(inputsOf('import')).toEqual(expect.arrayContaining([...replacedModules]));
+  });
+
   it('of removeOtpEmail carries neither the descriptors of the organisation document nor Cloud Storage', () => {
     const isDescriptor = (path: string) => path.startsWith(proto);
     const carried = startingWith(inputsOf('removeOtpEmail'), [...descriptors.filter(isDescriptor), ...cloudStorage]);

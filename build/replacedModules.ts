@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join, relative } from 'node:path';
+import type { Loader, Plugin } from 'esbuild';
+import { root } from '../tools/program.ts';
+import { selectCalledMessages } from './firestoreMessages.ts';
+
+// What bundles contain instead of some modules of dependencies. These modules only delay the start: dependencies load
+// them with their entry point, but this service calls nothing in them.
+
+const EMPTY = 'module.exports = {};';
+const gax = 'node_modules/google-gax/build';
+
+/** The replacing code, or a function that derives it, by a module's path. */
+const replacements: Readonly<Record<string, string | ((original: string) => string)>> = {
+  // The document model, the administration's client and 1.9 MB of generated messages.
+  'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
+  'node_modules/@google-cloud/firestore-api/build/protos/protos.json': selectCalledMessages,
+  // Calls over HTTP/1 instead of gRPC, uploads, and the services that some other Google APIs have.
+  [`${gax}/src/fallback.js`]: EMPTY,
+  [`${gax}/src/resumableUpload.js`]: EMPTY,
+  [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
+  [`${gax}/src/operationsClient.js`]: EMPTY,
+  [`${gax}/src/iamService.js`]: EMPTY,
+  // Each client of Firestore creates and closes a client of this service.
+  [`${gax}/src/locationService.js`]: 'exports.LocationsClient = class { async close() {} };',
+  [`${gax}/protos/iam_service.js`]: EMPTY,
+  [`${gax}/protos/locations.js`]: EMPTY,
+  [`${gax}/protos/operations.js`]: EMPTY,
+  // Messages in 60 languages.
+  'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
+  // Node has these streams.
+  'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
+};
+
+/** The paths of the replaced modules, relative to the repository. */
+export const replacedModules: readonly string[] = Object.keys(replacements);
+
+const loaders: Readonly<Record<string, Loader>> = { '.js': 'js', '.json': 'json' };
+const special = /[.*+?^${}()|[\]\\/-]/g;
+const paths = new RegExp(`(${replacedModules.map((path) => path.replace(special, '\\$&')).join('|')})$`);
+
+/** Replaces modules of dependencies in a bundle. The build fails if a dependency no longer has one of them. */
+export const replaceModules: Plugin = {
+  name: 'replace modules',
+  setup(build) {
+    build.onStart(() => {
+      const missing = replacedModules.filter((path) => !existsSync(join(root, path)));
+      return { errors: missing.map((path) => ({ text: `${path} is missing; update build/replacedModules.ts` })) };
+    });
+    build.onLoad({ filter: paths }, async ({ path }) => {
+      const replacement = replacements[relative(root, path).replaceAll('\\', '/')];
+      if (replacement === undefined) return undefined;
+      const contents = typeof replacement === 'string' ? replacement : replacement(await readFile(path, 'utf8'));
+      return { contents, loader: loaders[extname(path)] ?? 'js' };
+    });
+  },
+};
