@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { calledMethods } from '../shared/store/firestore/calledMethods.ts';
 
-/** The service of Cloud Firestore, and those of its methods that `shared/store/firestore` calls. */
+/** The service of Cloud Firestore, and those of its methods that the store calls. */
 const service = 'google.firestore.v1.Firestore';
-const calledMethods: readonly string[] = ['BatchGetDocuments', 'Commit', 'RunAggregationQuery', 'RunQuery'];
+const methods: readonly string[] = calledMethods.map((name) => name.charAt(0).toUpperCase() + name.slice(1));
 
 const options = z.record(z.string(), z.unknown()).optional();
 const namespace = z.looseObject({
@@ -24,8 +25,8 @@ type Namespace = z.output<typeof namespace>;
  */
 export function selectCalledMessages(schema: string): string {
   const root = namespace.parse(JSON.parse(schema));
-  const called = Object.entries(find(root, service)?.methods ?? {}).filter(([name]) => calledMethods.includes(name));
-  if (called.length < calledMethods.length) throw new Error(`${service} lacks one of ${calledMethods.join(', ')}`);
+  const called = Object.entries(find(root, service)?.methods ?? {}).filter(([name]) => methods.includes(name));
+  if (called.length < methods.length) throw new Error(`${service} lacks one of ${methods.join(', ')}`);
   const used = new Set<string>();
   for (const [, { requestType, responseType }] of called)
     for (const type of [requestType, responseType]) addMessage(root, used, service, type);

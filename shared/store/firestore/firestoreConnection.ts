@@ -7,11 +7,12 @@ import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
 import { type FieldName, fieldNames, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
 import type { DocumentChanges, DocumentKey, StoredDocument } from '../store.ts';
 import type { CallDeadline } from './call.ts';
+import type { calledMethods } from './calledMethods.ts';
 import type { CommitLimiter } from './commitLimiter.ts';
 
 /** A connection to one database. */
 export interface FirestoreConnection {
-  readonly client: InstanceType<typeof firestore.v1.FirestoreClient>;
+  readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, (typeof calledMethods)[number] | 'close'>;
   readonly database: string;
   /** The parent path of the collections. */
   readonly parent: string;

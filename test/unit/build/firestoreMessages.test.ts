@@ -28,6 +28,7 @@ const messages = {
     ],
   },
   BatchGetDocuments: { documents: [name], mask: { fieldPaths: ['__name__'] }, readTime: time },
+  GetDocument: { name, mask: { fieldPaths: ['commit'] }, readTime: time },
   RunQuery: {
     parent: name,
     structuredQuery: {
@@ -35,13 +36,6 @@ const messages = {
       where: { fieldFilter: { field: { fieldPath: 'orgId' }, op: 5, value: { stringValue: 'a' } } },
       orderBy: [{ field: { fieldPath: '__name__' }, direction: 1 }],
       limit: { value: 500 },
-    },
-  },
-  RunAggregationQuery: {
-    parent: name,
-    structuredAggregationQuery: {
-      structuredQuery: { from: [{ collectionId: 'users' }] },
-      aggregations: [{ alias: 'documents', count: { upTo: { value: 5 } } }],
     },
   },
 };
