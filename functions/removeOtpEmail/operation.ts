@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
-import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
+import { type Caller, readUserAs, userKey } from '../../shared/auth/authorise.ts';
 import { domainLength, otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import { factorFields } from '../../shared/organisation/factors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -17,7 +17,7 @@ import {
   userIdParameter,
 } from './contract.ts';
 
-const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'createdAt'];
+const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence', 'createdAt'];
 
 /**
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
@@ -38,8 +38,7 @@ export function removeOtpEmail(
   const key = userKey(userId);
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
-    const [user] = await transaction.getMany([key], userFields);
-    if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
+    const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
     await audited.beginIn(transaction, { target: userId, ...organisationFacts([user.orgId ?? '']) });
@@ -65,6 +64,7 @@ const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName>
   AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: factorFields['otp-email'],
   AUTHENTICATION_METHOD_TYPE_PASSWORD: factorFields.password,
 };
+const methodUserFields: readonly FieldName[] = ['orgId', 'body', ...Object.values(methodFields)];
 
 /**
  * Lists which authentication methods a user has (specification 4.5). Callers other than the user need `user.read` on the
@@ -80,8 +80,7 @@ export async function listAuthenticationMethodTypes(
   if (!userIdParameter.safeParse(userId).success)
     throw userIdLength({ message: 'ListAuthenticationMethodTypesRequest' });
   if (domainQuery !== undefined && !domainParameter.safeParse(domainQuery.domain).success) throw domainLength();
-  const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(methodFields)]);
-  if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);
+  const user = await readUserAs(store, caller, 'user.read', userId, methodUserFields);
   const types = authenticationMethodType.options.filter((type) => Boolean(user?.[methodFields[type]]));
   const timestamp = now.toISOString();
   if (types.length === 0) return { details: { timestamp } };

@@ -35,7 +35,7 @@ export async function initialise(
   const orgId = generateId();
   const userId = generateId();
   const owner = planServiceUser({ userId, orgId, name: `${name}-owner` }, loginNamesByDomain, now);
-  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs);
+  const { created, write } = createPersonalAccessToken({ userId, orgId }, now, lifetimeMs);
   try {
     await store.commit([
       {

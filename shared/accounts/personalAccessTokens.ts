@@ -24,7 +24,7 @@ export interface StoredToken extends TokenRestriction {
 
 /** Creates a personal access token for a user, and the write that stores it. */
 export function createPersonalAccessToken(
-  userId: string,
+  { userId, orgId }: { readonly userId: string; readonly orgId: string },
   now: Date,
   lifetimeMs: number,
   restriction: TokenRestriction = {},
@@ -35,6 +35,7 @@ export function createPersonalAccessToken(
   const fields = {
     partition: tokenPartition(userId),
     ownerId: userId,
+    orgId,
     digest: tokenDigest(token),
     createdAt: now.toISOString(),
     expiresAt,
@@ -54,9 +55,9 @@ export function issueToken(
   lifetimeMs: number,
   restriction?: TokenRestriction,
 ): Promise<NewToken> {
-  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs, restriction);
   return store.transaction(async (transaction) => {
-    await holdUser(transaction, userId);
+    const orgId = await holdUser(transaction, userId);
+    const { created, write } = createPersonalAccessToken({ userId, orgId }, now, lifetimeMs, restriction);
     transaction.write([write]);
     return created;
   });

@@ -54,20 +54,23 @@ export function createMigrationUser(
   now: Date,
 ): Promise<NewToken & { readonly userId: string }> {
   const userId = `${MIGRATION_USER}${generateId()}`;
-  const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs, { operations });
   return store.transaction(async (transaction) => {
-    await addServiceUser(transaction, { userId, name: userId, orgId: undefined }, now);
+    const orgId = await addServiceUser(transaction, { userId, name: userId, orgId: undefined }, now);
+    const { created, write } = createPersonalAccessToken({ userId, orgId }, now, lifetimeMs, { operations });
     transaction.write([createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now), write]);
     return { userId, ...created };
   });
 }
 
-/** @param user the user to create; its organisation is the default one if it has none */
+/**
+ * @param user the user to create; its organisation is the default one if it has none
+ * @returns the user's organisation
+ */
 async function addServiceUser(
   transaction: Transaction,
   user: Omit<NewServiceUser, 'orgId'> & { readonly orgId: string | undefined },
   now: Date,
-): Promise<void> {
+): Promise<string> {
   const orgId = user.orgId ?? (await readDefaultOrganisation(transaction));
   await holdOrganisation(transaction, orgId);
   const plan = planServiceUser({ ...user, orgId }, await claimLoginNames(transaction, orgId), now);
@@ -77,6 +80,7 @@ async function addServiceUser(
   );
   if (holders.some((holder) => holder !== undefined)) throw userNameTaken({ name: user.name });
   transaction.write(createWrites(plan, now.toISOString()));
+  return orgId;
 }
 
 /** Reads whether an organisation's login names include its domain (zitadel 3.4), and fixes it if it is undecided. */

@@ -81,14 +81,16 @@ export const DELETED = 'USER_STATE_DELETED';
 /**
  * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Every write
  * for a user needs this: a deletion removes earlier writes, and later ones fail.
+ * @returns the user's organisation
  * @throws IdentityError NOT_FOUND naming the id
  */
-export async function holdUser(transaction: Transaction, userId: string): Promise<void> {
+export async function holdUser(transaction: Transaction, userId: string): Promise<string> {
   const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
   const [organisation] = await transaction.getMany([organisationKey(orgId)], ['partition']);
   const isOrganisationRemoved = organisation !== undefined && isInRemoval(organisation);
   if (state === DELETED || isOrganisationRemoved) throw userUnknown({ userId });
   transaction.hold([userKey(userId), organisationKey(orgId)]);
+  return orgId;
 }
 
 /**

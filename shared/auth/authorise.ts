@@ -62,9 +62,8 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
 }
 
 // Lists of their own: a database composes the statement for a list once.
-const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'expiresAt', 'body'];
+const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
-const readOrganisationFields: readonly FieldName[] = ['state'];
 const readMemberFields: readonly FieldName[] = ['body'];
 
 /** Called after authentication, before the permission is checked. */
@@ -109,13 +108,31 @@ export async function authenticate(
   if (!matchesDigest(token, stored.digest)) throw tokenNotFound();
   onIdentified({ userId: stored.ownerId, tokenId: id });
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenExpired();
-  const [user] = await store.getMany([userKey(stored.ownerId)], callerFields);
+  const { user, organisation } = await readOwner(store, stored.ownerId, stored.orgId);
   if (user === undefined || isBlocked(user.state)) throw tokenUserInactive();
-  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], readOrganisationFields);
   if (isOrganisationBlocked(organisation?.state)) throw organisationInactive();
   checkOperation(parseRestriction(stored.body), operation);
   const { orgId = '', partition = '' } = user;
   return { userId: stored.ownerId, tokenId: id, orgId, partition };
+}
+
+/**
+ * Reads a token's user and the user's organisation at once.
+ * @param tokenOrgId the user's organisation when the token was created. The user may have been deleted since, and created
+ * in another organisation.
+ */
+async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {
+  const [user, organisation] = await store.getMany([userKey(userId), organisationKey(tokenOrgId)], callerFields);
+  const { orgId = '' } = user ?? {};
+  if (user === undefined || orgId === tokenOrgId) return { user, organisation };
+  const [present] = await store.getMany([organisationKey(orgId)], callerFields);
+  return { user, organisation: present };
+}
+
+/** The stored user of a token, and the user's organisation. */
+interface Owner {
+  readonly user: StoredDocument | undefined;
+  readonly organisation: StoredDocument | undefined;
 }
 
 /** The error for a missing permission. */
@@ -128,15 +145,47 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Checks that the caller holds a permission on the instance or on the organisation `orgId`. An operator holds all.
+ * Checks that the caller holds a permission on the instance. An operator holds all.
  * @throws IdentityError PERMISSION_DENIED
  */
-export async function authorise(reader: Reader, caller: Caller, permission: Permission, orgId?: string): Promise<void> {
+export async function authorise(reader: Reader, caller: Caller, permission: Permission): Promise<void> {
   if (caller.account !== undefined) return;
-  const keys = [instanceMemberKey(caller.userId)];
-  if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
-  const memberships = await reader.getMany(keys, readMemberFields);
-  if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw deniedErrors[permission]();
+  const [membership] = await reader.getMany([instanceMemberKey(caller.userId)], readMemberFields);
+  if (!permits(membership, permission)) throw deniedErrors[permission]();
+}
+
+function permits(membership: StoredDocument | undefined, permission: Permission): boolean {
+  return grants(parseRoles(membership), permission);
+}
+
+/**
+ * Reads a user if the caller is the user, or holds a permission on the user's organisation or on the instance. Reads the
+ * user and the caller's memberships at once: most callers are of the user's organisation.
+ * @param fields of the user, which must contain `orgId` and the field of memberships, `body`
+ * @returns undefined if the user does not exist
+ * @throws IdentityError PERMISSION_DENIED, for a missing user as well
+ */
+export async function readUserAs(
+  reader: Reader,
+  caller: Caller,
+  permission: Permission,
+  userId: string,
+  fields: readonly FieldName[],
+): Promise<StoredDocument | undefined> {
+  const key = userKey(userId);
+  if (caller.account !== undefined || caller.userId === userId) {
+    const [user] = await reader.getMany([key], fields);
+    return user;
+  }
+  const memberKeys = [instanceMemberKey(caller.userId), organisationMemberKey(caller.orgId, caller.userId)];
+  const [user, onInstance, onOwn] = await reader.getMany([key, ...memberKeys], fields);
+  if (permits(onInstance, permission)) return user;
+  if (user?.orgId === caller.orgId && permits(onOwn, permission)) return user;
+  if (user?.orgId !== undefined && user.orgId !== caller.orgId) {
+    const [onOther] = await reader.getMany([organisationMemberKey(user.orgId, caller.userId)], fields);
+    if (permits(onOther, permission)) return user;
+  }
+  throw deniedErrors[permission]();
 }
 
 /** Parses the roles of a stored membership. */

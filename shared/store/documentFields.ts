@@ -7,7 +7,7 @@
 export const documentFieldTypes = {
   /** The key that a scan selects by: `<section>/<organisation id>` for a record. */
   partition: 'string',
-  /** The organisation that the record belongs to. */
+  /** The organisation of the record, or of a token's user when the token was created. */
   orgId: 'string',
   /** Canonical JSON of the record, without credentials. */
   body: 'string',

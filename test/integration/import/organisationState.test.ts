@@ -16,9 +16,9 @@ const REASON =
   "the organisation of the token's user is inactive or removed: use a token of an active organisation's user";
 const ada = { ...person('ada'), otpEmail: true };
 
-/** Creates a token of a user without the command, which might reject it. */
+/** Creates a token without the command, which might reject it, of a user who has been in another organisation then. */
 async function tokenFor(store: Store, userId: string): Promise<string> {
-  const { created, write } = createPersonalAccessToken(userId, new Date(), 60_000);
+  const { created, write } = createPersonalAccessToken({ userId, orgId: 'former' }, new Date(), 60_000);
   await store.commit([write]);
   return created.token;
 }

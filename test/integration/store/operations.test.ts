@@ -1,13 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { v1 } from '@google-cloud/firestore';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ORGANISATION, sampleUser } from '../../../bench/sample.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { createMember } from '../../../shared/accounts/members.ts';
+import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import type { ScanRange, Snapshot, Store, Transaction, TransactionWork } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
+import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
+import { person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { createUser } from '../../support/stores/documents.ts';
-import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { firestore, openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PROJECT = '350000000000000001';
@@ -92,6 +97,68 @@ describe('the costs of an operation', () => {
     expect(counted.take()).toEqual({ read: 6, written: 0 });
   });
 });
+
+describeWithFirestore('the calls of Firestore, one after the other,', () => {
+  it('are four in a removal, and one more for a user of another organisation than an ORG_OWNER', async () => {
+    const store = await openTestStore(firestore);
+    const now = new Date();
+    const audited = memoryTrail().audit.call('otp-email', {});
+    const { token: ownerToken } = await initialise(store, { name: 'test' }, 86_400_000, now);
+    const own = { userId: 'ada', orgId: '1' };
+    const issued = createPersonalAccessToken(own, now, 86_400_000);
+    await store.commit([
+      ...['ada', 'ben', 'cy', 'dan'].map((id) => createUser(id, { orgId: id === 'dan' ? '2' : '1', otpEmail: true })),
+      issued.write,
+      createMember(own, ['ORG_OWNER'], now),
+      createMember({ userId: 'ada', orgId: '2' }, ['ORG_OWNER'], now),
+    ]);
+    const counts: number[] = [];
+    for (const [token, userId] of [
+      [ownerToken, 'ben'],
+      [issued.created.token, 'ada'],
+      [issued.created.token, 'cy'],
+      [issued.created.token, 'dan'],
+    ] as const) {
+      // The first operation also checks the database's format.
+      const calls = countCalls();
+      const caller = await authenticate(store, `Bearer ${token}`, 'otp-email', now);
+      await removeOtpEmail(store, caller, userId, now, audited);
+      counts.push(calls());
+    }
+    expect(counts).toEqual([4, 4, 4, 5]);
+  });
+});
+
+describeWithFirestore('a commit of Firestore', () => {
+  it('has at most 500 writes in an import that creates people, and in one that renames all of them', async () => {
+    const commits = vi.spyOn(v1.FirestoreClient.prototype, 'commit');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const instance = await testInstance(await openTestStore(firestore));
+    const humanUsers = users(600).map(({ userId }) => person(userId));
+    const renamed = [{ orgId: ORGANISATION, org: { name: 'Acme' }, humanUsers }];
+    for (const [orgs, mode] of [
+      [people(600), 'report'],
+      [renamed, 'overwrite'],
+    ] as const) {
+      commits.mockClear();
+      await instance.import({ timeout: '5m', data_orgs: { orgs }, on_conflict: mode });
+      const writes = commits.mock.calls.map(([request]) => request?.writes?.length ?? 0);
+      expect(Math.max(...writes)).toBeGreaterThan(490);
+      expect(Math.max(...writes)).toBeLessThanOrEqual(500);
+    }
+  });
+});
+
+/** Counts the calls of Firestore until the returned function is called. */
+function countCalls(): () => number {
+  const spies = [
+    vi.spyOn(v1.FirestoreClient.prototype, 'batchGetDocuments'),
+    vi.spyOn(v1.FirestoreClient.prototype, 'commit'),
+  ];
+  onTestFinished(() => void vi.restoreAllMocks());
+  const before = spies.map(({ mock }) => mock.calls.length);
+  return () => spies.reduce((sum, { mock }, index) => sum + mock.calls.length - (before[index] ?? 0), 0);
+}
 
 /** The billed operations of Cloud Firestore: read documents, one for an empty query, and written documents. */
 interface Billed {

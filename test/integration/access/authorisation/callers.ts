@@ -83,7 +83,12 @@ function instanceMembership({ userId, holding: { role, on } }: Caller): Write[] 
 
 function withToken(caller: Caller): { row: CallerRow; write: Write } {
   const restriction = caller.kind.only === undefined ? {} : { operations: caller.kind.only };
-  const { created: token, write } = createPersonalAccessToken(caller.userId, new Date(), DAY_MS, restriction);
+  const { created: token, write } = createPersonalAccessToken(
+    { userId: caller.userId, orgId: 'own' },
+    new Date(),
+    DAY_MS,
+    restriction,
+  );
   return { row: { ...caller, token: token.token }, write };
 }
 

@@ -71,7 +71,7 @@ function created(key: DocumentKey, fields: DocumentFields): Write {
 /** The documents of a caller, and its token. */
 function newCaller(id: string, row: CallerState) {
   const { token, expires = DAY_MS, user = 'USER_STATE_ACTIVE', organisation = 'ORG_STATE_ACTIVE' } = row;
-  const issued = createPersonalAccessToken(id, now, expires);
+  const issued = createPersonalAccessToken({ userId: id, orgId: `of ${id}` }, now, expires);
   const body = JSON.stringify(row.membership ?? { userId: id, roles: ['IAM_OWNER'] });
   const writes = [
     created(organisationKey(`of ${id}`), { state: organisation, partition: 'organisations', orgId: `of ${id}` }),
