@@ -241,6 +241,8 @@ export class WriteConflictError extends Error {
 
 /** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
+/** The greatest number of writes in a commit of bulk work. Cloud Firestore once had this limit. */
+export const MAX_COMMIT_WRITES = 500;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 

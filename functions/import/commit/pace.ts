@@ -1,4 +1,4 @@
-import type { Store } from '../../../shared/store/store.ts';
+import { MAX_COMMIT_WRITES, type Store } from '../../../shared/store/store.ts';
 
 const RECORDS_PER_BATCH = 250;
 /** While one batch is committed, the next one is prepared. More of them only occupy memory where commits take turns. */
@@ -17,6 +17,11 @@ export class Pace {
 
   get recordsPerBatch(): number {
     return this.store.recordsPerCommit?.() ?? RECORDS_PER_BATCH;
+  }
+
+  /** The writes of a batch. The commit also contains the document by which the database fences the import's lock. */
+  get writesPerBatch(): number {
+    return this.store.recordsPerCommit === undefined ? MAX_COMMIT_WRITES - 1 : Number.POSITIVE_INFINITY;
   }
 
   get batchesInFlight(): number {

@@ -2,6 +2,7 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import type { OnConflict } from '../contract.ts';
 import type { Settled } from '../stages.ts';
 import { writeBatch } from './writeBatch.ts';
 
@@ -33,6 +34,7 @@ export class RecordWriter implements AsyncDisposable {
   private bytesInFlight = 0;
   private batch: RecordPlan[] = [];
   private batchBytes = 0;
+  private batchWrites = 0;
   private batchPasswords = 0;
 
   constructor(context: ImportContext, onSettled: OnSettled) {
@@ -44,9 +46,13 @@ export class RecordWriter implements AsyncDisposable {
   async add(plans: readonly RecordPlan[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
-      if (this.isBatchFull || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
+      const writes = maxWrites(plan, this.context.rules.onConflict);
+      const isTooLarge = this.batchBytes + bytes > MAX_COMMIT_BYTES;
+      if (this.isBatchFull || isTooLarge || this.batchWrites + writes > this.context.pace.writesPerBatch)
+        await this.send();
       this.batch.push(plan);
       this.batchBytes += bytes;
+      this.batchWrites += writes;
       if (plan.record.clearPassword !== undefined) this.batchPasswords++;
     }
   }
@@ -71,6 +77,7 @@ export class RecordWriter implements AsyncDisposable {
     if (batch.length === 0) return;
     this.batch = [];
     this.batchBytes = 0;
+    this.batchWrites = 0;
     this.batchPasswords = 0;
     const result = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
@@ -111,6 +118,11 @@ export class RecordWriter implements AsyncDisposable {
   private report(batch: readonly Settled[]): void {
     for (const settled of batch) this.onSettled(settled);
   }
+}
+
+/** Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims. */
+function maxWrites({ claims }: RecordPlan, onConflict: OnConflict): number {
+  return 1 + claims.length * (onConflict === 'overwrite' ? 2 : 1);
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
