@@ -12,7 +12,6 @@ import {
   readdir,
   rename,
   rm,
-  stat,
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -26,17 +25,15 @@ export const OWNER_ONLY = 0o600;
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
- * Writes a file that only its owner can read. It appears under its name when it is complete and durable; after a crash,
- * the previous file is still there, and the next call for the same file removes what the crash left.
- * @param appearance whether the file must be new, or may replace an existing file
+ * Writes a new file that only its owner can read. It appears under its name when it is complete and durable. After a crash,
+ * the next call for the same file removes what the crash left.
  * @param warn is called for each removed folder of a process that was killed
- * @throws Error of the file system, EEXIST where a new file's name is taken, EPERM where others have replaced it; the errors
- * of `content`
+ * @throws Error of the file system, EEXIST where the name is taken, EPERM where others have replaced the file; the errors of
+ * `content`
  */
 export async function completeFile(
   target: string,
   content: NewFileContent,
-  appearance: 'new' | 'replacing',
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
@@ -44,7 +41,7 @@ export async function completeFile(
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
-    await completeIn(folder, target, content, appearance).finally(() => emptyFolder(folder));
+    await completeIn(folder, target, content).finally(() => emptyFolder(folder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -64,16 +61,11 @@ async function lockNewFile(path: string): Promise<Disposable> {
   return lock;
 }
 
-async function completeIn(
-  folder: string,
-  target: string,
-  content: NewFileContent,
-  appearance: 'new' | 'replacing',
-): Promise<void> {
+async function completeIn(folder: string, target: string, content: NewFileContent): Promise<void> {
   const partial = join(folder, COPY);
   await writePartial(partial, content, dirname(target));
   // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
-  await (appearance === 'new' ? link(partial, target) : rename(partial, target));
+  await link(partial, target);
 }
 
 /** Removes the folders in which killed processes were writing a file. */
@@ -122,6 +114,18 @@ async function writePartial(partial: string, content: NewFileContent, directory:
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
+/**
+ * Writes a file that only its owner can read, in place of an earlier file. After a crash, either of them is complete. The
+ * caller must be the only writer of the file: the next call overwrites what a killed process left.
+ * @throws Error of the file system
+ */
+export async function replaceFile(target: string, content: string): Promise<void> {
+  const partial = `${target}.partial`;
+  await rm(partial, { force: true });
+  await writePartial(partial, content, dirname(target));
+  await moveFile(partial, target);
+}
+
 const NOT_PERMITTED = 'does not permit this user to create files';
 
 /** What is wrong with a directory, by the system's codes. */
@@ -131,17 +135,22 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'is on a read-only file system'],
   ['EACCES', NOT_PERMITTED],
   ['EPERM', NOT_PERMITTED],
+  ['ENOSPC', 'has no space left'],
+  ['EDQUOT', 'has no space left'],
 ]);
 
-/** Returns the reason why this process cannot create files in a directory; undefined if it can. */
+/** Returns the reason why this process cannot create files in a directory, which it tries; undefined if it can. */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
-  const { R_OK, W_OK, X_OK } = constants;
   try {
-    if (!(await stat(directory)).isDirectory()) return directoryProblems.get('ENOTDIR');
-    await access(directory, R_OK | W_OK | X_OK);
+    // A process that must not list a directory cannot find what a killed process left.
+    await access(directory, constants.R_OK);
+    await rm(await mkdtemp(join(directory, 'trial-')), { recursive: true });
     return undefined;
   } catch (error) {
-    const problem = directoryProblems.get(systemCode(error));
+    const code = systemCode(error);
+    // The system's own directories, such as /proc, have no place for a new name.
+    if (code === 'ENOENT' && existsSync(directory)) return 'takes no new files';
+    const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
     return problem;
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { completeFile } from '../../shared/durableFiles.ts';
+import { replaceFile } from '../../shared/durableFiles.ts';
 import { lockForProcess } from '../../shared/processLock.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function lockFile(path: string, pidFile: string): Promise<Disposabl
   const lock = lockForProcess(path);
   if (lock === undefined) return { holder: await readPid(pidFile) };
   try {
-    await completeFile(pidFile, String(process.pid), 'replacing');
+    await replaceFile(pidFile, String(process.pid));
   } catch (error) {
     lock[Symbol.dispose]();
     throw error;

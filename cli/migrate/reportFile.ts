@@ -1,10 +1,8 @@
 // The report of a plan or a result, as a file.
 
-import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import { completeFile } from '../../shared/durableFiles.ts';
-import { reportImpossible, reportMissing } from '../../shared/errors/commandErrors.ts';
+import { reportMissing } from '../../shared/errors/commandErrors.ts';
 import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type Block, blockJson } from '../report/blocks.ts';
@@ -27,24 +25,14 @@ function printerOf(report: string): Printer | undefined {
 }
 
 /**
- * Requires that a report can be written, by writing an empty file into its directory.
- * @throws IdentityError USAGE_INVALID for a name with another end, REPORT_IMPOSSIBLE if its directory takes no file,
- * and as `requireFreeFile`
+ * Requires that a report can be written.
+ * @throws IdentityError USAGE_INVALID for a name with another end, and as `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;
   if (printerOf(report) === undefined)
     throw usageError(`--report ${report} is neither a page nor JSON: specify FILE.html or FILE.json`);
   await requireFreeFile(report);
-  const trial = `${report}.${randomUUID().slice(0, 8)}`;
-  try {
-    await completeFile(trial, '', 'new');
-  } catch (error) {
-    const directory = dirname(resolve(report));
-    throw reportImpossible({ directory, reason: failureText(error) }, { cause: error });
-  } finally {
-    await rm(trial, { force: true });
-  }
 }
 
 /**
@@ -59,7 +47,7 @@ export async function writeReport(
 ): Promise<void> {
   try {
     const text = await printerOf(report)?.(title, blocks);
-    if (text !== undefined) await completeFile(report, text, 'new', warnOn(stderr));
+    if (text !== undefined) await completeFile(report, text, warnOn(stderr));
   } catch (error) {
     throw reportMissing({ file: report, reason: failureText(error), done }, { cause: error });
   }

@@ -91,7 +91,7 @@ async function storeFile(
       },
       { signal },
     );
-  await completeFile(path, write, 'new', warn).catch((error: unknown) => {
+  await completeFile(path, write, warn).catch((error: unknown) => {
     throw storeError(error, path, bytes);
   });
   return { place: path, bytes };

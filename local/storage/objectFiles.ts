@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { CRC32C } from '@google-cloud/storage';
 import { z } from 'zod';
 import { createSerialQueue } from '../../shared/async.ts';
-import { completeFile, moveFile } from '../../shared/durableFiles.ts';
+import { moveFile, replaceFile } from '../../shared/durableFiles.ts';
 import { invalid } from './googleError.ts';
 import { readIfExists } from './serviceAccountKey.ts';
 
@@ -71,7 +71,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
     };
     await moveFile(await draft.complete(), await inDirectory(dataPath(object)));
     const metadata = await inDirectory(metadataPath(object.bucket, object.name));
-    await completeFile(metadata, JSON.stringify(object), 'replacing');
+    await replaceFile(metadata, JSON.stringify(object));
     if (present !== undefined) await rm(dataPath(present), { force: true });
     return object;
   }

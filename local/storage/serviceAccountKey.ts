@@ -51,7 +51,7 @@ export async function readIfExists(file: string): Promise<string | undefined> {
 async function writeNew(file: string, name: string): Promise<string> {
   const json = `${JSON.stringify(await newKeyFile(name), undefined, 2)}\n`;
   await mkdir(dirname(file), { recursive: true });
-  await completeFile(file, json, 'new');
+  await completeFile(file, json);
   return json;
 }
 

@@ -22,7 +22,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
     await partial.writeFile(created.token);
     stored(created);
   };
-  await completeFile(file, content, 'new');
+  await completeFile(file, content);
   return promise;
 }
 

@@ -7,10 +7,6 @@ export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { t
 // Lists every problem, one per line.
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 
-export const reportImpossible = defineError('FAILED_PRECONDITION', 'REPORT_IMPOSSIBLE', {
-  text: 'the directory {directory} takes no report ({reason}): specify --report with another directory',
-});
-
 export const reportMissing = defineError('FAILED_PRECONDITION', 'REPORT_MISSING', {
   text: 'only the report {file} is missing ({reason}): {done}',
 });

@@ -1,7 +1,7 @@
-import { type FileHandle, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { completeFile, makeDirectory, moveFile } from '../../shared/durableFiles.ts';
+import { completeFile, directoryProblem, makeDirectory, moveFile, replaceFile } from '../../shared/durableFiles.ts';
 import { watchDurability } from '../support/files/durability.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
@@ -23,11 +23,11 @@ beforeEach(async () => {
 
 describe('completeFile', () => {
   it.each([
-    ['new', 'link as file'],
-    ['replacing', 'rename to file'],
-  ] as const)('syncs the content before a %s file appears, and the directory afterwards', async (appearance, step) => {
+    ['completeFile', completeFile, 'link as file'],
+    ['replaceFile', replaceFile, 'rename to file'],
+  ] as const)('%s syncs the content before the file appears, and the directory afterwards', async (_, write, step) => {
     const listCalls = await watchDurability();
-    await completeFile(target, 'text', appearance);
+    await write(target, 'text');
     expect(listCalls()).toEqual(['sync the content', step, `sync ${directory}`]);
     expect(await readFile(target, 'utf8')).toBe('text');
     expect((await stat(target)).mode & 0o777).toBe(0o600);
@@ -35,17 +35,12 @@ describe('completeFile', () => {
   });
 
   it('publishes no file before it is complete', async () => {
-    await writeFile(target, 'earlier');
-    await completeFile(
-      target,
-      async (file, path) => {
-        await file.writeFile('later');
-        expect((await stat(path)).mode & 0o777).toBe(0o600);
-        expect(await readFile(target, 'utf8')).toBe('earlier');
-      },
-      'replacing',
-    );
-    expect(await readFile(target, 'utf8')).toBe('later');
+    await completeFile(target, async (file, path) => {
+      await file.writeFile('text');
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      await expect(stat(target)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+    expect(await readFile(target, 'utf8')).toBe('text');
   });
 
   it('neither writes to a file that has taken its partial name meanwhile, nor publishes that file', async () => {
@@ -55,36 +50,58 @@ describe('completeFile', () => {
       await writeFile(path, '');
       await file.writeFile('secret');
     };
-    await expect(completeFile(target, content, 'new')).rejects.toThrow(`others can change ${directory}`);
+    await expect(completeFile(target, content)).rejects.toThrow(`others can change ${directory}`);
     expect(await readdir(directory)).toEqual(['other']);
     expect(await readFile(other, 'utf8')).toBe('secret');
   });
 
-  it('does not replace a file if it must create a new one, even if that has appeared meanwhile', async () => {
+  it('does not replace a file that has appeared meanwhile', async () => {
     const content = () => writeFile(target, 'other');
-    await expect(completeFile(target, content, 'new')).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(completeFile(target, content)).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readFile(target, 'utf8')).toBe('other');
     expect(await readdir(directory)).toEqual(['file']);
   });
 
-  it.each(['new', 'replacing'] as const)('leaves nothing behind when a %s file fails', async (appearance) => {
+  it('leaves nothing behind when it fails', async () => {
     const failure = new Error('no more');
     const content = () => Promise.reject(failure);
-    await expect(completeFile(target, content, appearance)).rejects.toBe(failure);
-    await expect(completeFile(target, (_, path) => rm(path), appearance)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(completeFile(target, content)).rejects.toBe(failure);
+    await expect(completeFile(target, (_, path) => rm(path))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readdir(directory)).toEqual([]);
-    await expect(completeFile(join(target, 'below'), '', appearance)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(completeFile(join(target, 'below'), '')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('allows two writers to complete the same file', async () => {
-    const write = (text: string) => completeFile(target, text, 'replacing');
-    await completeFile(
-      target,
-      () => write('first'),
-      'replacing',
-      (warning) => expect.fail(warning),
-    );
+  it('leaves the folder of another writer of the same file', async () => {
+    const other = () => completeFile(target, 'first', (warning) => expect.fail(warning));
+    await expect(completeFile(target, other)).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readdir(directory)).toEqual(['file']);
+    expect(await readFile(target, 'utf8')).toBe('first');
+  });
+});
+
+describe('replaceFile', () => {
+  it('replaces a file, and what a killed process left of its successor', async () => {
+    await writeFile(target, 'earlier');
+    await writeFile(`${target}.partial`, 'left by a killed process');
+    await replaceFile(target, 'later');
+    expect(await readFile(target, 'utf8')).toBe('later');
+    expect(await readdir(directory)).toEqual(['file']);
+  });
+});
+
+describe('directoryProblem', () => {
+  it('leaves nothing in a directory that takes files', async () => {
+    expect(await directoryProblem(directory)).toBeUndefined();
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each([
+    ['ENOSPC', 'has no space left'],
+    ['EROFS', 'is on a read-only file system'],
+    ['ENOENT', 'takes no new files'],
+  ])('finds by a trial that a directory takes none because of %s', async (code, problem) => {
+    vi.mocked(mkdtemp).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+    expect(await directoryProblem(directory)).toBe(problem);
   });
 });
 

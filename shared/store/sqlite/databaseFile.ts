@@ -194,7 +194,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   try {
     checkSource(read, options.keyring);
     makeDirectory(dirname(target));
-    await completeFile(target, write, 'new', warn);
+    await completeFile(target, write, warn);
   } catch (reason) {
     throw isDamaged(reason) ? notInstanceFile() : fromSqliteError(reason);
   }

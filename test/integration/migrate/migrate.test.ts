@@ -157,7 +157,8 @@ describe('the report of identity migrate', () => {
       );
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: 'identity: the directory /proc takes no report (ENOENT): specify --report with another directory\n',
+        stderr:
+          'identity: the directory /proc takes no new files: correct that, or choose another directory for /proc/report.html\n',
       });
     },
   );
