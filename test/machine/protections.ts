@@ -69,26 +69,31 @@ const removalOfFactor = (): readonly Protection[] =>
     };
   });
 
-const removalOfMember = (before: Model): readonly Protection[] =>
+const changeOfMember = (before: Model, change: 'add' | 'remove'): readonly Protection[] =>
   before.ofSection('orgMembers').flatMap((member) => {
     const [user, org] = [textAt(member, 'userId'), member.orgId];
     const place = `members organisation ${org} ${user}`;
     const rolesIn = (model: Model) => textsAt(model.records.get(place) ?? NONE, 'roles[]');
-    return organisationRoles.map(
-      (role): Protection => ({
-        name: `removal of ${user}'s role ${role} in ${org}`,
-        call: (system) => succeeded(system, 'member remove', [], { user, role, org }),
+    return organisationRoles.map((role): Protection => {
+      const isPossible = (model: Model) =>
+        model.records.has(place) && (change === 'add' || rolesIn(model).includes(role));
+      return {
+        name: `member ${change} of ${user}'s role ${role} in ${org}`,
+        call: (system) => succeeded(system, `member ${change}`, [], { user, role, org }),
         effect: (model) => {
           const stored = model.records.get(place);
-          const roles = rolesIn(model).filter((held) => held !== role);
-          if (stored === undefined || !rolesIn(model).includes(role)) return;
+          if (stored === undefined || !isPossible(model)) return;
+          const others = rolesIn(model).filter((held) => held !== role);
+          // A role that is held already is written, too, so that an import does not replace it.
+          const added = rolesIn(model).includes(role) ? rolesIn(model) : [...others, role];
+          const roles = change === 'add' ? added : others;
           if (roles.length === 0) model.records.delete(place);
           else model.change(place, stored, { json: { ...stored.json, roles } });
         },
-        succeeds: (model) => rolesIn(model).includes(role),
+        succeeds: isPossible,
         place,
-      }),
-    );
+      };
+    });
   });
 
 const revocation = (before: Model): readonly Protection[] =>
@@ -106,13 +111,14 @@ async function succeeded(system: System, ...command: Parameters<System['run']>):
   return 'json' in (await system.run(...command));
 }
 
-/** Every call that takes something away without the lock, and the opposite of a lock. */
+/** Every call that takes something away without the lock, and the opposites of a lock and of a removed role. */
 const kinds: readonly ((before: Model) => readonly Protection[])[] = [
   () => changeOfLock('lock'),
   () => changeOfLock('unlock'),
   removalOfFactor,
-  removalOfMember,
-  removalOfMember,
+  (before) => changeOfMember(before, 'remove'),
+  (before) => changeOfMember(before, 'remove'),
+  (before) => changeOfMember(before, 'add'),
   revocation,
 ];
 

@@ -43,7 +43,10 @@ export interface Response {
   readonly text: string;
 }
 
-/** A commit of an import, and the turns of the event loop for which the import waits there. */
+/**
+ * A commit of an import, and the turns of the event loop for which the import waits there; commit 0 is the moment before the
+ * import takes the lock.
+ */
 interface Moment {
   readonly commit: number;
   readonly turns: number;
@@ -163,6 +166,12 @@ function storeWithRead(store: Store, read: number, call: () => Promise<void>): S
   };
 }
 
+/** The start of another call, and the commits until then. */
+interface Meeting extends Pick<Moment, 'turns'> {
+  commitsLeft: number;
+  readonly start: () => void;
+}
+
 /** A store that ends an import at one of its commits. */
 class Fuse {
   readonly store: Store;
@@ -170,7 +179,7 @@ class Fuse {
   private commitsLeft = 0;
   private isDead = false;
   private client = new AbortController();
-  private meeting: { commitsLeft: number; readonly turns: number; readonly start: () => void } | undefined;
+  private meeting: Meeting | undefined;
 
   constructor(store: Store) {
     this.store = this.around(store, new AbortController().signal);
@@ -194,7 +203,13 @@ class Fuse {
             return result;
           }, until),
         ),
-      lock: store.lock,
+      lock: {
+        ...store.lock,
+        take: async (request) => {
+          if (this.meeting?.commitsLeft === 0) await this.start(this.meeting);
+          return store.lock.take(request);
+        },
+      },
       close: () => store.close(),
       forCall: (call) => this.around(storeForCall(store, call), call.signal),
     };
@@ -207,16 +222,19 @@ class Fuse {
     return this.client.signal;
   }
 
-  /** Starts another call at a commit, before its effect and after the reads of its transaction. */
+  /** Starts another call before the lock is taken, or at a commit, before its effect and after the reads of its transaction. */
   meet({ commit, turns }: Moment, start: () => void): void {
     this.meeting = { commitsLeft: commit, turns, start };
   }
 
   private async wait(): Promise<void> {
     const { meeting } = this;
-    if (meeting === undefined || --meeting.commitsLeft !== 0) return;
-    meeting.start();
-    for (let turn = 0; turn < meeting.turns; turn++) await new Promise(setImmediate);
+    if (meeting !== undefined && --meeting.commitsLeft === 0) await this.start(meeting);
+  }
+
+  private async start({ start, turns }: Meeting): Promise<void> {
+    start();
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
   }
 
   out(): void {
