@@ -82,9 +82,10 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
     const {
       arguments: [userId],
       options: { force },
+      signal,
     } = call;
     const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
-    await runAlone('service-user delete', call, (store) => deleteServiceUser(store, userId, force));
+    await runAlone('service-user delete', call, (store) => deleteServiceUser(store, userId, { force, signal }));
     return { json: { userId }, text: `service user ${userId} is deleted` };
   },
 });

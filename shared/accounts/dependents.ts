@@ -35,8 +35,8 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The size of a batch of deletions, whose commit reads the bodies or claims of the documents. */
-export const DELETIONS_PER_COMMIT = 100;
+/** The size of a batch of deletions, whose commit reads the claims of the documents. */
+const DELETIONS_PER_COMMIT = 100;
 
 /** The fields that contain a document's references and claims. */
 export const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
@@ -51,6 +51,30 @@ export async function readDependents(
     const stored = documents[index];
     return stored === undefined ? [] : [{ key, stored }];
   });
+}
+
+/**
+ * Deletes documents that were found, read with `dependentFields`, and the claims of their unique names. The caller holds the
+ * instance's lock alone, so that nothing takes their places meanwhile.
+ * @param signal stops between two batches, with its reason
+ * @returns the number of deleted documents, without claims
+ */
+export async function deleteFound(
+  store: Store,
+  found: AsyncIterable<readonly Stored[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  for await (const documents of found) {
+    for (let start = 0; start < documents.length; start += DELETIONS_PER_COMMIT) {
+      signal?.throwIfAborted();
+      const batch = documents.slice(start, start + DELETIONS_PER_COMMIT);
+      await store.transaction((transaction) => deleteWithClaims(transaction, batch));
+      deleted += batch.length;
+    }
+  }
+  signal?.throwIfAborted();
+  return deleted;
 }
 
 /** Deletes documents, read with `dependentFields`, and the claims of their unique names. */
@@ -91,18 +115,13 @@ const userReferences: readonly UserReference[] = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** Yields the keys of all documents of an instance that refer to a user of the organisation `orgId`. */
-export async function* findReferring(
-  store: Store,
-  userId: string,
-  orgId: string,
-): AsyncGenerator<readonly DocumentKey[]> {
-  yield [instanceMemberKey(userId)];
+/** Yields all documents of an instance that refer to a user of the organisation `orgId`. */
+export async function* findReferring(store: Store, userId: string, orgId: string): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(userId, orgId)) {
     const { collection } = range;
     for await (const documents of scanInPasses(store, { ...range, fields: dependentFields })) {
       const found = documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
-      yield found.filter((one) => refersTo(one, userId)).map(({ key }) => key);
+      yield found.filter((one) => refersTo(one, userId));
     }
   }
 }
@@ -124,7 +143,7 @@ function referringRanges(userId: string, orgId: string): readonly PassRange[] {
 }
 
 /** Whether a stored document refers to a user. */
-export function refersTo({ key: { collection, id }, stored }: Stored, userId: string): boolean {
+function refersTo({ key: { collection, id }, stored }: Stored, userId: string): boolean {
   if (collection === 'tokens') return stored.ownerId === userId;
   const section = userReferences.map((one) => one.section).find((one) => isInSection(stored.partition, one));
   if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;

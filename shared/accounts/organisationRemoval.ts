@@ -11,7 +11,7 @@ import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { DocumentKey, Reader, Store } from '../store/store.ts';
 import {
-  DELETIONS_PER_COMMIT,
+  deleteFound,
   deleteWithClaims,
   dependentFields,
   findDependents,
@@ -85,18 +85,8 @@ export async function removeOrganisations(
   signal: AbortSignal,
 ): Promise<number> {
   await beginRemoval(store, orgIds);
-  let deleted = 0;
-  const remove = async (found: readonly Stored[]) => {
-    for (let start = 0; start < found.length; start += DELETIONS_PER_COMMIT) {
-      signal.throwIfAborted();
-      const batch = found.slice(start, start + DELETIONS_PER_COMMIT);
-      await store.transaction((transaction) => deleteWithClaims(transaction, batch));
-      deleted += batch.length;
-    }
-  };
-  for await (const found of findDependents(store, new Set(orgIds))) await remove(found);
-  for (const orgId of orgIds) for await (const found of findOwn(store, orgId)) await remove(found);
-  signal.throwIfAborted();
+  let deleted = await deleteFound(store, findDependents(store, new Set(orgIds)), signal);
+  for (const orgId of orgIds) deleted += await deleteFound(store, findOwn(store, orgId), signal);
   await finishRemoval(store, orgIds);
   return deleted + orgIds.length;
 }

@@ -8,15 +8,8 @@ import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
-import type { DocumentKey, Store, Transaction } from '../store/store.ts';
-import {
-  DELETIONS_PER_COMMIT,
-  deleteWithClaims,
-  findReferring,
-  readDependents,
-  refersTo,
-  type Stored,
-} from './dependents.ts';
+import type { Store, Transaction } from '../store/store.ts';
+import { deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
 import { createMember, holdOtherOwner } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './users.ts';
@@ -95,17 +88,21 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
 /**
  * Deletes a service user, and everything in the instance that refers to it: tokens, memberships, grants, metadata,
  * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
- * when it is repeated. No step deletes anything of a later user with the same id.
- * @param force whether to delete the last IAM_OWNER, too
+ * when it is repeated. The caller holds the instance's lock alone.
+ * @param options.force whether to delete the last IAM_OWNER, too
+ * @param options.signal stops between two batches, with its reason
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person and for the last IAM_OWNER
  */
-export async function deleteServiceUser(store: Store, userId: string, force = false): Promise<void> {
+export async function deleteServiceUser(
+  store: Store,
+  userId: string,
+  { force = false, signal }: { readonly force?: boolean; readonly signal?: AbortSignal } = {},
+): Promise<void> {
   const orgId = await beginDeletion(store, userId, force);
-  for await (const keys of findReferring(store, userId, orgId)) {
-    for (let start = 0; start < keys.length; start += DELETIONS_PER_COMMIT)
-      await deleteReferring(store, userId, keys.slice(start, start + DELETIONS_PER_COMMIT));
-  }
-  await finishDeletion(store, userId);
+  await deleteFound(store, findReferring(store, userId, orgId), signal);
+  await store.transaction(async (transaction) =>
+    deleteWithClaims(transaction, await readDependents(transaction, [userKey(userId)])),
+  );
 }
 
 /**
@@ -125,30 +122,4 @@ function beginDeletion(store: Store, userId: string, force: boolean): Promise<st
     transaction.write([{ type: 'update', key: userKey(userId), fields }]);
     return orgId;
   });
-}
-
-/** Deletes those documents that still refer to the user, with their claims, if its deletion is not finished. */
-function deleteReferring(store: Store, userId: string, keys: readonly DocumentKey[]): Promise<void> {
-  return store.transaction(async (transaction) => {
-    if ((await readInDeletion(transaction, userId)).length === 0) return;
-    transaction.hold([userKey(userId)]);
-    const stored = await readDependents(transaction, keys);
-    await deleteWithClaims(
-      transaction,
-      stored.filter((one) => refersTo(one, userId)),
-    );
-  });
-}
-
-/** Deletes the user and its claims, if no other call has finished the deletion. */
-function finishDeletion(store: Store, userId: string): Promise<void> {
-  return store.transaction(async (transaction) =>
-    deleteWithClaims(transaction, await readInDeletion(transaction, userId)),
-  );
-}
-
-/** @returns the user, if its deletion is not finished */
-async function readInDeletion(transaction: Transaction, userId: string): Promise<readonly Stored[]> {
-  const user = await readDependents(transaction, [userKey(userId)]);
-  return user.filter(({ stored }) => isInDeletion(stored));
 }
