@@ -15,6 +15,8 @@ interface CommandOptions {
   readonly signal?: AbortSignal;
   /** Called after each output. */
   readonly onStdout?: () => void;
+  /** Called with all output so far. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Variables that Node and libraries read in the environment of their process. */
@@ -35,7 +37,7 @@ export async function identity(args: readonly string[], options: CommandOptions 
   const { env = {}, cwd, stdin, now = new Date(), signal = new AbortController().signal } = options;
   if (processVariables.some((name) => env[name] !== undefined))
     return identityProcess(args, cwd === undefined ? { env } : { env, cwd });
-  const [stdout, stderr] = [new Captured(options.onStdout), new Captured()];
+  const [stdout, stderr] = [new Captured(options.onStdout), new Captured(options.onStderr)];
   const environment = { ...process.env, ...env };
   const input = Readable.from(stdin === undefined ? [] : [stdin], { objectMode: false });
   const before = process.cwd();
@@ -66,16 +68,16 @@ export async function identityResult(args: readonly string[], options: CommandOp
 /** A stream that keeps its written text. */
 class Captured extends Writable {
   private readonly chunks: Buffer[] = [];
-  private readonly onWrite: (() => void) | undefined;
+  private readonly onWrite: ((text: string) => void) | undefined;
 
-  constructor(onWrite?: () => void) {
+  constructor(onWrite?: (text: string) => void) {
     super();
     this.onWrite = onWrite;
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.chunks.push(chunk);
-    this.onWrite?.();
+    this.onWrite?.(this.text);
     done();
   }
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { cancelled } from '../../../shared/errors/httpErrors.ts';
-import { withLock } from '../../../shared/store/lock/fence.ts';
+import { fenceKeys, withLock } from '../../../shared/store/lock/fence.ts';
 import { type HeldLock, type LockHolder, type LockMode, MAX_WAITING } from '../../../shared/store/lock/instanceLock.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { documentId, documentPath, type Store, type Write } from '../../../shared/store/store.ts';
@@ -170,6 +170,23 @@ describeStores('the lock of an instance', (kind) => {
   }
 
   if (kind.name === 'Firestore') {
+    it('changes all copies of its fence when it is taken from a process that was killed, and none otherwise', async () => {
+      const { store, running } = await shortlyHeld(kind);
+      const readCopies = async () => (await store.getMany(fenceKeys, ['digest'])).map((copy) => copy?.digest);
+      const before = await readCopies();
+      const [epoch] = before;
+      expect(new Set(before)).toEqual(new Set([epoch]));
+      const { held, waits } = take(store, 'alone');
+      await waits;
+      await running.stop('SIGKILL');
+      const { fence } = await held;
+      await (await held)[Symbol.asyncDispose]();
+      expect(fence?.epoch).not.toBe(epoch);
+      expect(new Set(await readCopies())).toEqual(new Set([fence?.epoch]));
+      await (await take(store, 'alone').held)[Symbol.asyncDispose]();
+      expect(new Set(await readCopies())).toEqual(new Set([fence?.epoch]));
+    });
+
     it('is renewed while it is held', async () => {
       const { store } = await shortlyHeld(kind);
       const read = async (...parts: [string, ...string[]]) =>
