@@ -110,10 +110,10 @@ async function runImport(
       await audited.begin(importFacts(requested, source, file), () => ({ counts: file.totals() }));
       events?.begin(file.progress);
     };
-    const onPhase = () => events?.enterPhase();
+    const onProgress = () => events?.addProgress();
     // The wait can take minutes.
     const onLocked = () => authorise(called);
-    const callbacks = { onInspected, onPhase, onWait: onPhase, onLocked };
+    const callbacks = { onInspected, onProgress, onLocked };
     const importing = { ...requested, ignored, caller, bcryptCost, limits, ...callbacks };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);

@@ -5,7 +5,6 @@ import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import type { Limits } from '../../shared/limits.ts';
-import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { CreatedRecords } from './check/createdRecords.ts';
 import type { ReservedNames } from './check/reservedNames.ts';
@@ -23,14 +22,12 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly bcryptCost?: number | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** Called when the import begins to wait for the instance's lock. */
-  readonly onWait?: (holder: LockHolder) => void;
   /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
   readonly onLocked?: () => Promise<unknown>;
   /** The fields of the request that the service does not know, each for a warning. */
   readonly ignored?: readonly IgnoredField[];
-  /** Called at the start of each phase. */
-  readonly onPhase?: () => void;
+  /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
+  readonly onProgress?: () => void;
   /** The limits of the file; by default there are none. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
@@ -59,6 +56,7 @@ interface Beginning {
 
 /** An import whose file is valid. */
 export interface ImportContext {
+  readonly settings: ImportSettings;
   readonly source: ExportFileSource;
   readonly inspection: Inspection;
   /** The database, or in a dry run the overlay that takes the writes. */

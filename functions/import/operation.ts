@@ -1,35 +1,32 @@
 import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
-import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
+import { userKey } from '../../shared/auth/authorise.ts';
 import { bcryptCosts } from '../../shared/bcryptCosts.ts';
-import { firstIds, organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
+import { organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
-import { fileWarnings, ignoredWarning, loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
+import { fileWarnings, ignoredWarning } from '../../shared/exportFile/fileWarnings.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import { phases } from '../../shared/organisation/section.ts';
-import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import { type Collection, type DocumentStore, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
-import { inTurns } from '../../shared/turns.ts';
+import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { CreatedRecords } from './check/createdRecords.ts';
 import { ReservedNames } from './check/reservedNames.ts';
 import { Pace } from './commit/pace.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
 import { type ImportResponse, recordConflict } from './contract.ts';
-import { settleLoginNames, type Targets } from './plan/targets.ts';
 import { ImportReport } from './results/report.ts';
-import { carriedSections, countNotCarried, missingWarnings, parentSections } from './selection.ts';
-import { AttemptStamps, isCreatedByCall } from './stamp.ts';
-import { writeOrganisations } from './writeOrganisations.ts';
-import { writePhase } from './writePhase.ts';
+import { orgIdsOf } from './selection.ts';
+import { AttemptStamps } from './stamp.ts';
+import { writeFile } from './writeFile.ts';
 
 /**
  * Returns the collections of records whose content is read again, not only their existence: by checks of references, and
@@ -85,7 +82,7 @@ export async function importOrganisations(
 /** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
-  return await writeFile(call.settings, await begin(call, inspection, overlay));
+  return await writeFile(await begin(call, inspection, overlay));
 }
 
 /** Reads from where on an import leaves alone what calls change that take no lock. */
@@ -126,13 +123,13 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
     signal,
     onWait: (holder) => {
       report.waitingFor = holder;
-      settings.onWait?.(holder);
+      settings.onProgress?.();
     },
   };
   await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  return await writeFile(settings, await begin(call, inspection, fencedDocuments(call.store, held.fence)));
+  return await writeFile(await begin(call, inspection, fencedDocuments(call.store, held.fence)));
 }
 
 async function begin(
@@ -147,6 +144,7 @@ async function begin(
   const { dryRun, onConflict = 'report', bcryptCost = bcryptCosts.default, caller } = settings;
   const callerPath = caller?.userId === undefined ? undefined : documentPath(userKey(caller.userId));
   return {
+    settings,
     source,
     inspection,
     store,
@@ -176,65 +174,9 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
   return removed;
 }
 
-/** Writes the organisations, then their records phase by phase. */
-async function writeFile(settings: ImportSettings, context: ImportContext): Promise<ImportResponse> {
-  const { inspection, report } = context;
-  const { dryRun = false, onConflict } = settings;
-  if (onConflict === 'fail') await requireNew(context);
-  for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
-  enterPhase(settings, report, 1);
-  const targets = await writeOrganisations(context);
-  // Another import may have created one of them since.
-  if (onConflict === 'fail') await requireNew(context);
-  await writePhases(settings, context, targets);
-  for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
-  countNotCarried(inspection, settings, report);
-  return report.toJson({ proved: inspection.proved, dryRun });
-}
-
-/**
- * Requires that no organisation exists, except those that this call has created.
- * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
- */
-async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
-  const existing: string[] = [];
-  for await (const batch of inTurns(orgIdsOf(inspection), READ_BATCH, signal)) {
-    const documents = await store.getMany(batch.map(organisationKey), ['createdAt']);
-    existing.push(
-      ...batch.filter((_, index) => {
-        const document = documents[index];
-        return document !== undefined && !isCreatedByCall(rules, document);
-      }),
-    );
-  }
-  if (existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
-}
-
 function fileLimits({ limits, dryRun }: ImportSettings): FileLimits {
   if (limits === undefined || dryRun !== true) return limits ?? {};
   return { ...limits, records: limits.dryRunRecords };
-}
-
-async function writePhases(settings: ImportSettings, context: ImportContext, existing: Targets): Promise<void> {
-  const { inspection, report } = context;
-  let targets = existing;
-  for (const phase of phases) {
-    enterPhase(settings, report, phase + 1);
-    const carried = carriedSections(phase, inspection, settings);
-    if (carried.size === 0) continue;
-    if ([...carried].some(claimsLoginNames)) targets = await settleLoginNames(context, targets);
-    await writePhase(context, targets, phase, new Set([...carried, ...parentSections(carried, inspection)]));
-  }
-}
-
-/** Enters a phase as reports count them: the organisations are the first one. */
-function enterPhase({ onPhase }: ImportSettings, report: ImportReport, phase: number): void {
-  report.phase = phase;
-  onPhase?.();
-}
-
-function orgIdsOf({ organisations }: Inspection): string[] {
-  return organisations.map(({ orgId }) => orgId);
 }
 
 /** Returns the numbers of records to import, by section. */

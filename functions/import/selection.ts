@@ -52,3 +52,8 @@ export function countNotCarried(
     for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }
 }
+
+/** Lists the ids of the selected organisations. */
+export function orgIdsOf({ organisations }: Inspection): string[] {
+  return organisations.map(({ orgId }) => orgId);
+}

@@ -102,7 +102,7 @@ const MAX_PART = 1 / 300;
 class ProgressEvents {
   private readonly start = performance.now();
   private readonly beginning = Promise.withResolvers<void>();
-  private readonly phases: string[] = [];
+  private readonly added: string[] = [];
   private read: (() => ImportProgress) | undefined;
   private wake = () => {};
 
@@ -117,9 +117,9 @@ class ProgressEvents {
     this.beginning.resolve();
   }
 
-  /** Adds an event at the start of a phase. */
-  enterPhase(): void {
-    this.phases.push(this.progressLine());
+  /** Adds an event about the progress so far. */
+  addProgress(): void {
+    this.added.push(this.progressLine());
     this.wake();
   }
 
@@ -137,16 +137,16 @@ class ProgressEvents {
       this.wake();
     });
     for (;;) {
-      for (const line of this.phases.splice(0)) yield encode(line);
-      if (ending.line !== undefined && this.phases.length === 0) break;
+      for (const line of this.added.splice(0)) yield encode(line);
+      if (ending.line !== undefined && this.added.length === 0) break;
       if (ending.line === undefined && !(await this.isWokenInTime())) yield encode(this.progressLine());
     }
     yield encode(ending.line(room - 1));
   }
 
-  /** Waits for the next phase, the end, or the time of the next event. */
+  /** Waits for the next event, the end, or the time of the next event. */
   private async isWokenInTime(): Promise<boolean> {
-    if (this.phases.length > 0) return true;
+    if (this.added.length > 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.wake = () => resolve(true);
     const elapsed = performance.now() - this.start;

@@ -34,13 +34,13 @@ function fileOf(text: string): Buffer {
 async function readRounds(store: Store, text: string, onConflict: OnConflict): Promise<readonly number[]> {
   const rounds = new ReadRounds();
   const phases: number[] = [];
-  const onPhase = () => void phases.push(rounds.take());
+  const onProgress = () => void phases.push(rounds.take());
   const source = { open: () => Readable.from([fileOf(text)]) };
   const { signal } = new AbortController();
   const stamp = uniqueStamp(new Date());
-  const { errors } = await importOrganisations(rounds.around(store), source, { onConflict, onPhase }, stamp, signal);
+  const { errors } = await importOrganisations(rounds.around(store), source, { onConflict, onProgress }, stamp, signal);
   expect(errors).toBeUndefined();
-  onPhase();
+  onProgress();
   return phases.slice(2);
 }
 

@@ -68,6 +68,7 @@ const emptyInspection: ImportContext['inspection'] = {
 /** The import to which a batch belongs. Its file is empty: tests pass the records. */
 export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp = STAMP): ImportContext {
   return {
+    settings: { onConflict },
     source: { open: () => Readable.from([]) },
     inspection: emptyInspection,
     store,

@@ -1,0 +1,68 @@
+// The writing of a file: its organisations, then their records.
+
+import { organisationKey } from '../../shared/auth/authorise.ts';
+import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
+import { loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
+import { phases } from '../../shared/organisation/section.ts';
+import { claimsLoginNames } from '../../shared/organisation/sections.ts';
+import { READ_BATCH } from '../../shared/store/store.ts';
+import { inTurns } from '../../shared/turns.ts';
+import type { ImportContext } from './context.ts';
+import type { ImportResponse } from './contract.ts';
+import { settleLoginNames, type Targets } from './plan/targets.ts';
+import { carriedSections, countNotCarried, missingWarnings, orgIdsOf, parentSections } from './selection.ts';
+import { isCreatedByCall } from './stamp.ts';
+import { writeOrganisations } from './writeOrganisations.ts';
+import { writePhase } from './writePhase.ts';
+
+/** Writes the organisations, then their records phase by phase. */
+export async function writeFile(context: ImportContext): Promise<ImportResponse> {
+  const { settings, inspection, report } = context;
+  const { dryRun = false, onConflict } = settings;
+  if (onConflict === 'fail') await requireNew(context);
+  for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
+  enterPhase(context, 1);
+  const targets = await writeOrganisations(context);
+  // Another import may have created one of them since.
+  if (onConflict === 'fail') await requireNew(context);
+  await writePhases(context, targets);
+  for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
+  countNotCarried(inspection, settings, report);
+  return report.toJson({ proved: inspection.proved, dryRun });
+}
+
+/**
+ * Requires that no organisation exists, except those that this call has created.
+ * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
+ */
+async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
+  const existing: string[] = [];
+  for await (const batch of inTurns(orgIdsOf(inspection), READ_BATCH, signal)) {
+    const documents = await store.getMany(batch.map(organisationKey), ['createdAt']);
+    existing.push(
+      ...batch.filter((_, index) => {
+        const document = documents[index];
+        return document !== undefined && !isCreatedByCall(rules, document);
+      }),
+    );
+  }
+  if (existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
+}
+
+async function writePhases(context: ImportContext, existing: Targets): Promise<void> {
+  const { settings, inspection } = context;
+  let targets = existing;
+  for (const phase of phases) {
+    enterPhase(context, phase + 1);
+    const carried = carriedSections(phase, inspection, settings);
+    if (carried.size === 0) continue;
+    if ([...carried].some(claimsLoginNames)) targets = await settleLoginNames(context, targets);
+    await writePhase(context, targets, phase, new Set([...carried, ...parentSections(carried, inspection)]));
+  }
+}
+
+/** Enters a phase as reports count them: the organisations are the first one. */
+function enterPhase({ settings, report }: ImportContext, phase: number): void {
+  report.phase = phase;
+  settings.onProgress?.();
+}
