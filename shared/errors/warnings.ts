@@ -28,13 +28,15 @@ export const warnings = {
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
   value_dropped: { text: 'imported without {value} of {field}, which is not valid there' },
+  element_invalid: { text: 'imported without {field}, which is not valid: {problem}' },
   role_dropped: { text: 'imported without {role} of {field}: the project or the project grant lacks the role' },
+  action_dropped: { text: 'imported without {action} of {field}: the organisation lacks the action' },
   field_filled: { text: '{field} is absent: imported with {value}' },
   field_unset: {
     text: "{field} {value} is unknown, and the organisation's own project needs none: imported without it",
   },
   grant_to_itself: {
-    text: 'grants a project to its own organisation: not imported; user grants with its id are imported without it',
+    text: 'grants a project to its own organisation: not imported, and its members neither; user grants with its id are imported without it',
   },
   primary_exists: { text: '{domain} is already the primary domain: imported without isPrimary' },
   primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },

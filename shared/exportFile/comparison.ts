@@ -21,7 +21,7 @@ import {
 } from './comparedRecord.ts';
 import type { RecordVisitor } from './inspection.ts';
 import type { SecretSelection } from './secretSelection.ts';
-import { dependsOnOthers, SideFacts } from './sideFacts.ts';
+import { dependsOnOthers, mayBeLeftOut, SideFacts } from './sideFacts.ts';
 
 /** How a record of one side stands to the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
@@ -212,11 +212,15 @@ export class Comparison implements Disposable {
   finish(): void {
     for (const found of this.statements.postponed.iterate()) {
       const { content: text, isRepeat, ...record } = postponedRecord.parse(found);
-      this.compareWith(this.findFirst(record.key), { ...record, content: readContent(text) }, isRepeat === 1);
+      const second = { ...record, content: readContent(text) };
+      const first = this.findFirst(record.key);
+      if (first === undefined && this.isLeftOut(second, false)) continue;
+      this.compareWith(first, second, isRepeat === 1);
     }
     for (const found of this.statements.rest.iterate()) {
       const { content: text, isRepeat, ...record } = keptRecord.parse(found);
       const first = this.readFirst(record.section, text);
+      if (this.isLeftOut({ ...record, content: first }, true)) continue;
       if (isRepeat === 0) this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
       this.add({ outcome: 'onlyFirst', ...record, ...(isRepeat === 0 ? {} : { isRepeat: true }) }, { first });
     }
@@ -242,10 +246,17 @@ export class Comparison implements Disposable {
     const text = JSON.stringify(record.content);
     // Providers, domains and roles of both sides, which come later, decide what an export or an import makes of the record.
     const sectionOf = recordSection(record.section);
-    const waits = sectionOf.exported?.providers !== undefined || dependsOnOthers(sectionOf);
-    if (found !== undefined && found !== text && waits)
-      this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));
+    const dependsOnFile = sectionOf.exported?.providers !== undefined || dependsOnOthers(sectionOf);
+    const waits = found === undefined ? mayBeLeftOut(sectionOf) : found !== text && dependsOnFile;
+    if (waits) this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));
     else this.compareWith(found, record, isRepeat);
+  }
+
+  private isLeftOut({ section, orgId, content }: Omit<ComparedRecord, 'key' | 'id'>, isFirst: boolean): boolean {
+    const sectionOf = recordSection(section);
+    if (!mayBeLeftOut(sectionOf)) return false;
+    const { json } = comparedContent(content);
+    return this.facts.isLeftOut({ section: sectionOf, json, orgId }, isFirst);
   }
 
   /** Reads the content of a record of the first side, with what the side states by absent values. */

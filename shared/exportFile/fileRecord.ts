@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts';
-import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
+import { type InvalidElement, type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { formatIssue, type RecordIssue } from '../organisation/relations.ts';
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
 import { usualState } from '../organisation/states.ts';
@@ -50,9 +50,78 @@ export function readFileRecord(
     if (!(error instanceof InvalidRecordError)) throw error;
     const issue = invalidRecordIssue(error, item.path);
     return (
-      readLeniently(() => read(JSON.parse(item.text), false), issue) ?? unreadableRecord(section, item, orgId, issue)
+      readWithoutInvalid(section, complete(JSON.parse(item.text)), orgId, error) ??
+      readLeniently(() => read(JSON.parse(item.text), false), issue) ??
+      unreadableRecord(section, item, orgId, issue)
     );
   }
+}
+
+/** The most readings of a record: some problems are only found one after the other. */
+const MAX_READINGS = 20;
+
+/** Reads a record without the invalid elements of its lenient lists; returns undefined for one with other problems. */
+function readWithoutInvalid(
+  section: Section,
+  value: unknown,
+  orgId: string,
+  first: InvalidRecordError,
+): OrganisationRecord | undefined {
+  const lists = lenientLists(section, value);
+  const leftOut: InvalidElement[] = [];
+  let error: InvalidRecordError = first;
+  for (let readings = 0; readings < MAX_READINGS; readings++) {
+    const found = removeElements(lists, error);
+    if (found === undefined) return undefined;
+    leftOut.push(...found);
+    try {
+      return { ...readRecord(section, structuredClone(value), orgId, true), leftOut };
+    } catch (next) {
+      if (!(next instanceof InvalidRecordError)) throw next;
+      error = next;
+    }
+  }
+  return undefined;
+}
+
+/** A list whose invalid elements are left out. */
+interface LenientList {
+  readonly name: string;
+  readonly elements: unknown[];
+  /** The positions that the elements have in the file. */
+  readonly positions: number[];
+}
+
+function lenientLists({ lenientLists: names = [] }: Section, value: unknown): readonly LenientList[] {
+  if (!isJsonObject(value)) return [];
+  return names.flatMap((name) => {
+    const elements = valueInEitherSpelling(value, name);
+    return Array.isArray(elements) ? [{ name, elements, positions: [...elements.keys()] }] : [];
+  });
+}
+
+/** Removes the elements with issues, and lists them; returns undefined, and removes nothing, if there are other issues. */
+function removeElements(
+  lists: readonly LenientList[],
+  { issues }: InvalidRecordError,
+): readonly InvalidElement[] | undefined {
+  const removed = new Map<LenientList, Set<number>>();
+  const invalid: InvalidElement[] = [];
+  for (const { path, reason } of issues) {
+    const list = lists.find(({ name }) => path.startsWith(`${name}[`));
+    const [, index = '', field = ''] = /^\[(\d+)\]\.?(.*)$/.exec(path.slice(list?.name.length)) ?? [];
+    const position = list?.positions[Number(index)];
+    if (list === undefined || position === undefined) return undefined;
+    removed.set(list, (removed.get(list) ?? new Set()).add(Number(index)));
+    const problem = shortenedText(field === '' ? reason : `${field}: ${reason}`, MAX_REASON_CHARACTERS);
+    invalid.push({ field: `${list.name}[${position}]`, problem });
+  }
+  for (const [{ elements, positions }, indices] of removed)
+    for (const index of [...indices].toSorted((first, second) => second - first)) {
+      elements.splice(index, 1);
+      positions.splice(index, 1);
+    }
+  return invalid;
 }
 
 /** Returns why a value is no record at all. Such values are short, so a file may have hundreds of millions of them. */

@@ -28,7 +28,7 @@ export interface Inspection {
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
   readonly nested: Readonly<Record<string, number>>;
-  /** The sections that have invalid records. */
+  /** The sections that have invalid records, or records with invalid elements. */
   readonly invalid: ReadonlySet<string>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
@@ -258,8 +258,9 @@ async function countRecords(
   const take = (record: OrganisationRecord) => {
     budget.take(record);
     const { state } = record;
-    if (record.invalid !== undefined) invalid.add(record.section.name);
-    else if (state?.source === 'unknown' && state.value === 'USER_STATE_INITIAL') initialPeople++;
+    if (record.invalid !== undefined || record.leftOut !== undefined) invalid.add(record.section.name);
+    if (record.invalid === undefined && state?.source === 'unknown' && state.value === 'USER_STATE_INITIAL')
+      initialPeople++;
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {

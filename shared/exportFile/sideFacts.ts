@@ -1,16 +1,20 @@
-// What the records of a side decide about its other records in an import: its primary domains and its roles.
+// What the records of a side decide about its other records in an import: its primary domains, its roles and actions,
+// and the project grants that no import carries.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type JsonObject, putAt } from '../json/jsonObject.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
-import { planReferences, recordKey } from '../organisation/recordPlan.ts';
+import { isGrantToItself, planReferences, recordKey } from '../organisation/recordPlan.ts';
 import type { Section } from '../organisation/section.ts';
 import { lastPrimaryPath } from '../organisation/sections/domains.ts';
-import { ROLES, rolesFields } from '../organisation/sections/grants.ts';
+import { partialReferences } from '../organisation/sections/partialReferences.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import { documentPath } from '../store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
+
+/** The collections of which records may miss some of their targets. */
+const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
 const VALIDATES = 'validates domains';
 
@@ -18,18 +22,22 @@ const VALIDATES = 'validates domains';
 export class SideFacts {
   private readonly statements;
 
-  /** @param database a temporary database, which gets two tables */
+  /** @param database a temporary database, which gets three tables */
   constructor(database: DatabaseSync) {
     database.exec(`
       CREATE TABLE marks (orgId TEXT, mark TEXT, isFirst INTEGER, path TEXT, PRIMARY KEY (orgId, mark, isFirst)) WITHOUT ROWID;
-      CREATE TABLE roles (path TEXT, isFirst INTEGER, PRIMARY KEY (path, isFirst)) WITHOUT ROWID`);
+      CREATE TABLE targets (path TEXT, isFirst INTEGER, PRIMARY KEY (path, isFirst)) WITHOUT ROWID;
+      CREATE TABLE leftOut (path TEXT, isFirst INTEGER, PRIMARY KEY (path, isFirst)) WITHOUT ROWID`);
     this.statements = {
       mark: database.prepare('INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)'),
       findMark: database.prepare('SELECT path FROM marks WHERE orgId = ? AND mark = ? AND isFirst = ?'),
-      keepRole: database.prepare('INSERT OR IGNORE INTO roles VALUES (?, ?)'),
-      findRole: database.prepare('SELECT 1 FROM roles WHERE path = ?'),
+      keepTarget: database.prepare('INSERT OR IGNORE INTO targets VALUES (?, ?)'),
+      findTarget: database.prepare('SELECT 1 FROM targets WHERE path = ?'),
+      leaveOut: database.prepare('INSERT OR IGNORE INTO leftOut VALUES (?, ?)'),
+      findLeftOut: database.prepare('SELECT 1 FROM leftOut WHERE path = ? AND isFirst = ?'),
       clearMarks: database.prepare('DELETE FROM marks WHERE isFirst = ?'),
-      clearRoles: database.prepare('DELETE FROM roles WHERE isFirst = ?'),
+      clearTargets: database.prepare('DELETE FROM targets WHERE isFirst = ?'),
+      clearLeftOut: database.prepare('DELETE FROM leftOut WHERE isFirst = ?'),
     };
   }
 
@@ -38,7 +46,8 @@ export class SideFacts {
     const { section, json, orgId, invalid } = record;
     if (invalid !== undefined) return;
     const side = Number(isFirst);
-    if (section.collection === ROLES) this.statements.keepRole.run(documentPath(recordKey(record)), side);
+    if (partialTargets.has(section.collection)) this.statements.keepTarget.run(documentPath(recordKey(record)), side);
+    if (isGrantToItself(record)) this.statements.leaveOut.run(documentPath(recordKey(record)), side);
     if (section === domainPolicySection && requiresValidation(json))
       this.statements.mark.run(orgId, VALIDATES, side, '');
     for (const mark of section.adjusted?.marks(json) ?? [])
@@ -48,15 +57,23 @@ export class SideFacts {
   /** Forgets a side. */
   reset(isFirst: boolean): void {
     this.statements.clearMarks.run(Number(isFirst));
-    this.statements.clearRoles.run(Number(isFirst));
+    this.statements.clearTargets.run(Number(isFirst));
+    this.statements.clearLeftOut.run(Number(isFirst));
+  }
+
+  /** Whether no import carries a record of a side, because it refers to a grant of the side that none carries. */
+  isLeftOut(record: Subject, isFirst: boolean): boolean {
+    return planReferences(record).some(
+      ({ key }) => this.statements.findLeftOut.get(documentPath(key), Number(isFirst)) !== undefined,
+    );
   }
 
   /**
-   * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles that neither
-   * side has, if others remain.
+   * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles and
+   * actions that neither side has, if others remain.
    */
   asStored(record: Subject, isFirst: boolean): JsonObject {
-    return this.withoutMissingRoles(this.adjusted(record, isFirst));
+    return this.withoutMissingTargets(this.adjusted(record, isFirst));
   }
 
   private adjusted(record: Subject, isFirst: boolean): Subject {
@@ -79,15 +96,15 @@ export class SideFacts {
     return typeof path === 'string' ? path : undefined;
   }
 
-  private withoutMissingRoles(record: Subject): JsonObject {
-    const field = rolesFields.get(record.section);
-    if (field === undefined) return record.json;
-    const roles = planReferences(record).filter(({ reference }) => reference.collection === ROLES);
-    const kept = roles.filter(({ key }) => this.statements.findRole.get(documentPath(key)) !== undefined);
-    if (kept.length === 0 || kept.length === roles.length) return record.json;
+  private withoutMissingTargets(record: Subject): JsonObject {
+    const partial = partialReferences.get(record.section);
+    if (partial === undefined) return record.json;
+    const targets = planReferences(record).filter(({ reference }) => reference.collection === partial.collection);
+    const kept = targets.filter(({ key }) => this.statements.findTarget.get(documentPath(key)) !== undefined);
+    if (kept.length === 0 || kept.length === targets.length) return record.json;
     return withValue(
       record.json,
-      field,
+      partial.field,
       kept.map(({ targetId }) => targetId),
     );
   }
@@ -95,7 +112,12 @@ export class SideFacts {
 
 /** Whether other records decide what an import stores of a record. */
 export function dependsOnOthers(section: Section): boolean {
-  return section.adjusted !== undefined || rolesFields.has(section);
+  return section.adjusted !== undefined || partialReferences.has(section);
+}
+
+/** Whether records of a section refer to records that imports may not carry. */
+export function mayBeLeftOut({ references = [] }: Section): boolean {
+  return references.some(({ collection }) => collection === 'projectGrants');
 }
 
 function withValue(json: JsonObject, field: string, value?: unknown): JsonObject {

@@ -26,6 +26,13 @@ export interface DroppedText {
   readonly text: string;
 }
 
+/** An invalid element of a list, and what is invalid in it. */
+export interface InvalidElement {
+  /** Its path within the record, such as `user.idps[0]`. */
+  readonly field: string;
+  readonly problem: string;
+}
+
 /** A record in canonical form, separate from its credentials. */
 export interface OrganisationRecord {
   readonly section: Section;
@@ -52,6 +59,8 @@ export interface OrganisationRecord {
   readonly given?: JsonObject;
   /** The texts that the record is imported without, because they are invalid. The report of an import warns of them. */
   readonly dropped?: readonly DroppedText[];
+  /** The elements that the file's record has in addition. The report of an import warns of them. */
+  readonly leftOut?: readonly InvalidElement[];
   /** The field that the organisation's other records keep it from having. */
   readonly adjustment?: Adjustment;
   /** The issue of a record of a file that breaks a rule of its definition, or cannot be decoded. No import takes it. */

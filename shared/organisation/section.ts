@@ -269,6 +269,8 @@ export interface Section {
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
+  /** The lists whose invalid elements imports leave out, with a warning. Other invalid elements make the record invalid. */
+  readonly lenientLists?: readonly FieldPath[];
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may hold inside the record. */
   readonly nested?: NestedRecords;

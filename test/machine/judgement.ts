@@ -4,13 +4,18 @@ import { type ModelRecord, placeOf, type Rejection, targetsOf, textAt, textsAt }
 import type { Model } from './model.ts';
 import { comparedContent } from './modelContent.ts';
 
-/** The reasons for which a record cannot be imported, whatever is stored under its id (zitadel 5.7), or undefined. */
-export function rejectionOf(record: ModelRecord, model: Model): Rejection | undefined {
+/**
+ * The reasons for which a record cannot be imported, whatever is stored under its id (zitadel 5.7), or undefined.
+ * @param leftOut the ids of the project grants that the import does not carry
+ */
+export function rejectionOf(record: ModelRecord, model: Model, leftOut: ReadonlySet<string>): Rejection | undefined {
   const unfit = checks[record.section]?.(record);
   if (unfit !== undefined) return unfit;
   if (record.parent !== undefined && !isStoredAsInFile(record.parent, model)) return 'notCarried';
   for (const reference of recordSection(record.section).references ?? []) {
     for (const key of targetsOf(record, reference)) {
+      const isLeftOut = reference.collection === 'projectGrants' && leftOut.has(key.join());
+      if (isLeftOut && model.find(reference.collection, ...key) === undefined) return 'notCarried';
       const rejection = judgeTarget(record, reference, key, model);
       if (rejection !== undefined) return rejection;
     }
@@ -123,9 +128,7 @@ const checks: Readonly<Record<string, (record: ModelRecord) => Rejection | undef
       return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
     if (textAt(record, 'flowType') === '2' && textAt(record, 'triggerType') !== '4')
       return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
-    if (actions.length === 0) return { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };
-    const isRepeated = new Set(actions).size < actions.length;
-    return isRepeated ? { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' } : undefined;
+    return actions.length === 0 ? { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' } : undefined;
   },
   ...Object.fromEntries(texts.split(' ').map((section) => [section, ofTexts])),
 };

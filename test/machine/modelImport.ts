@@ -53,6 +53,12 @@ interface Decided {
 
 type Decision = Pick<Decided, 'kind' | 'issue'>;
 
+/** The records of the file so far, and the ids of the project grants that are not carried. */
+interface SoFar {
+  readonly seen: Map<string, ModelRecord>;
+  readonly leftOut: Set<string>;
+}
+
 export const phases = [0, 1, 2, 3, 4] as const;
 type Phase = (typeof phases)[number];
 
@@ -68,7 +74,7 @@ export function importFile(
   included: readonly Phase[] = phases,
 ): readonly Outcome[] {
   const entries = readFile(orgs, stated);
-  const seen = new Map<string, ModelRecord>();
+  const soFar: SoFar = { seen: new Map(), leftOut: new Set() };
   const validating = validatingOrganisations(model, entries);
   const primary = primaryDomains(model, entries, validating, options);
   const primaryBefore = new Set([...storedPrimaries(model).values()].map(primaryIdentity));
@@ -82,8 +88,8 @@ export function importFile(
       const isRejected = isPrimaryRejected(given, validating) && !primaryBefore.has(primaryIdentity(given));
       const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
       const completed = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
-      const record = withValidRoles(withoutMissingRoles(model, completed));
-      return { given, record, isRejected, ...decide(model, given, record, options, seen) };
+      const record = withValidRoles(withoutMissingTargets(model, completed));
+      return { given, record, isRejected, ...decide(model, given, record, options, soFar) };
     });
     const outcomes = withTakenNames(model, decided);
     return [...nameless, ...outcomes.map((one) => apply(model, before, one))];
@@ -99,7 +105,7 @@ function decide(
   given: ModelRecord,
   record: ModelRecord,
   options: Options,
-  seen: Map<string, ModelRecord>,
+  { seen, leftOut }: SoFar,
 ): Decision {
   const { onConflict, withKeys } = options;
   const { keys, error } = recordSection(record.section);
@@ -111,8 +117,11 @@ function decide(
   if (first === undefined) seen.set(identityOf(given), given);
   const isAgain = isSingle(record.section) && first !== undefined && isDeepStrictEqual(first.json, given.json);
   if (first !== undefined && !reportsConflicts(options) && !isAgain) return existing;
-  const rejection = rejectionOf(record, model);
-  if (rejection === 'notCarried') return { kind: 'notCarried' };
+  const rejection = rejectionOf(record, model, leftOut);
+  if (rejection === 'notCarried') {
+    if (record.section === 'projectGrants') leftOut.add(textAt(record, 'grantId'));
+    return { kind: 'notCarried' };
+  }
   // Only overwritten records keep a state that the file does not contain.
   const isUnchanged =
     stored !== undefined &&
@@ -217,9 +226,18 @@ export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord
   return { ...record, json: { ...record.json, projectGrantId: textAt(grant, 'grantId') } };
 }
 
-/** A grant without the roles that its project or its project grant lacks, if others remain (zitadel 9.1). */
-function withoutMissingRoles(model: Model, record: ModelRecord): ModelRecord {
+/**
+ * A grant without the roles that its project or its project grant lacks, or a trigger without missing and repeated actions,
+ * if others remain (zitadel 9.1).
+ */
+function withoutMissingTargets(model: Model, record: ModelRecord): ModelRecord {
   const { json } = record;
+  if (record.section === 'triggerActions') {
+    const actions = [...new Set(textsAt(record, 'actionIds[]'))];
+    const own = actions.filter((action) => model.find('actions', action)?.orgId === record.orgId);
+    const actionIds = own.length > 0 ? own : actions;
+    return actionIds.length > 0 ? { ...record, json: { ...json, actionIds } } : record;
+  }
   if (record.section === 'projectGrants') {
     const { projectGrant } = json;
     const roles = textsAt(record, 'projectGrant.roleKeys[]');

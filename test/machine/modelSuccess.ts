@@ -2,7 +2,7 @@ import { valueAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
-import { type ModelRecord, textAt } from './kinds.ts';
+import { type ModelRecord, placeOf, textAt } from './kinds.ts';
 import type { Model } from './model.ts';
 import { sortedText } from './modelContent.ts';
 import type { Outcome } from './modelImport.ts';
@@ -19,16 +19,24 @@ export function successOf(orgs: readonly Organisation[], outcomes: readonly Outc
       const { success } = recordSection(given.section);
       if (success === undefined) continue;
       const list = lists[success.field];
-      const entry = entryOf(given, success.entry);
+      const entry = entryOf(given, after.records.get(placeOf(given)), success.entry);
       lists[success.field] = Array.isArray(list) ? [...list, entry] : [entry];
     }
     return lists;
   });
 }
 
-function entryOf(given: ModelRecord, entry: readonly string[] | Readonly<Record<string, string>>): unknown {
+/** Returns an entry: ids as the file has them, and lists as they are stored. */
+function entryOf(
+  given: ModelRecord,
+  stored: ModelRecord | undefined,
+  entry: readonly string[] | Readonly<Record<string, string>>,
+): unknown {
   if (Array.isArray(entry)) return entry.map((path: string) => textAt(given, path)).join('_');
-  const values = Object.entries(entry).map(([name, path]) => [name, valueAt(given.json, path)] as const);
+  const values = Object.entries(entry).map(([name, path]) => {
+    const value = valueAt(given.json, path);
+    return [name, Array.isArray(value) && stored !== undefined ? valueAt(stored.json, path) : value] as const;
+  });
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 

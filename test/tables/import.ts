@@ -296,6 +296,11 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     [granted, 'c grantMember P G U PROJECT_GRANT_OWNER', 'PROJECT-0l10S9OmZV'],
     [`${granted}; a project Q`, 'a grantMember Q G U PROJECT_GRANT_OWNER', 'PROJECT-D8JxR'],
     [granted, 'b grantMember P G U PROJECT_OWNER', 'PROJECT-m9gKK'],
+    [
+      'a person U; a project P',
+      'a grant G P a; a grantMember P G U PROJECT_GRANT_OWNER; a grantMember P H U PROJECT_GRANT_OWNER',
+      'notCarried, notCarried, PROJECT-D8JxR',
+    ],
   ],
   'a key': [
     ['a project P; a api A P', 'a appKey K A P appId=none', 'COMMAND-sak24'],
@@ -321,8 +326,9 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a action A', 'a trigger 2 1 A', 'COMMAND-Dfgh6'],
     ['a action A', 'a trigger 9 1 A', 'COMMAND-Dfhj5'],
     ['a action A', 'a trigger 1 1', 'COMMAND-Nfh52'],
-    ['a action A', 'a trigger 1 1 A A', 'COMMAND-dg422'],
-    ['a action A', 'a trigger 1 1 A none', 'COMMAND-dg422'],
+    ['a action A', 'a trigger 1 1 A A', 'created', 'a trigger 1 1 A'],
+    ['a action A', 'a trigger 1 1 A none', 'created', 'a trigger 1 1 A'],
+    ['a action A', 'a trigger 1 1 none', 'COMMAND-dg422'],
     ['b action A', 'a trigger 1 1 A', 'COMMAND-dg422'],
   ],
   'a primary domain': [

@@ -5,7 +5,7 @@ import { planReferences, type RecordPlan } from '../../../shared/organisation/re
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
-import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
-import { withoutMissingRoles } from './missingRoles.ts';
+import { withoutMissingTargets } from './missingTargets.ts';
 import { type Gift, giftOf } from './privileges.ts';
 import { type Found, findRejection, keptReferences, lacksTarget, ownTargets, type Referring } from './references.ts';
 
@@ -33,14 +33,15 @@ interface Subject extends Referring {
 
 /** Checks the records of a batch in their order, in a constant number of reads per 2,000 references. */
 export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
-  const { store, reservedNames, rules } = context;
+  const { store, created, reservedNames, rules } = context;
   const checked: BatchRecord[] = [];
   const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByCall(rules, stored);
+  const isLeftOut = (key: DocumentKey) => created.lacks(key);
   for await (const part of inParts(await completeRecords(store, plans))) {
     const found = await readFound(context, unsettled(part));
     for (const record of part) {
       const reserved = isSettled(record) ? undefined : reservedNames.issueOf(record.plan, found);
-      checked.push(isSettled(record) ? record : checkRecord(record, reserved, found, isNew));
+      checked.push(isSettled(record) ? record : checkRecord(record, reserved, { found, isNew, isLeftOut }));
     }
   }
   return checked;
@@ -104,19 +105,26 @@ function isRemoved(target: StoredDocument | undefined, removed: ReadonlySet<stri
   return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));
 }
 
+/** The records to which those of a batch refer. */
+interface Targets {
+  readonly found: Found;
+  /** Whether a document did not exist before the import. */
+  readonly isNew: (stored: StoredDocument | undefined) => boolean;
+  /** Whether the import does not carry the record under a key. */
+  readonly isLeftOut: (key: DocumentKey) => boolean;
+}
+
 /**
- * Checks a record whose name may be reserved. Its warnings are about fields that the import changes, targets that are missing, and those for which it
- * is not carried.
- * @param isNew whether a document did not exist before the import
+ * Checks a record whose name may be reserved. Its warnings are about fields that the import changes, targets that are
+ * missing, and those for which it is not carried.
  */
 function checkRecord(
   subject: Subject,
   reserved: RecordIssue | undefined,
-  found: Found,
-  isNew: (stored: StoredDocument | undefined) => boolean,
+  { found, isNew, isLeftOut }: Targets,
 ): BatchRecord {
-  const referring = withoutMissingRoles(subject, found);
-  const rejection = subject.plan.rejection ?? findRejection(referring, found);
+  const referring = withoutMissingTargets(subject, found);
+  const rejection = subject.plan.rejection ?? findRejection(referring, found, isLeftOut);
   if (rejection === 'notCarried') {
     const warnings = [...subject.warnings, ...ownTargets(referring, found)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };

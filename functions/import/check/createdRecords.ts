@@ -15,12 +15,13 @@ const referenced = new Set(
 );
 
 /**
- * The first records that an import has created. It does not read them again to know that they exist: what takes something
- * away runs alone.
+ * The first records that an import has created, and those that it does not carry. It does not read created records again
+ * to know that they exist: what takes something away runs alone.
  */
 export class CreatedRecords {
   private readonly stamp: string;
   private readonly kept = new Map<string, StoredDocument>();
+  private readonly notCarried = new Set<string>();
 
   /** @param stamp the import's stamp; see `uniqueStamp` */
   constructor(stamp: string) {
@@ -30,11 +31,18 @@ export class CreatedRecords {
   add(records: readonly Settled[]): void {
     for (const { plan, outcome } of records) {
       const { key, record } = plan;
-      if (outcome.kind !== 'created' || !referenced.has(key.collection) || this.kept.size >= MAX_KEPT) continue;
+      if (!referenced.has(key.collection)) continue;
+      if (outcome.kind === 'notCarried' && this.notCarried.size < MAX_KEPT) this.notCarried.add(documentPath(key));
+      if (outcome.kind !== 'created' || this.kept.size >= MAX_KEPT) continue;
       const { orgId, section } = record;
       const partition = sectionPartition(orgId, section);
       this.kept.set(documentPath(key), { id: key.id, orgId, partition, createdAt: this.stamp });
     }
+  }
+
+  /** Whether the import does not carry the record under a key. */
+  lacks(key: DocumentKey): boolean {
+    return this.notCarried.has(documentPath(key));
   }
 
   /** Finds the records under some keys; returns them by path. */

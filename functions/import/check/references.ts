@@ -7,7 +7,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { type PlannedReference, planRecord, referenceField } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
-import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { hasStoredContent } from '../decide/comparison.ts';
 import type { Completed } from './completeRecords.ts';
 
@@ -21,13 +21,22 @@ export type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
  * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
- * whose parent is not imported.
+ * to a record that is not imported.
  */
 type Rejection = RecordIssue | 'notCarried';
 
-/** Finds the first reference that is missing, foreign or invalid. */
-export function findRejection({ plan: { record }, references }: Referring, found: Found): Rejection | undefined {
+/**
+ * Finds the first reference that is missing, foreign or invalid.
+ * @param isLeftOut whether the import does not carry the record under a key
+ */
+export function findRejection(
+  { plan: { record }, references }: Referring,
+  found: Found,
+  isLeftOut: (key: DocumentKey) => boolean,
+): Rejection | undefined {
   for (const reference of references) {
+    const isMissing = found.get(documentPath(reference.key)) === undefined;
+    if (isMissing && isLeftOut(reference.key)) return 'notCarried';
     const rejected = checkReference(reference, references, found, record);
     if (rejected === undefined) continue;
     return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;

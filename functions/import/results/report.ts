@@ -157,26 +157,32 @@ function hasAny(counts: Counts): boolean {
   return Object.keys(counts).length > 0;
 }
 
+/** Returns a record's entry in the lists of success: its ids as the file has them, and lists as they are stored. */
 function successEntry(
   { given, json, orgId }: OrganisationRecord,
   entry: readonly string[] | Readonly<Record<string, string>>,
 ) {
   if (Array.isArray(entry)) return entry.map((path: string) => textAt(given ?? json, path, orgId)).join('_');
-  return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(given ?? json, path)]));
+  const values = Object.entries(entry).map(([name, path]) => {
+    const stored = valueAt(json, path);
+    return [name, Array.isArray(stored) ? stored : valueAt(given ?? json, path)] as const;
+  });
+  return Object.fromEntries(values);
 }
 
 const NO_WARNINGS: readonly ImportWarning[] = [];
 
 function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
-  const { section, unknown, adjustment, dropped } = record;
+  const { section, unknown, adjustment, dropped, leftOut } = record;
   if (outcome.kind === 'failed') return NO_WARNINGS;
   const ofRecord = section.warnings?.(record) ?? [];
   const { warnings: fromStore = [] } = outcome;
-  const isPlain = unknown.values.length === 0 && adjustment === undefined && dropped === undefined;
+  const isPlain = unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut) === undefined;
   if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
   return toWarnings(record, [
     ...lostValues(record),
     ...droppedTexts(record),
+    ...leftOutElements(record),
     adjustment?.warning,
     ...ofRecord,
     ...fromStore,
@@ -197,4 +203,8 @@ function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
 
 function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
   return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
+}
+
+function leftOutElements({ leftOut = [] }: OrganisationRecord): RecordWarning[] {
+  return leftOut.map(({ field, problem }) => warn('element_invalid', { field, problem }));
 }

@@ -12,41 +12,43 @@ const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_CREATION', '3'],
 ]);
 
-// ZITADEL counts the actions that it finds, so the same one twice is one too few.
 const actionsMissing: RecordIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
+
+/** The section of the actions of triggers. */
+export const triggerActionSection: Section = {
+  name: 'triggerActions',
+  collection: 'triggerActions',
+  phase: 2,
+  zitadelStep: 'flows',
+  key: ['$orgId', 'flowType', 'triggerType'],
+  zitadel: {
+    records: [
+      {
+        does: 'exports not',
+        text: 'no export of ZITADEL has flows other than external and internal authentication',
+        when: (id) => !/^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/.test(id),
+      },
+    ],
+    unexported: ['flows other than external and internal authentication'],
+  },
+  v1: { convert: stringifyNumbers },
+  values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds), actionIds: distinct },
+  check: checkTriggerAction,
+  references: [own({ collection: 'actions', key: ['actionIds[]'], missing: actionsMissing })],
+  error: {
+    type: 'trigger_action',
+    id: ['flowType', 'triggerType'],
+    exists: { id: 'COMMAND-Nfh52', key: 'Errors.Flow.AlreadyExists' },
+  },
+  success: {
+    field: 'triggerActions',
+    entry: { flowType: 'flowType', triggerType: 'triggerType', actionIds: 'actionIds' },
+  },
+};
 
 /** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
-  {
-    name: 'triggerActions',
-    collection: 'triggerActions',
-    phase: 2,
-    zitadelStep: 'flows',
-    key: ['$orgId', 'flowType', 'triggerType'],
-    zitadel: {
-      records: [
-        {
-          does: 'exports not',
-          text: 'no export of ZITADEL has flows other than external and internal authentication',
-          when: (id) => !/^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/.test(id),
-        },
-      ],
-      unexported: ['flows other than external and internal authentication'],
-    },
-    v1: { convert: stringifyNumbers },
-    values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds) },
-    check: checkTriggerAction,
-    references: [own({ collection: 'actions', key: ['actionIds[]'], missing: actionsMissing })],
-    error: {
-      type: 'trigger_action',
-      id: ['flowType', 'triggerType'],
-      exists: { id: 'COMMAND-Nfh52', key: 'Errors.Flow.AlreadyExists' },
-    },
-    success: {
-      field: 'triggerActions',
-      entry: { flowType: 'flowType', triggerType: 'triggerType', actionIds: 'actionIds' },
-    },
-  },
+  triggerActionSection,
   {
     name: 'actions',
     inner: 'action',
@@ -71,14 +73,20 @@ const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['4', ['6']],
 ]);
 
-/** Checks that a trigger action names a flow, a trigger of that flow and at least one action, each once. */
+/** Checks that a trigger action names a flow, a trigger of that flow and at least one action. */
 function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
   const allowed = flowTriggers.get(flowType);
   if (allowed === undefined) return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
   const isAllowed = allowed.some((trigger) => trigger === triggerType);
   if (!isAllowed) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
-  if (!Array.isArray(actionIds)) return { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };
-  return new Set(actionIds).size < actionIds.length ? actionsMissing : undefined;
+  return Array.isArray(actionIds) ? undefined : { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };
+}
+
+/** Removes repeated actions. ZITADEL counts the actions that it finds, and rejects a trigger that has one twice. */
+function distinct(value: unknown): { readonly value: unknown } {
+  if (!Array.isArray(value)) return { value };
+  const actions = [...new Set(value)];
+  return { value: actions.length === value.length ? value : actions };
 }
 
 /** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */

@@ -202,12 +202,3 @@ async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): P
     stored.get(documentPath(grantOf(userGrant))) === undefined;
   return new Set(userGrants.filter(isNeedless));
 }
-
-/** The collection of the roles of projects. */
-export const ROLES = 'projectRoles';
-
-/** The fields of the sections of grants that have their roles. */
-export const rolesFields: ReadonlyMap<Section, string> = new Map([
-  [projectGrantSection, 'projectGrant.roleKeys'],
-  [userGrantSection, 'roleKeys'],
-]);

@@ -97,6 +97,7 @@ export const policySections: readonly Section[] = [
         'multiFactors[]': droppedUnless(isSpecified),
         'idps[]': dropUnspecifiedOwner,
       },
+      lenientLists: ['idps'],
       v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
       exported: {
         providers: (policy) => textsAt(policy, 'idps[].idpId', ''),

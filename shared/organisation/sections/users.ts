@@ -69,6 +69,7 @@ export const humanUserSection: Section = {
     },
   ],
   nested: nestedLinks,
+  lenientLists: [nestedLinks.list],
   check: checkPerson,
   credentials: Object.values(personCredentials),
   values: {

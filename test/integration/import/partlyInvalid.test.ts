@@ -106,7 +106,65 @@ describe('a record with an invalid element', () => {
     });
   });
 
-  it('is a project that is granted to its own organisation: its user grants are grants of the project', async () => {
+  it('is a trigger that keeps its existing actions, each once', async () => {
+    const action = (actionId: string) => ({ actionId, action: { name: actionId, script: 's', timeout: '1s' } });
+    const trigger = (flowType: string, ...actionIds: string[]) => ({ flowType, triggerType: '1', actionIds });
+    const { errors, summary, again, org } = await imported(
+      organisation('O', {
+        actions: [action('a'), action('b')],
+        triggerActions: [trigger('1', 'a', 'gone', 'a', 'b'), trigger('3', 'gone')],
+      }),
+    );
+    expect(errors).toEqual([expect.objectContaining({ type: 'trigger_action', id: '3_1' })]);
+    expect(summary.warnings).toContainEqual(
+      expect.objectContaining({
+        id: '1_1',
+        reason: 'action_dropped',
+        message: 'imported without "gone" of actionIds: the organisation lacks the action',
+      }),
+    );
+    expect(org?.triggerActions).toEqual([trigger('1', 'a', 'b')]);
+    expect(again.summary).toMatchObject({ created: {}, unchanged: { actions: 2, triggerActions: 1 } });
+  });
+
+  it('is a person or a login policy without the invalid links to identity providers', async () => {
+    const link = (configId: string, externalUserId = 'x') => ({ configId, externalUserId, displayName: 'x' });
+    const idp = (idpId: string) => ({ idpId, ownerType: 'IDP_OWNER_TYPE_ORG' });
+    const oidc = { name: 'I', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' };
+    const { errors, summary, again, org } = await imported(
+      organisation('O', {
+        oidcIdps: [{ idpId: 'I', idp: oidc }],
+        humanUsers: [person('A', { idps: [link(''), link('I'), link('I', ''), { configId: 7 }, { configId: 8 }] })],
+        loginPolicy: { forceMfa: true, idps: [idp(''), idp('I')] },
+      }),
+    );
+    expect(errors).toBeUndefined();
+    const missing = 'missing or empty: expected 1 to 200 characters';
+    const leftOut = (id: string, field: string, problem: string) =>
+      expect.objectContaining({
+        id,
+        reason: 'element_invalid',
+        message: `imported without ${field}, which is not valid: ${problem}`,
+      });
+    expect(summary.warnings).toEqual(
+      expect.arrayContaining([
+        leftOut('A', 'user.idps[0]', `configId: ${missing}`),
+        leftOut('A', 'user.idps[4]', 'configId: expected text, such as "text"'),
+        leftOut('O', 'idps[0]', `idpId: ${missing}`),
+      ]),
+    );
+    expect(org).toMatchObject({ loginPolicy: { forceMfa: true, idps: [{ idpId: 'I' }] }, userLinks: [{ idpId: 'I' }] });
+    expect(again.summary).toMatchObject({ created: {}, unchanged: { humanUsers: 1, userLinks: 1, loginPolicy: 1 } });
+  });
+
+  it('is a person who keeps an invalid field of their own as an error, even beside an invalid link', async () => {
+    const { reasons } = await imported(
+      organisation('O', { humanUsers: [person('A', { userName: '', idps: [{ configId: '' }] })] }),
+    );
+    expect(reasons).toMatchObject([{ type: 'human_user', reason: 'value_invalid' }]);
+  });
+
+  it('is a project that is granted to its own organisation: its user grants are grants of the project, without members', async () => {
     const { errors, summary, again, org } = await imported(
       organisation('O', {
         humanUsers: [person('A')],
@@ -114,10 +172,11 @@ describe('a record with an invalid element', () => {
         projectRoles: [{ projectId: 'P', roleKey: 'reader', displayName: 'Reader' }],
         projectGrants: [{ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'O', roleKeys: ['reader'] } }],
         userGrants: [{ userId: 'A', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] }],
+        projectGrantMembers: [{ userId: 'A', projectId: 'P', grantId: 'G', roles: ['PROJECT_GRANT_OWNER'] }],
       }),
     );
     expect(errors).toBeUndefined();
-    expect(summary.notCarried).toEqual({ projectGrants: 1 });
+    expect(summary.notCarried).toEqual({ projectGrants: 1, projectGrantMembers: 1 });
     expect(summary.warnings).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ type: 'project_grant', id: 'O_P_O', reason: 'grant_to_itself' }),

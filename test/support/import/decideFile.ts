@@ -41,6 +41,7 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
     const stamp = stamps.next();
     const decided = decide(batch, stored, rules, stamp);
     expect(decide(batch, stored, rules, stamp), 'the same values decided again').toEqual(decided);
+    context.created.add(decided.records);
     await store.commit(decided.writes);
     for (const { plan, outcome } of decided.records) report.add(plan.record, outcome);
   };

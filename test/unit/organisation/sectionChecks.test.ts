@@ -60,7 +60,6 @@ const invalid: readonly (readonly [section: string, issue: string, ...records: J
     'COMMAND-Dfgh6 Errors.Flow.WrongTriggerType',
     ...[trigger('1', undefined), trigger('1', '01'), trigger('1', '4'), trigger('2', '1')],
   ],
-  ['triggerActions', 'COMMAND-dg422 Errors.Flow.ActionIDsNotExist', trigger('1', '1', ['a', 'b', 'a'])],
   ['triggerActions', 'COMMAND-Nfh52 Errors.Flow.NoChanges', { flowType: '1', triggerType: '1' }],
   ['machineKeys', 'COMMAND-5F3h1 Errors.User.Machine.Key.Invalid', key('none'), key(pem.slice(0, 80))],
   ['machineKeys', 'DOMAIN-dv3t5 Errors.AuthNKey.ExpireBeforeNow', key(pem, '2026-11-20T23:59:59Z')],

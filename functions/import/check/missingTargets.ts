@@ -1,0 +1,52 @@
+// Grants with roles that their projects or project grants lack, and triggers with actions that their organisations lack.
+
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
+import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
+import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
+import type { PlannedReference } from '../../../shared/organisation/recordPlan.ts';
+import { partialReferences } from '../../../shared/organisation/sections/partialReferences.ts';
+import { type Collection, documentPath } from '../../../shared/store/store.ts';
+import type { Found, Referring } from './references.ts';
+
+/**
+ * Removes the missing roles of a grant, or the missing actions of a trigger, with a warning, if others remain: a grant with
+ * fewer roles gives no more than the source gave.
+ * @param found the targets of its references
+ */
+export function withoutMissingTargets(referring: Referring, found: Found): Referring {
+  const { plan, warnings, references } = referring;
+  const partial = partialReferences.get(plan.record.section);
+  if (partial === undefined) return referring;
+  const { field, collection, reason } = partial;
+  const granted = grantedRoles(referring, found);
+  const targets = referencesTo(collection, references);
+  const isMissing = ({ reference, key, targetId }: PlannedReference) => {
+    const target = found.get(documentPath(key));
+    const isForeign = reference.ifForeign !== undefined && target?.orgId !== plan.record.orgId;
+    return target === undefined || isForeign || granted?.has(targetId) === false;
+  };
+  const missing = new Set(targets.filter(isMissing));
+  if (missing.size === 0 || missing.size === targets.length) return referring;
+  const kept = targets.filter((target) => !missing.has(target)).map(({ targetId }) => targetId);
+  return {
+    plan: { ...plan, record: withChanges(plan.record, new Map([[field, kept]])) },
+    warnings: [...warnings, ...Array.from(missing, ({ targetId }) => dropped(reason, targetId, field))],
+    references: references.filter((reference) => !missing.has(reference)),
+  };
+}
+
+function dropped(reason: 'role_dropped' | 'action_dropped', id: string, field: string): RecordWarning {
+  const value = JSON.stringify(id);
+  return reason === 'role_dropped' ? warn(reason, { role: value, field }) : warn(reason, { action: value, field });
+}
+
+function referencesTo(collection: Collection, references: readonly PlannedReference[]): readonly PlannedReference[] {
+  return references.filter(({ reference }) => reference.collection === collection);
+}
+
+/** Returns the roles of the project grant that a record uses; undefined if it uses none. */
+function grantedRoles({ plan, references }: Referring, found: Found): ReadonlySet<string> | undefined {
+  const [reference] = referencesTo('projectGrants', references);
+  const grant = reference && found.get(documentPath(reference.key));
+  return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', plan.record.orgId));
+}
