@@ -1,6 +1,7 @@
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
+import type { CertainIssues } from '../exports/emptyInstance.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
-import type { PlaceInspection } from '../exports/inspectPlace.ts';
+import type { FileUser, PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
 import {
   eventsOption,
@@ -11,7 +12,7 @@ import {
   secretOptions,
 } from '../places/placeOptions.ts';
 import { defineCommand, type Output, required } from '../terminal/command.ts';
-import { firstNotices, type Notice, noticeLines, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { firstNotices, noticeLines, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { words } from '../terminal/nouns.ts';
 import { counted, countList, hashLine, numberText } from '../terminal/numberTexts.ts';
 import { section } from '../terminal/terminal.ts';
@@ -32,12 +33,16 @@ export const inspectCommand = defineCommand({
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptionsOf(call), onUnexported };
-    const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
+    const output = progressOutput(call);
+    const { findCertainIssues, noIssues } = await import('../exports/emptyInstance.ts');
+    let issues = noIssues;
+    const use: FileUser = async (file, inspection) => {
+      issues = await findCertainIssues(file, inspection, options, output, call.signal);
+    };
+    const inspection = await inspectPlace(place, options, facts, output, call.signal, undefined, use);
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
-    const { stateWarnings } = await import('../../shared/exportFile/fileWarnings.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
-    const warnings = stateWarnings(inspection);
-    return inspectOutput(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));
+    return inspectOutput(place, { ...inspection, unexported, issues }, facts, requestLines(inspection.request));
   },
 });
 
@@ -53,10 +58,10 @@ function inspectOutput(
     losses,
     notices,
     unexported,
-    warnings,
+    issues,
   }: PlaceInspection & {
     readonly unexported: readonly UnexportedOrganisation[];
-    readonly warnings: readonly Notice[];
+    readonly issues: CertainIssues;
   },
   facts: FileFacts,
   requested: readonly string[],
@@ -77,8 +82,9 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...withoutEmpty({ errors: facts.invalid.entries, warnings, unexported, losses, notices }),
-    ...(facts.invalid.omitted === 0 ? {} : { errorsOmitted: facts.invalid.omitted }),
+    ...withoutEmpty({ errors: issues.errors, warnings: issues.warnings, unexported, losses, notices }),
+    ...(issues.errorsOmitted === 0 ? {} : { errorsOmitted: issues.errorsOmitted }),
+    ...(issues.warningsOmitted === 0 ? {} : { warningsOmitted: issues.warningsOmitted }),
   };
   const origin =
     manifest === undefined
@@ -90,7 +96,7 @@ function inspectOutput(
     origin,
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
-    ...noticeSection('error', facts.invalid.entries, facts.invalid.omitted),
+    ...noticeSection('error', issues.errors, issues.errorsOmitted),
     ...section(
       'Sections',
       [...sections].map(([one, of]) => `${words(one)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`),
@@ -99,11 +105,11 @@ function inspectOutput(
     hashLine(hashFormats),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
-    ...noticeSection('warning', warnings, 0, firstNotices(notices)),
+    ...noticeSection('warning', issues.warnings, issues.warningsOmitted, firstNotices(notices)),
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];
-  const isComplete = unexported.length === 0 && facts.invalid.size === 0;
+  const isComplete = unexported.length === 0 && issues.errors.length === 0;
   return { json, text, exitStatus: () => (isComplete ? 'done' : 'listed') };
 }
 

@@ -1,14 +1,11 @@
 // Facts about the content of an export file, collected while it is read.
 
-import type { ImportError } from '../../functions/import/contract.ts';
-import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { noSecrets, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
-import { MAX_LISTED_ISSUES, toRecordError } from '../../shared/organisation/recordErrors.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import type { ExportedRequest } from './recordCounter.ts';
@@ -77,8 +74,6 @@ export class FileFacts implements RecordVisitor {
   /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
-  /** The invalid records, which no import takes. */
-  readonly invalid = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   private lists = newLists();
 
   add(record: OrganisationRecord): void {
@@ -88,10 +83,7 @@ export class FileFacts implements RecordVisitor {
     const { passwordHash } = credentials;
     if (passwordHash !== undefined) increase(this.hashFormats, hashVerification(passwordHash).format);
     this.secrets.add(record);
-    if (record.invalid !== undefined) {
-      this.invalid.add(toRecordError(record, record.invalid));
-      return;
-    }
+    if (record.invalid !== undefined) return;
     const document = { id: recordKey(record).id, ...storedFields(record) };
     for (const list of [this.lists.ours, this.lists.zitadel]) list.addRecord(section, document);
   }
@@ -99,7 +91,6 @@ export class FileFacts implements RecordVisitor {
   reset(): void {
     this.sections.clear();
     this.secrets.reset();
-    this.invalid.clear();
     [this.hashFormats, this.lists] = [{}, newLists()];
   }
 

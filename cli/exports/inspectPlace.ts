@@ -7,7 +7,7 @@ import { rejection } from '../http/serverErrors.ts';
 import { interruptible, isUsageError, NOTHING_CHANGED } from '../terminal/command.ts';
 import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { makeRepeatable, notIntact } from './fileContent.ts';
-import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
+import type { ExportFile, Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
 import { countedContent, meterOf } from './trackTransfer.ts';
 
@@ -23,9 +23,13 @@ export interface PlaceInspection extends Inspection {
   readonly notices: readonly string[];
 }
 
+/** Uses a validated file, which can be read again. */
+export type FileUser = (file: ExportFile, inspection: Inspection) => Promise<void>;
+
 /**
  * Reads and validates the export of a place, record by record.
  * @param label the name of the phase in the progress
+ * @param use uses the file afterwards
  * @throws IdentityError for an invalid export file or a manifest mismatch; InterruptedError when the signal aborts
  */
 export function inspectPlace(
@@ -35,24 +39,28 @@ export function inspectPlace(
   output: ProgressOutput,
   signal: AbortSignal,
   label = `reading ${name}`,
+  use: FileUser = async () => {},
 ): Promise<PlaceInspection> {
   return interruptible(signal, NOTHING_CHANGED, async () => {
+    await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name);
-    await using content = await readExport(options, signal);
     // The content must outlast the phase.
-    return await trackPhase(output, label, meterOf(content, counter), async () => {
-      await using file = await makeRepeatable(countedContent(content, counter), signal);
+    const content = resources.use(await readExport(options, signal));
+    const { file, inspection } = await trackPhase(output, label, meterOf(content, counter), async () => {
+      const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));
       try {
         // A file contains all organisations, so they are selected here.
         const inspection = await inspect(file, signal, {
           isSelected: organisationFilter(options),
           ...(visitor === undefined ? {} : { visitor }),
         });
-        const { losses = [], notices = [] } = content;
-        return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
+        return { file, inspection };
       } catch (error) {
         throw hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error) ? notIntact(name, rejection(error)) : error;
       }
     });
+    await use(file, inspection);
+    const { losses = [], notices = [] } = content;
+    return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
   });
 }

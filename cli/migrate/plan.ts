@@ -10,6 +10,8 @@ import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { combinePairs, compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
+import { findCertainIssues } from '../exports/emptyInstance.ts';
+import { makeRepeatable } from '../exports/fileContent.ts';
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
@@ -40,10 +42,10 @@ export interface MadePlan {
 /** Compares the export with the target, and tries its import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { inspection, targetDigest, credentials, presence, leftToDo, invalid, found } = await surveyExport(run, sides);
+  const { inspection, targetDigest, credentials, presence, leftToDo, found } = await surveyExport(run, sides);
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
-  const [refused, refusedOmitted] = trial === undefined ? [invalid.entries, invalid.omitted] : [errors, errorsOmitted];
+  const [refused, refusedOmitted] = trial === undefined ? await findRefused(run, inspection) : [errors, errorsOmitted];
   const { bytes, leftOut } = run.exported;
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
@@ -129,7 +131,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     undoneOmitted: undone?.people.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
   const leftToDo = facts.leftToDo(inspection.request, isZitadel, settings);
-  return { inspection, targetDigest, credentials, presence, leftToDo, invalid: facts.invalid, found };
+  return { inspection, targetDigest, credentials, presence, leftToDo, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */
@@ -182,6 +184,15 @@ async function tryImport(run: MigrationRun, { place }: OpenSide) {
   }
 }
 
+/** Finds what no instance imports, if the target cannot try the import. */
+async function findRefused(run: MigrationRun, inspection: PlaceInspection) {
+  await using content = await run.openExport();
+  await using file = await makeRepeatable(content, run.signal);
+  const options = stagedOptions(run.settings);
+  const { errors, errorsOmitted } = await findCertainIssues(file, inspection, options, run.output, run.signal);
+  return [errors, errorsOmitted] as const;
+}
+
 /** Describes what passes through the bucket of an instance. */
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
@@ -196,7 +207,7 @@ function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} cannot try an import as large as this one: only the result will list what it refuses`;
+  const message = `${place.name} cannot try an import as large as this one: the plan lists what no instance imports, the result also what conflicts with its records`;
   return [{ status: 'warning', message }];
 }
 

@@ -2,7 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { identity, identityResult } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { readResult } from '../../support/migrations/migrating.ts';
 import { databaseOptions, placeOfLocation } from '../../support/places/locations.ts';
@@ -115,5 +117,37 @@ describe('an inspection of a file', () => {
   ])('lists what will not work or is not carried: %s', async (name, line) => {
     const { code, stdout } = await identity(['inspect', await stored(await report(name))]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(line) });
+  });
+
+  it('lists what no instance imports, and not what depends on the target', async () => {
+    const member = (userId: string) => ({ userId, roles: ['ORG_OWNER'] });
+    const domain = (domainName: string) => ({ domainName, isVerified: true, isPrimary: true });
+    const machineUsers = [{ userId: 'bot', user: { userName: 'bot', name: 'Bot' } }];
+    const machineKey = { keyId: 'K', userId: 'bot', type: 'KEY_TYPE_JSON', publicKey: 'bm8gUEVN' };
+    const orgs = [
+      organisation('north', {
+        domains: [domain('north.example')],
+        humanUsers: [person('ann'), person('bob', { userName: 'bob' }), person('ann', { nickName: 'other' })],
+        machineUsers,
+        machineKeys: [machineKey],
+        orgMembers: [member('ann'), member('elsewhere')],
+      }),
+      organisation('south', {
+        humanUsers: [person('zoe', { userName: 'BOB' }), person('max', { userName: 'max@north.example' })],
+      }),
+      organisation('NORTH'),
+    ];
+    const file = await stored(Buffer.from(JSON.stringify({ orgs })));
+    const inspected = await identityResult(['inspect', file]);
+    const found = z.looseObject({ errors: z.array(z.looseObject({ id: z.string(), reason: z.string() })) });
+    const expected = ['ann record_repeated', 'zoe login_name_taken', 'max domain_reserved', 'K key_invalid'];
+    const { errors: listed } = found.parse(inspected);
+    expect(inspected.code).toBe(3);
+    expect(listed.map(({ id, reason }) => `${id} ${reason}`).sort()).toEqual([...expected, 'NORTH name_taken'].sort());
+    const { stdout } = await identity(['inspect', file, '--org', 'south']);
+    expect(stdout).not.toContain('Errors');
+    const into = join(await testDirectory(), 'into.json');
+    const planned = await identity(['migrate', '--from', file, '--to', into, '--with', 'all', '--dry-run', '--json']);
+    for (const id of ['ann', 'zoe', 'max', 'K', 'NORTH']) expect(planned.stdout).toContain(`"id":"${id}"`);
   });
 });
