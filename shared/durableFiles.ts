@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
-import { systemCode } from './systemCode.ts';
+import { systemCode, withFullPath } from './systemCode.ts';
 
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
@@ -56,9 +56,17 @@ const [LOCK, COPY] = ['lock', 'copy'];
 async function lockNewFile(path: string): Promise<Disposable> {
   // Created first, because SQLite does not return the system's error.
   await writeFile(path, '', { flag: 'wx', mode: OWNER_ONLY });
-  const lock = lockForProcess(path);
+  const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
   return lock;
+}
+
+function lockAt(path: string): Disposable | undefined {
+  try {
+    return lockForProcess(path);
+  } catch (error) {
+    throw withFullPath(error, path);
+  }
 }
 
 async function completeIn(folder: string, target: string, content: NewFileContent): Promise<void> {

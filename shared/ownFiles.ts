@@ -4,6 +4,7 @@ import { lstatSync, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
+import { decodeText } from './json/utf8Text.ts';
 
 /** The ways in which other users can access a file, with the remedies. */
 const exposures = {
@@ -63,7 +64,7 @@ export async function readOwnSecret(path: string, report: (problem: string) => v
   checkStatus(path, 'secret', await stat(path));
   await using file = await open(path);
   checkStatus(path, 'secret', await file.stat(), report);
-  return file.readFile('utf8');
+  return decodeText(await file.readFile());
 }
 
 function findExposure(path: string, status: Stats): keyof typeof exposures | undefined {

@@ -14,3 +14,16 @@ export function sqliteCode(reason: unknown): number | undefined {
 export function isStorageFull(reason: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(systemCode(reason));
 }
+
+const SQLITE_FULL = 13;
+
+/** Whether an error of SQLite means that one of its files cannot grow. */
+export function isDatabaseFull(reason: unknown): boolean {
+  return sqliteCode(reason) === SQLITE_FULL;
+}
+
+/** Returns the system's error with the path in place of SQLite's error of a full disk; returns others unchanged. */
+export function withFullPath(reason: unknown, path: string): unknown {
+  if (!isDatabaseFull(reason)) return reason;
+  return Object.assign(new Error(`ENOSPC: no space left, ${path}`, { cause: reason }), { code: 'ENOSPC', path });
+}

@@ -1,6 +1,7 @@
 // The commands on OTP e-mail factors.
 
 import { readFile } from 'node:fs/promises';
+import { decodeText } from '../../shared/json/utf8Text.ts';
 import type { Match, People } from '../open/people.ts';
 import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
 import {
@@ -85,11 +86,26 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
 
 /** @throws IdentityError USAGE_INVALID for a call that specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
-  const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
+  const lines =
+    file === undefined
+      ? []
+      : decodeText(await readList(file))
+          .split(/[\r\n]/)
+          .map((line) => line.trim());
   const listed = lines.filter((line) => line !== '' && !line.startsWith('#'));
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
   if (users.length > 0) return users;
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
+}
+
+/** @throws the system's error, with the file's path */
+async function readList(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    // The error of a directory has no path.
+    throw error instanceof Error ? Object.assign(error, { path: file }) : error;
+  }
 }
 
 const removalOutcomes = {

@@ -4,7 +4,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
 import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
-import { sqliteCode } from '../../shared/systemCode.ts';
+import { isDatabaseFull } from '../../shared/systemCode.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
@@ -33,7 +33,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   // Only the database of temporary data reports this without an error of the store.
-  if (sqliteCode(error) === SQLITE_FULL) return describeError(spoolFull({ directory: tmpdir() }));
+  if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
 }
@@ -61,17 +61,34 @@ export function writtenText(error: unknown): string | undefined {
   return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
 }
 
-const SQLITE_FULL = 13;
-
 /** Whether the operating system or SQLite created the error. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-function systemText(error: NodeJS.ErrnoException): string {
-  return error.code === 'ENOENT' && error.path !== undefined
-    ? `${error.path} does not exist: check the name`
-    : error.message;
+/** The problems with a file, by the system's codes, each with the remedy. */
+const fileProblems: ReadonlyMap<string | undefined, (path: string) => string> = new Map([
+  ['ENOENT', (path) => `${path} does not exist: check the name`],
+  ['ENOTDIR', (path) => `a part of ${path} is not a directory: check the name`],
+  ['EISDIR', (path) => `${path} is a directory: specify a file`],
+  ['EACCES', denied],
+  ['EPERM', denied],
+  ['EROFS', (path) => `${path} is on a read-only file system: specify another place`],
+  ['ENOSPC', full],
+  ['EDQUOT', full],
+]);
+
+function denied(path: string): string {
+  return `this user has no access to ${path}: change the permissions of the file or its directories, or run the command as its owner`;
+}
+
+function full(path: string): string {
+  return `the disk of ${path} is full: free space there, then repeat the command`;
+}
+
+function systemText({ code, path, message }: NodeJS.ErrnoException): string {
+  const problem = path === undefined ? undefined : fileProblems.get(code)?.(path);
+  return problem ?? message;
 }
 
 function unexpectedText(error: unknown, logLevel: string | undefined): string {

@@ -22,6 +22,11 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Decodes a text in UTF-8 or UTF-16, without byte order mark, as Windows stores lists and tokens. */
+export function decodeText(content: Uint8Array): string {
+  return new TextDecoder(utf16Encoding(content)).decode(content);
+}
+
 /** Recognises UTF-16 by its mark, or by the zeros beside the first two characters, which are ASCII in JSON. */
 function utf16Encoding([first, second, third, fourth]: Uint8Array): Utf16 | undefined {
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -1,6 +1,6 @@
 // Locations of databases, and opening the store at a location.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/storeErrors.ts';
@@ -28,7 +28,7 @@ export type StoreLocation = (
 
 /** Whether the database exists; opening creates only embedded ones. */
 export function hasDatabase({ directory }: StoreLocation): boolean {
-  return directory === undefined || existsSync(databaseFile(directory));
+  return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { notInstanceFile } from '../../errors/commandErrors.ts';
 import { databaseFormatUnsupported, formatText, storeReadOnly } from '../../errors/storeErrors.ts';
 import { log } from '../../log.ts';
 import { checkOwn, checkStatus } from '../../ownFiles.ts';
-import { systemCode } from '../../systemCode.ts';
+import { systemCode, withFullPath } from '../../systemCode.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
@@ -196,7 +196,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
     makeDirectory(dirname(target));
     await completeFile(target, write, warn);
   } catch (reason) {
-    throw isDamaged(reason) ? notInstanceFile() : fromSqliteError(reason);
+    throw isDamaged(reason) ? notInstanceFile() : fromSqliteError(withFullPath(reason, target));
   }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
-import { sqliteCode } from '../../systemCode.ts';
+import { isDatabaseFull, sqliteCode } from '../../systemCode.ts';
 
 /** A connection to a database file. It caches prepared statements. */
 export interface SqliteConnection {
@@ -119,9 +119,13 @@ export function withStoreErrors<Result>(work: () => Result): Result {
   }
 }
 
+const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
+
 /** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
 export function fromSqliteError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable({}, { cause: reason });
   const { success, data } = sqliteError.safeParse(reason);
-  return success ? storeFailed({ reason: data.errstr }, { cause: reason }) : reason;
+  if (!success) return reason;
+  const isFull = isDatabaseFull(reason);
+  return storeFailed({ reason: isFull ? DISK_FULL : data.errstr }, { cause: reason });
 }

@@ -146,6 +146,13 @@ describe.each(names)('what others could have written: %s', (name) => {
   });
 });
 
+it('a data directory that cannot be examined does not count as one without an instance', async () => {
+  const link = join(await testDirectory(), 'link');
+  await symlink(link, link);
+  const { code, stderr } = await identity(['org', 'list', '--data', link]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ELOOP') });
+});
+
 it.skipIf(!isRoot)('a named pipe of another user is not believed (skipped without root)', async () => {
   // Anybody can write there.
   const folder = await mkdtemp('/dev/shm/identity-test-');

@@ -79,6 +79,21 @@ describe('otp-email remove in a database', () => {
     expect(await withFactor()).toEqual([]);
   });
 
+  it.each(['utf16le', 'utf8'] as const)('reads people and a token as Windows stores them: in %s', async (encoding) => {
+    const { ada, ben, url, token } = await newInstance();
+    const directory = await testDirectory();
+    const list = join(directory, 'people.txt');
+    const tokenFile = join(directory, 'owner.pat');
+    await writeFile(list, Buffer.from(`\ufeffada-${ada}@example.com\r\n${ben}\r\n`, encoding));
+    await writeFile(tokenFile, Buffer.from(`\ufeff${token}\r\n`, encoding), { mode: 0o600 });
+    const call = ['otp-email', 'remove', '--file', list, url, '--token-file', tokenFile, '--dry-run'];
+    const { code, stdout } = await identity(call);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/: would be removed\n.*: would be removed\n/),
+    });
+  });
+
   it('finds people by the domain of their e-mail address in ASCII and in its own letters', async () => {
     const { url, token, database, remove } = await newInstance();
     const mailbox = (id: string, address: string) => person(id, { email: { email: address } });

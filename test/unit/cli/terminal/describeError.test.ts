@@ -20,6 +20,22 @@ describe('a fault', () => {
     expect(describeError(error)).toEqual({ message: error.message, exitStatus });
   });
 
+  it.each([
+    ['ENOENT', 'missing.json does not exist: check the name'],
+    ['EISDIR', 'missing.json is a directory: specify a file'],
+    [
+      'EACCES',
+      'this user has no access to missing.json: change the permissions of the file or its directories, or run',
+    ],
+    ['EPERM', 'this user has no access to missing.json: change'],
+    ['EROFS', 'missing.json is on a read-only file system: specify another place'],
+    ['ENOSPC', 'the disk of missing.json is full: free space there, then repeat the command'],
+    ['EIO', 'EIO: input/output error'],
+  ])('of the system names the file and the remedy: %s', (code, message) => {
+    const error = Object.assign(new Error('EIO: input/output error'), { code, path: 'missing.json' });
+    expect(describeError(error)).toEqual({ message: expect.stringContaining(message), exitStatus: 'failed' });
+  });
+
   it('shows an id from a caller escaped, in one line', () => {
     const { message } = describeError(userUnknown({ userId: '1\u001b[2J\nidentity: all is well' }));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
