@@ -1,3 +1,7 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { TextQueryMethod } from '@zitadel/proto/zitadel/object/v2/object_pb.js';
+import { type SearchQuerySchema, Type } from '@zitadel/proto/zitadel/user/v2/query_pb.js';
+import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { defaultExportOptions } from '../../functions/export/contract.ts';
 import { listUsers } from '../../shared/accounts/listing.ts';
@@ -15,7 +19,8 @@ import { responseError } from '../places/instanceResponses.ts';
 import { type InstanceSettings, overNetwork, type Server } from '../places/server.ts';
 import { type OpenInstance, type Surroundings, usageError } from '../terminal/command.ts';
 import { progressLines } from '../terminal/progress.ts';
-import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
+import { rpcClient } from '../zitadel/rpc.ts';
+import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 import { openRemote } from './remotePlace.ts';
 
@@ -111,42 +116,35 @@ function withId({ name }: DatabasePlace, user: string): Match {
   );
 }
 
-const TEXT_EQUALS = 'TEXT_QUERY_METHOD_EQUALS_IGNORE_CASE';
-const foundUsers = z.looseObject({
-  result: z
-    .array(
-      z.looseObject({
-        userId: z.string(),
-        details: z.looseObject({ resourceOwner: z.string().default('') }).prefault({}),
-        username: z.string().default(''),
-        loginNames: z.array(z.string()).default([]),
-        human: z.looseObject({ email: z.looseObject({ email: z.string().default('') }).prefault({}) }).prefault({}),
-      }),
-    )
-    .default([]),
-});
-
 /** Finds people with the search of users, which every release with `/v2/users` has. */
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Match[]>> {
   const search = new PersonSearch(users);
+  const service = rpcClient(connection, UserService);
   for (const user of users) {
-    const anyOf = [
-      { inUserIdsQuery: { userIds: [user] } },
-      ...spellings(user).flatMap((name) => [
-        { userNameQuery: { userName: name, method: TEXT_EQUALS } },
-        { emailQuery: { emailAddress: name, method: TEXT_EQUALS } },
-        { loginNameQuery: { loginName: name, method: TEXT_EQUALS } },
-      ]),
-    ];
-    const queries = [{ typeQuery: { type: 'TYPE_HUMAN' } }, { orQuery: { queries: anyOf } }];
-    const call = { method: 'POST', path: '/v2/users', body: JSON.stringify({ queries }) } as const;
-    for (const found of (await request(connection, call, foundUsers)).result) {
-      const { userId, details, username, human, loginNames } = found;
-      search.add({ userId, orgId: details.resourceOwner, userName: username, email: human.email.email, loginNames });
+    const { result } = await service.listUsers({ queries: [onlyPeople, orQuery(user)] });
+    for (const { userId, details, username, type, loginNames } of result) {
+      const email = type.case === 'human' ? (type.value.email?.email ?? '') : '';
+      search.add({ userId, orgId: details?.resourceOwner ?? '', userName: username, email, loginNames });
     }
   }
   return search.found;
+}
+
+type SearchQuery = MessageInitShape<typeof SearchQuerySchema>;
+
+const onlyPeople: SearchQuery = { query: { case: 'typeQuery', value: { type: Type.HUMAN } } };
+const method = TextQueryMethod.EQUALS_IGNORE_CASE;
+
+/** Returns the query of the people who have an id, a name or an e-mail address. */
+function orQuery(user: string): SearchQuery {
+  const named = spellings(user).flatMap((name): SearchQuery[] => [
+    { query: { case: 'userNameQuery', value: { userName: name, method } } },
+    { query: { case: 'emailQuery', value: { emailAddress: name, method } } },
+    { query: { case: 'loginNameQuery', value: { loginName: name, method } } },
+  ]);
+  const withId: SearchQuery = { query: { case: 'inUserIdsQuery', value: { userIds: [user] } } };
+  return { query: { case: 'orQuery', value: { queries: [withId, ...named] } } };
 }

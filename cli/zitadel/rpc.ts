@@ -1,7 +1,7 @@
 // Calls of a ZITADEL over gRPC-Web.
 
-import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
-import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
+import type { DescMessage, DescMethod, DescMethodUnary, DescService, MessageInitShape } from '@bufbuild/protobuf';
+import { type Client, Code, ConnectError, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { createTransport } from '@connectrpc/connect/protocol-grpc-web';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -16,11 +16,13 @@ import {
 import { callServer, type HttpResponse } from '../http/httpClient.ts';
 import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
-import { MAX_RESPONSE_BYTES, plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
+import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
-// Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
-// characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
-// answers for the caller's own.
+// The gateway of REST rejects ids with slashes or with characters other than printable ASCII in paths, ignores such ids in
+// the header of the organisation, so that it answers for the caller's own, and limits responses to 4 MiB.
+
+/** The largest response, except that of an export. */
+const MAX_RESPONSE_BYTES = 64_000_000;
 
 /** The options of a call over gRPC-Web. */
 interface RpcOptions {
@@ -30,11 +32,6 @@ interface RpcOptions {
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
-
-/** A response over gRPC-Web, and the number of attempts. */
-type RpcResponse<Input extends DescMessage, Output extends DescMessage> = UnaryResponse<Input, Output> & {
-  readonly attempts: number;
-};
 
 /**
  * Calls an idempotent method, and retries it if the ZITADEL is unavailable.
@@ -46,7 +43,7 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
   method: DescMethodUnary<Input, Output>,
   message: MessageInitShape<Input>,
   { orgId, timeoutMs, maxBytes = MAX_RESPONSE_BYTES }: RpcOptions = {},
-): Promise<RpcResponse<Input, Output>> {
+): Promise<UnaryResponse<Input, Output>> {
   const headers = contextHeader(connection, orgId);
   const transport = webTransport(connection, maxBytes);
   const attempt = (signal: AbortSignal) => transport.unary(method, signal, undefined, headers, message);
@@ -54,7 +51,8 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
   return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
 }
 
-function callName({ parent, name }: DescMethod): string {
+/** Returns the name of a call in messages. */
+export function callName({ parent, name }: DescMethod): string {
   return `POST /${parent.typeName}/${name}`;
 }
 
@@ -75,12 +73,25 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
       const headers = Object.fromEntries(header);
       const call = { method: 'POST', path: new URL(url).pathname, token, headers, body } as const;
       const response = await callServer(origin, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
+      await requireRpc(response);
       const received = new Headers();
       for (const [name, value] of Object.entries(response.headers))
         if (typeof value === 'string') received.set(name, value);
       return { status: response.status, header: received, body: streamBody(response), trailer: new Headers() };
     },
   });
+}
+
+/** The statuses with which a gateway answers that has a page of its own, or that does not pass gRPC-Web on. */
+const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
+
+/** Requires that a response comes from a server of gRPC-Web. Connect would decode any content. */
+async function requireRpc(response: HttpResponse): Promise<void> {
+  const { 'content-type': type = '' } = response.headers;
+  if (type.startsWith('application/grpc-web') || !STATUSES_OF_OTHERS.has(response.status)) return;
+  await response[Symbol.asyncDispose]();
+  const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;
+  throw new ConnectError(`${problem}: let gateways pass gRPC-Web on to the ZITADEL`, Code.Unknown);
 }
 
 async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
@@ -120,7 +131,7 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   if (cause instanceof IdentityError) return cause;
   if (isUnavailable(error))
     return placeUnreachable({ place: origin, reason: cause === undefined ? message : connectionReason(cause) });
-  return zitadelCallFailed({ url: origin, call: callName(method), status: code, message });
+  return zitadelCallFailed({ url: origin, call: callName(method), status: Code[code], message });
 }
 
 /** The options of all calls of a client. */
@@ -129,9 +140,13 @@ interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
   readonly toError?: (error: unknown) => unknown;
 }
 
-/** Returns a transport for clients of a ZITADEL's services, which throw IdentityErrors. */
-export function rpcTransport(connection: ZitadelConnection, { orgId, toError }: ClientOptions = {}): Transport {
-  return {
+/** Returns a client of one of a ZITADEL's services, which throws IdentityErrors. */
+export function rpcClient<Service extends DescService>(
+  connection: ZitadelConnection,
+  service: Service,
+  { orgId, toError }: ClientOptions = {},
+): Client<Service> {
+  return createClient(service, {
     async unary(method, _signal, _timeoutMs, _headers, message) {
       try {
         return await callMethod(connection, method, message, { orgId });
@@ -140,7 +155,7 @@ export function rpcTransport(connection: ZitadelConnection, { orgId, toError }: 
       }
     },
     stream: () => Promise.reject(new Error('ZITADEL has no streams')),
-  };
+  });
 }
 
 /**
@@ -167,6 +182,19 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
   if (owner !== orgId) throw zitadelHeaderLost({ url: origin, orgId, answered: owner });
 }
 
+/**
+ * Returns the content of a response, which every ZITADEL sends.
+ * @throws IdentityError ZITADEL_CALL_FAILED without it
+ */
+export function requireContent<Value>(
+  { origin }: ZitadelConnection,
+  method: DescMethod,
+  value: Value | undefined,
+): Value {
+  if (value !== undefined) return value;
+  throw zitadelCallFailed({ url: origin, call: callName(method), status: 'OK', message: 'the response is empty' });
+}
+
 const RESULTS_PER_PAGE = 100;
 
 /** Reads one page of a search. */
@@ -176,7 +204,7 @@ export type SearchPage<Result> = (query: {
   readonly asc: boolean;
 }) => Promise<{ readonly result: readonly Result[] }>;
 
-/** Returns all results of a search, over gRPC-Web or REST. */
+/** Returns all results of a search. */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {

@@ -1,18 +1,11 @@
-// Calls of a ZITADEL over REST.
+// The connection to a ZITADEL: attempts at calls, and requests without a token.
 
 import { z } from 'zod';
-import {
-  placeTimedOut,
-  placeTokenForbidden,
-  placeTokenRejected,
-  placeUnreachable,
-  zitadelCallFailed,
-} from '../../shared/errors/placeErrors.ts';
+import { placeTimedOut, placeUnreachable, zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { connectionReason } from '../http/tls.ts';
-import { hasErrorId } from './errorIds.ts';
 
 /** A ZITADEL with the credentials for it, and the signal that ends calls. */
 export interface ZitadelConnection extends CallConnection {
@@ -31,64 +24,53 @@ export interface ZitadelConnection extends CallConnection {
 /** A ZITADEL with the credentials for it. */
 export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
-/** A call of ZITADEL's REST interface. Calls with an id in the path or in a header go over gRPC-Web instead. */
-export interface ZitadelCall {
+/** A request without a token, which recognises a ZITADEL or its release. All other calls go over gRPC-Web. */
+interface ZitadelRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** The call's own time limit, in milliseconds, after which it is not repeated. */
-  readonly timeoutMs?: number;
 }
 
-/** A response of a ZITADEL. */
-export interface ZitadelResponse {
+interface ZitadelResponse {
   readonly status: number;
   readonly text: string;
-  /** The number of attempts; each of them may have started an import. */
-  readonly attempts: number;
 }
 
 /** A ZITADEL restarts in under 5 s. Meanwhile its gateway returns 503, or connections are refused. */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 /** Two time limits of a call take about as long as the retries of a lost connection. */
 const TIMED_OUT_ATTEMPTS = 2;
-const UNAVAILABLE_STATUSES = new Set([502, 503]);
-/** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
-export const MAX_RESPONSE_BYTES = 64_000_000;
-
-/** The gateway's text for a message above its limit of 4 MiB. Calls over gRPC-Web do not pass the gateway. */
-export const MESSAGE_TOO_LARGE = 'received message larger than max';
+const UNAVAILABLE_STATUSES = new Set([429, 502, 503]);
+/** The largest response to a request without a token. */
+const MAX_RESPONSE_BYTES = 1_000_000;
 
 const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
- * Sends an idempotent call, and retries it if the ZITADEL is unavailable.
- * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's own
- * time limit
+ * Sends an idempotent request without a token, and retries it if the ZITADEL is unavailable.
+ * @throws IdentityError UNAVAILABLE, or for a response that is too large
  */
-export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelResponse> {
-  const { origin, token } = connection;
-  const { method, path, body, timeoutMs } = call;
+export async function send(
+  connection: ZitadelConnection,
+  { method, path, body }: ZitadelRequest,
+): Promise<ZitadelResponse> {
+  const { origin } = connection;
   const name = `${method} ${path}`;
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   const attempt = async (signal: AbortSignal) => {
-    await using response = await callServer(origin, { method, path, token, ...content }, signal);
+    await using response = await callServer(origin, { method, path, ...content }, signal);
     const { status } = response;
     const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw placeUnreachable({ place: origin, reason: connectionReason(error) });
     });
     if (bytes.length > MAX_RESPONSE_BYTES)
-      throw zitadelCallFailed({ url: origin, call: name, status, message: excess(MAX_RESPONSE_BYTES) });
+      throw zitadelCallFailed({ url: origin, call: name, status, message: 'the response is too large' });
     const text = bytes.toString();
-    if (isUnavailable(status, text)) throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
+    if (UNAVAILABLE_STATUSES.has(status))
+      throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
     return { status, text };
   };
-  return await retried(connection, name, timeoutMs, attempt, (error) => placeUnreachable.is(error));
-}
-
-/** Whether a server asks to repeat a call later. ZITADEL returns 429 also for messages above its limit. */
-function isUnavailable(status: number, text: string): boolean {
-  return UNAVAILABLE_STATUSES.has(status) || (status === 429 && !messageIn(text).includes(MESSAGE_TOO_LARGE));
+  return await retried(connection, name, undefined, attempt, (error) => placeUnreachable.is(error));
 }
 
 /**
@@ -104,18 +86,16 @@ export async function retried<Result>(
   timeoutMs: number | undefined,
   attempt: (signal: AbortSignal) => Promise<Result>,
   isTransient: (error: unknown) => boolean,
-): Promise<Result & { readonly attempts: number }> {
+): Promise<Result> {
   const { signal, retries = defaultRetries } = connection;
   const mostAttempts = (error: unknown) => {
     if (placeTimedOut.is(error)) return TIMED_OUT_ATTEMPTS;
     return isTransient(error) ? retries.attempts(error) : 1;
   };
-  let attempts = 0;
   const limited = async () => {
-    attempts++;
     const limit = limitAttempt(connection, timeoutMs);
     try {
-      return { ...(await attempt(limit.signal)), attempts };
+      return await attempt(limit.signal);
     } catch (error) {
       throw limit.error(name) ?? error;
     }
@@ -126,41 +106,6 @@ export async function retried<Result>(
 /** Whether a call has exceeded its own time limit. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
-}
-
-/** Returns the message for a response above the size limit. */
-export function excess(maxBytes: number): string {
-  return `the response has more than ${maxBytes / 1_000_000} MB`;
-}
-
-/**
- * Sends a call and returns its response's JSON.
- * @throws IdentityError for any status but 200
- */
-export async function request<Schema extends z.ZodType>(
-  connection: ZitadelConnection,
-  call: ZitadelCall,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  const response = await send(connection, call);
-  if (response.status !== 200) throw callError(connection, call, response);
-  const parsed = schema.safeParse(parseIfJson(response.text));
-  if (parsed.success) return parsed.data;
-  throw callError(connection, call, { ...response, text: z.prettifyError(parsed.error) });
-}
-
-/** Creates the error for an unexpected response. */
-export function callError(
-  connection: ZitadelConnection,
-  { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
-  { status, text }: Pick<ZitadelResponse, 'status' | 'text'>,
-): Error {
-  const { origin, tokenOption } = connection;
-  const message = messageIn(text);
-  if (status === 401) return placeTokenRejected(origin, connection, message);
-  // A caller without any membership gets 404.
-  if (status === 403 || hasErrorId(message, 'noMembership')) return placeTokenForbidden(origin, tokenOption, message);
-  return zitadelCallFailed({ url: origin, call: `${method} ${path}`, status, message });
 }
 
 const SHOWN_CHARACTERS = 300;

@@ -37,7 +37,7 @@ export const releaseDifferences: Readonly<Record<z.infer<typeof zitadelRelease>,
     lateKey,
     {
       section,
-      here: 'the user service v2 has no Connect and no gRPC-Web (404), and translates its errors by `Accept-Language`',
+      here: 'the user service v2 has no Connect (404), and translates its errors by `Accept-Language`',
       name: /connect|grpc-web|Accept-Language|German/i,
     },
     { section, here: 'exports have no states', path: /\.(?:state|orgState)$/, only: 'zitadel' },

@@ -1,6 +1,9 @@
 // The export of a ZITADEL, organisation by organisation.
 
-import { z } from 'zod';
+import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
+import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
+import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
+import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { INSTANCE_CONTENT } from '../../../shared/errors/manualSteps.ts';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
@@ -11,10 +14,10 @@ import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts'
 import { undisposed } from '../../exports/fileContent.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { words } from '../../terminal/nouns.ts';
-import { searchAll } from '../rpc.ts';
-import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
-import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';
-import { EXPORT_PATH, type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
+import { callName, rpcClient, searchAll } from '../rpc.ts';
+import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
+import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
+import { type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addOtpEmail } from './otpEmail.ts';
 import { addStates } from './states.ts';
 
@@ -104,8 +107,9 @@ async function exportListed(
 ): Promise<JsonObject | undefined> {
   const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
-  const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
-  throw zitadelCallFailed({ url: connection.origin, call: `POST ${EXPORT_PATH}`, status: 200, message: problem });
+  const message = `the response lacks organisation ${orgId}, which it lists: repeat the command`;
+  const call = callName(AdminService.method.exportData);
+  throw zitadelCallFailed({ url: connection.origin, call, status: 'OK', message });
 }
 
 /**
@@ -130,15 +134,11 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
  * the validity of user names depends on it, and no export has it.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
-  if (organisation.domainPolicy !== undefined || !Object.values(policy).includes(true)) return;
-  organisation.domainPolicy = { orgId: organisation.orgId, ...policy };
+  if (organisation.domainPolicy !== undefined) return;
+  const { userLoginMustBeDomain, validateOrgDomains, smtpSenderAddressMatchesInstanceDomain } = policy;
+  const fields = { userLoginMustBeDomain, validateOrgDomains, smtpSenderAddressMatchesInstanceDomain };
+  if (Object.values(fields).includes(true)) organisation.domainPolicy = { orgId: organisation.orgId, ...fields };
 }
-
-const ownedUsers = z.looseObject({
-  result: z
-    .array(z.looseObject({ userId: z.string(), details: z.looseObject({ resourceOwner: z.string() }) }))
-    .default([]),
-});
 
 /** Returns those of some users who belong to one of some organisations. */
 async function usersOf(
@@ -147,34 +147,28 @@ async function usersOf(
   userIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (orgIds.length === 0) return new Set();
-  const users = await searchAll(async ({ offset, ...query }) => {
-    const queries = [{ inUserIdsQuery: { userIds } }];
-    const body = JSON.stringify({ query: { ...query, offset: String(offset) }, queries });
-    return await request(connection, { method: 'POST', path: '/v2/users', body }, ownedUsers);
-  });
-  const found = users.filter(({ details: { resourceOwner } }) => orgIds.includes(resourceOwner));
+  const service = rpcClient(connection, UserService);
+  const value = { userIds: [...userIds] };
+  const queries = [{ query: { case: 'inUserIdsQuery', value } } as const];
+  const users = await searchAll((query) => service.listUsers({ query, queries }));
+  const found = users.filter(({ details }) => orgIds.includes(details?.resourceOwner ?? ''));
   return new Set(found.map(({ userId }) => userId));
 }
 
-const organisationResult = z.looseObject({
-  id: z.string(),
-  name: z.string().default(''),
-  state: z.string().optional(),
-});
-// Requires `details`, which every list of ZITADEL has, so that another server's response is rejected.
-const organisationPage = z.looseObject({ details: z.looseObject({}), result: z.array(organisationResult).default([]) });
-
 /** The organisations of a ZITADEL by their ids. */
-export type ListedOrganisations = ReadonlyMap<string, Pick<z.infer<typeof organisationResult>, 'name' | 'state'>>;
+export type ListedOrganisations = ReadonlyMap<string, { readonly name: string; readonly state: string | undefined }>;
 
 /** Lists the organisations of a ZITADEL. */
 export async function listZitadelOrganisations(connection: ZitadelConnection): Promise<ListedOrganisations> {
-  const organisations = await searchAll(async ({ offset, ...query }) => {
-    // Without an order, pages can lack results.
-    const body = JSON.stringify({ query: { ...query, offset: String(offset) }, sortingColumn: 'ORG_FIELD_NAME_NAME' });
-    return await request(connection, { method: 'POST', path: '/admin/v1/orgs/_search', body }, organisationPage);
-  });
-  return new Map(organisations.map(({ id, name, state }) => [id, { name, state }]));
+  const admin = rpcClient(connection, AdminService);
+  // Without an order, pages can lack results.
+  const organisations = await searchAll((query) => admin.listOrgs({ query, sortingColumn: OrgFieldName.NAME }));
+  return new Map(organisations.map(({ id, name, state }) => [id, { name, state: stateName(state) }]));
+}
+
+/** Returns the name of a state in files; undefined for none. */
+function stateName(state: OrgState): string | undefined {
+  return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }
 
 /** The content that every export of ZITADEL omits or changes (zitadel 9.5), as texts for plans. */

@@ -1,18 +1,17 @@
 // The export of one organisation of a ZITADEL.
 
-import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
-import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { isMessage, toJson } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { AdminService, DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import type { Member } from '@zitadel/proto/zitadel/member_pb.js';
-import { z } from 'zod';
 import {
   zitadelCallFailed,
   zitadelCannotExport,
   zitadelContextMissing,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
-import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
@@ -21,17 +20,8 @@ import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import { closables } from '../import/closable.ts';
 import type { OrganisationSearches } from '../recordKinds.ts';
-import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcError, rpcTransport, searchAll } from '../rpc.ts';
-import {
-  callError,
-  excess,
-  isTimeout,
-  MAX_RESPONSE_BYTES,
-  MESSAGE_TOO_LARGE,
-  messageIn,
-  send,
-  type ZitadelConnection,
-} from '../zitadelConnection.ts';
+import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcClient, rpcError, searchAll } from '../rpc.ts';
+import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
 
 /** The secrets that an export contains. */
 interface ExportedSecrets {
@@ -48,7 +38,7 @@ export interface ExportScope {
   readonly caller: () => Promise<string>;
   /** Returns those users among some who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Takes a sentence about memberships that are left out. */
+  /** Takes a sentence about content that is left out. */
   readonly onLeftOut: (notice: string) => void;
 }
 
@@ -57,14 +47,10 @@ const EXPORT_MS = 60_000;
 /** Above the size of an organisation that a ZITADEL exports in time. Memory holds several times as much. */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
-export const EXPORT_PATH = '/admin/v1/export';
-
-// Without an organisation, ZITADEL's JSON has no list either.
-const exportResponse = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
+const { exportData } = AdminService.method;
 
 /**
- * Exports one organisation with its grants and members: over REST, which has the fields of every release, and over
- * gRPC-Web where REST refuses the response's size.
+ * Exports one organisation with its grants and members.
  * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
  * ZITADEL_HEADER_LOST if it responds for another organisation
@@ -76,7 +62,8 @@ export async function exportOne(
   { withPasswords, withOtp }: ExportedSecrets,
   timeoutMs = EXPORT_MS,
 ): Promise<JsonObject | undefined> {
-  const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, timeoutMs);
+  const exporting = { timeoutMs, onLeftOut: scope.onLeftOut };
+  const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, exporting);
   if (organisation === undefined) return undefined;
   const searches = await searchesOf(connection, orgId);
   const callerId = await scope.caller();
@@ -87,65 +74,48 @@ export async function exportOne(
 
 async function exportAlone(
   connection: ZitadelConnection,
-  orgId: string,
+  id: string,
   secrets: ExportedSecrets,
-  timeoutMs: number,
+  { timeoutMs, onLeftOut }: Pick<ExportScope, 'onLeftOut'> & { readonly timeoutMs: number },
 ): Promise<JsonObject | undefined> {
-  const request = { orgIds: [orgId], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
-  const call = { method: 'POST', path: EXPORT_PATH, body: JSON.stringify(request), timeoutMs } as const;
-  const response = await send(connection, call).catch((error: unknown) => {
-    if (zitadelCallFailed.is(error))
-      throw zitadelCannotExport({ url: connection.origin, orgId, status: 200, message: excess(MAX_RESPONSE_BYTES) });
-    throw isTimeout(error) ? zitadelExportTooSlow({ orgId, seconds: timeoutMs / 1_000 }) : error;
-  });
-  if (response.status === 429 && messageIn(response.text).includes(MESSAGE_TOO_LARGE))
-    return exportByRpc(connection, request, orgId, timeoutMs);
-  if (response.status === 504) throw zitadelExportTooSlow({ orgId });
-  // The request is valid, so 400 is about the organisation's content.
-  if (response.status >= 500 || response.status === 400)
-    throw zitadelCannotExport({
-      url: connection.origin,
-      orgId,
-      status: response.status,
-      message: messageIn(response.text),
-    });
-  const parsed = response.status === 200 ? exportResponse.safeParse(parseIfJson(response.text)) : undefined;
-  if (parsed?.success !== true) throw callError(connection, call, response);
-  return organisationIn(parsed.data, orgId);
-}
-
-function organisationIn({ orgs }: z.infer<typeof exportResponse>, id: string): JsonObject | undefined {
-  return orgs.find(({ orgId }) => orgId === id);
-}
-
-async function exportByRpc(
-  connection: ZitadelConnection,
-  request: JsonValue,
-  orgId: string,
-  timeoutMs: number,
-): Promise<JsonObject | undefined> {
+  const request = { orgIds: [id], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
   try {
-    const message = fromJson(ExportDataRequestSchema, request);
     const limits = { timeoutMs, maxBytes: MAX_MESSAGE_BYTES };
-    const response = await callMethod(connection, AdminService.method.exportData, message, limits);
-    return organisationIn(exportResponse.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
+    const { message } = await callMethod(connection, exportData, request, limits);
+    const exported = message.orgs.find(({ orgId }) => orgId === id);
+    if (exported === undefined) return undefined;
+    const unknown = new Set(unknownFields(exported));
+    if (unknown.size > 0) onLeftOut(unknownText(id, unknown));
+    const organisation = toJson(DataOrgSchema, exported);
+    return isJsonObject(organisation) ? organisation : undefined;
   } catch (error) {
-    if (isTimeout(error)) throw zitadelExportTooSlow({ orgId, seconds: timeoutMs / 1_000 });
-    throw isGatewayTimeout(error) ? zitadelExportTooSlow({ orgId }) : exportError(connection, orgId, error);
+    if (isTimeout(error)) throw zitadelExportTooSlow({ orgId: id, seconds: timeoutMs / 1_000 });
+    throw isGatewayTimeout(error) ? zitadelExportTooSlow({ orgId: id }) : exportError(connection, id, error);
   }
 }
 
-/** Converts an error of a call over gRPC-Web to one about the organisation, if the others can be exported. */
+/** Yields the fields of a message that the definitions of this version lack, as newer releases have them. */
+function* unknownFields(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (isMessage(value)) for (const { no } of value.$unknown ?? []) yield `${value.$typeName}.${no}`;
+  for (const part of Object.values(value)) yield* unknownFields(part);
+}
+
+function unknownText(orgId: string, fields: ReadonlySet<string>): string {
+  return `fields of organisation ${orgId} that this version does not know do not move: ${[...fields].join(', ')}`;
+}
+
+/** Converts an error of a call to one about the organisation, if the others can be exported. */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
-  const converted = rpcError(connection, AdminService.method.exportData, error);
+  const converted = rpcError(connection, exportData, error);
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
   const { code, rawMessage } = error;
   const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
   return zitadelCannotExport({
     url: connection.origin,
     orgId,
-    status: code,
-    message: isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage,
+    status: Code[code],
+    message: isTooLarge ? `the response has more than ${MAX_MESSAGE_BYTES / 1_000_000} MB` : plainMessage(rawMessage),
   });
 }
 
@@ -159,7 +129,7 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
     throw zitadelContextMissing({ url: connection.origin, orgId, reason: UNKNOWN });
   const toError = (error: unknown) => exportError(connection, orgId, error);
   return {
-    calls: createClient(ManagementService, rpcTransport(connection, { orgId, toError })),
+    calls: rpcClient(connection, ManagementService, { orgId, toError }),
     find: async (ask) => {
       const found = await searchAll(ask);
       for (const { details } of found) requireContext(connection, orgId, details?.resourceOwner);

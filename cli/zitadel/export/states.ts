@@ -1,6 +1,5 @@
 // States of organisations and users that a ZITADEL's export omits.
 
-import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
@@ -9,7 +8,7 @@ import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { recordNoun } from '../../terminal/nouns.ts';
 import { counted, MAX_EXAMPLES } from '../../terminal/numberTexts.ts';
-import { rpcTransport } from '../rpc.ts';
+import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
@@ -94,7 +93,7 @@ export async function searchUserStates(
   orgId: string,
   userIds: readonly string[],
 ): Promise<Map<string, string | undefined>> {
-  const management = createClient(ManagementService, rpcTransport(connection, { orgId }));
+  const management = rpcClient(connection, ManagementService, { orgId });
   const states = new Map<string, string | undefined>();
   for (let start = 0; start < userIds.length; start += SEARCHED_AT_ONCE) {
     const searched = userIds.slice(start, start + SEARCHED_AT_ONCE);

@@ -1,6 +1,5 @@
 // Closes the records that the file has as closed, because no release of ZITADEL imports all states.
 
-import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
@@ -10,7 +9,7 @@ import { hasErrorId } from '../errorIds.ts';
 import { type EventTime, newestEvent, readEvents } from '../events.ts';
 import { searchUserStates } from '../export/states.ts';
 import type { EventPlace } from '../recordKinds.ts';
-import { rpcTransport } from '../rpc.ts';
+import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import {
   type Closable,
@@ -146,7 +145,7 @@ export class Closer {
   }
 
   private managementOf({ record: { orgId } }: LedgerRecord) {
-    return createClient(ManagementService, rpcTransport(this.connection, { orgId }));
+    return rpcClient(this.connection, ManagementService, { orgId });
   }
 
   private async locate(entries: readonly LedgerRecord[]): Promise<OpenRecord[]> {

@@ -1,13 +1,10 @@
 // Sending the records of a ledger to a ZITADEL.
 
-import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
-import { ConnectError } from '@connectrpc/connect';
+import { fromJsonString } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
-import { z } from 'zod';
-import { codes } from '../../../shared/errors/identityError.ts';
-import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
+import { zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { because, zitadelIssue } from '../../../shared/errors/recordIssues.ts';
-import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, recordSections } from '../../../shared/organisation/sections.ts';
@@ -16,15 +13,7 @@ import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import { type EventTime, newestEvent, type ZitadelEvent } from '../events.ts';
 import { type OwnedFile, organisationText, withholdIfForeign } from '../ownership/withholding.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
-import {
-  callError,
-  isTimeout,
-  MESSAGE_TOO_LARGE,
-  messageIn,
-  send,
-  type ZitadelConnection,
-  type ZitadelResponse,
-} from '../zitadelConnection.ts';
+import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { findCreations, isInPlace } from './creations.ts';
 import type { LedgerEntry, LedgerIssue } from './ledger.ts';
@@ -155,17 +144,7 @@ function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undef
   return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
 }
 
-const importReport = z.looseObject({
-  errors: z
-    .array(
-      z
-        .looseObject({ type: z.string(), id: z.string().default(''), message: z.string().default('') })
-        .transform(({ type, id, message }) => ({ id, issue: { type, ...zitadelIssue(message) } })),
-    )
-    .default([]),
-});
-
-const call = { method: 'POST', path: '/admin/v1/import' } as const;
+const { importData } = AdminService.method;
 /** The size of ZITADEL's messages, at most. */
 const MAX_MESSAGE = '4 MiB';
 /** The time limit of one request, because gateways cut off after 60 s. */
@@ -175,8 +154,13 @@ const ROUND_TRIP_MS = 10_000;
 /** ZITADEL's projections show imported records after at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
-/** The response of an import, as over REST. */
-type RestResponse = Pick<ZitadelResponse, 'status' | 'text' | 'attempts'>;
+/** The errors of an import, or the reason why ZITADEL refused all of its records. */
+type Answer = { readonly errors: readonly ZitadelError[] } | Refusal;
+
+interface Refusal {
+  readonly refusal: 'tooLarge' | 'tooSlow' | 'invalid';
+  readonly message: string;
+}
 
 /** A ZITADEL imports them in 2 s to 5 s. */
 const FIRST_RECORDS = 500;
@@ -212,16 +196,13 @@ class ImportSender {
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
     const before = (await newestEvent(this.connection))?.createdAt ?? 0n;
     this.begunAt ??= before;
-    const response = await this.attempt(records, orgId);
-    const found = response?.status === 200 ? importReport.safeParse(parseIfJson(response.text)) : undefined;
-    if (found?.success === true) return await this.settle(records, found.data.errors, before);
-    const refusal = refusalBy(response);
-    if (refusal === 'other' && response !== undefined) throw callError(this.connection, call, response);
+    const answer = await this.attempt(records, orgId);
+    if ('errors' in answer) return await this.settle(records, answer.errors, before);
+    const { refusal, message } = answer;
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
       if (refusal === 'tooSlow') throw zitadelImportTooSlow({ record: `${type} ${id}`, seconds: TIMEOUT_MS / 1_000 });
-      const message = messageIn(response?.text ?? '');
       const meaning =
         refusal === 'tooLarge'
           ? because('value_too_long', { field: 'the record', limit: MAX_MESSAGE })
@@ -311,23 +292,26 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /** Returns a ZITADEL's response; undefined after the time limit. */
-  private async attempt(
-    records: readonly OutgoingRecord[],
-    orgId: string | undefined,
-  ): Promise<RestResponse | undefined> {
-    const body = importBody(records, `${TIMEOUT_MS}ms`);
-    const timeoutMs = TIMEOUT_MS + ROUND_TRIP_MS;
+  /** @throws IdentityError for an error that smaller requests would meet too */
+  private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
+    const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
+    const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };
+    if (orgId !== undefined) await waitForContext(this.connection, orgId);
     try {
-      if (orgId === undefined) return await send(this.connection, { ...call, body, timeoutMs });
-      await waitForContext(this.connection, orgId);
-      return await importInContext(this.connection, body, { orgId, timeoutMs });
+      const { message } = await callMethod(this.connection, importData, request, options);
+      return {
+        errors: message.errors.map(({ type, id, message: text }) => ({ id, issue: { type, ...zitadelIssue(text) } })),
+      };
     } catch (error) {
       this.connection.signal.throwIfAborted();
-      if (!isTimeout(error)) throw error;
-      // Throws if the ZITADEL is unavailable, because a smaller request would not help.
-      await recogniseZitadel(this.connection);
-      return undefined;
+      if (isTimeout(error)) {
+        // Throws if the ZITADEL is unavailable, because a smaller request would not help.
+        await recogniseZitadel(this.connection);
+        return { refusal: 'tooSlow', message: '' };
+      }
+      const refused = refusalBy(error);
+      if (refused === undefined) throw rpcError(this.connection, importData, error);
+      return refused;
     }
   }
 }
@@ -344,36 +328,16 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
       });
 }
 
-/** Sends an import that ZITADEL handles in the context of an organisation. */
-async function importInContext(
-  connection: ZitadelConnection,
-  body: string,
-  options: { readonly orgId: string; readonly timeoutMs: number },
-): Promise<RestResponse> {
-  const { importData } = AdminService.method;
-  try {
-    const { message, attempts } = await callMethod(
-      connection,
-      importData,
-      fromJsonString(importData.input, body),
-      options,
-    );
-    return { status: 200, text: toJsonString(importData.output, message), attempts };
-  } catch (error) {
-    const converted = rpcError(connection, importData, error);
-    if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) throw converted;
-    const { code, rawMessage } = error;
-    if (isGatewayTimeout(error)) return { status: 504, text: rawMessage, attempts: 1 };
-    const { httpStatus = 500 } = Object.values(codes).find(({ number }) => number === Number(code)) ?? {};
-    return { status: httpStatus, text: JSON.stringify({ code, message: rawMessage }), attempts: 1 };
-  }
-}
+/** The text of gRPC for a message above its limit of 4 MiB. */
+const MESSAGE_TOO_LARGE = 'received message larger than max';
+const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
-/** Classifies a response that is no report. */
-function refusalBy(response: RestResponse | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
-  if (response === undefined || response.status === 504) return 'tooSlow';
-  const message = messageIn(response.text);
-  if (response.status === 429 && message.includes(MESSAGE_TOO_LARGE)) return 'tooLarge';
-  if (response.status === 500 && message.includes('context deadline exceeded')) return 'tooSlow';
-  return response.status === 400 ? 'invalid' : 'other';
+/** Returns the refusal of a request; undefined for another error. */
+function refusalBy(error: unknown): Refusal | undefined {
+  if (!(error instanceof ConnectError)) return undefined;
+  const { code } = error;
+  const message = plainMessage(error.rawMessage);
+  if (code === Code.ResourceExhausted && message.includes(MESSAGE_TOO_LARGE)) return { refusal: 'tooLarge', message };
+  if (isGatewayTimeout(error) || message.includes('context deadline exceeded')) return { refusal: 'tooSlow', message };
+  return INVALID.has(code) ? { refusal: 'invalid', message } : undefined;
 }

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
+import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
-import { replies } from '../../support/zitadel/replies.ts';
+import { grpcWeb, replies } from '../../support/zitadel/replies.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 describe('the administration of a ZITADEL', () => {
@@ -33,13 +36,26 @@ const recordings = z.array(
   }),
 );
 
+const { getMyInstance, getDefaultOrg, listOrgs } = AdminService.method;
+const { getMyUser, listMyMemberships } = AuthService.method;
+/** The methods of the recorded calls, which were made over REST. */
+const methods: Readonly<Record<string, DescMethod>> = {
+  'GET /admin/v1/instances/me': getMyInstance,
+  'GET /admin/v1/orgs/default': getDefaultOrg,
+  'POST /admin/v1/orgs/_search': listOrgs,
+  'GET /auth/v1/users/me': getMyUser,
+  'POST /auth/v1/memberships/me/_search': listMyMemberships,
+};
+
 /** Starts a server that gives the recorded answer to each recorded call, the first one of several. */
 async function startRecorded(): Promise<string> {
   const recorded = recordings.parse(JSON.parse(zitadelText('administration')));
   const server = createServer((request, response) => {
-    const { method, url } = request;
-    const found = recorded.find((one) => one.request.method === method && one.request.path === url);
-    const { status, type, content } = replies.json(found?.status ?? 599, found?.body ?? {});
+    const called = Object.entries(methods).find(([, rpc]) => request.url === `/${rpc.parent.typeName}/${rpc.name}`);
+    const [name = `${request.method} ${request.url}`, rpc] = called ?? [];
+    const found = recorded.find((one) => `${one.request.method} ${one.request.path}` === name);
+    const reply = replies.json(found?.status ?? 599, found?.body ?? {});
+    const { status, type, content } = rpc === undefined ? reply : grpcWeb(rpc.output, reply, '4.0');
     response.writeHead(status, { 'content-type': type }).end(content);
   });
   onTestFinished(() => void server.close());

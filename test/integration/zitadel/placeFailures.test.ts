@@ -107,14 +107,12 @@ describe('a call on a ZITADEL that fails', () => {
     );
   });
 
-  it('exports over gRPC-Web what REST refuses, and imports in halves what is too large', async () => {
+  it('exports more than a request may have, and imports in halves what is too large', async () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(500)], { maxMessageBytes: 60_000 });
     const path = join(await testDirectory(), 'out.json');
     const options = ['--org', 'acme', '--with', 'passwords,otp'];
     const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path, ...options);
     expect(exported.code, exported.message).toBe(0);
-    const calls = zitadel.requests.filter(({ path: called }) => /export/i.test(called));
-    expect(calls.map(({ status }) => status)).toEqual([429, 200]);
     const { zitadel: target } = await filledZitadel([], { maxMessageBytes: 60_000 });
     expect(await ends('import', path, '--to', target.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
     expect(peopleOf(target, 'acme')).toBe(500);
@@ -125,7 +123,7 @@ describe('a call on a ZITADEL that fails', () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(2)], { release: '2026-07' });
     zitadel.contents.put('acme', 'humanUsers', 'both', person('both'));
     zitadel.contents.put('acme', 'machineUsers', 'both', { userId: 'both', user: { userName: 'both', name: 'Both' } });
-    const problem = `${zitadel.url} fails to export organisation acme with 400: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
+    const problem = `${zitadel.url} fails to export organisation acme with FailedPrecondition: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
     const path = join(await testDirectory(), 'out.json');
     const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', path);
     expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
@@ -140,7 +138,7 @@ describe('a call on a ZITADEL that fails', () => {
     });
     const { zitadel, tokenFile } = await filledZitadel([broken, crowd(2)]);
     const from = [zitadel.url, '--token-file', tokenFile];
-    const problem = `${zitadel.url} fails to export organisation broken with 500: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
+    const problem = `${zitadel.url} fails to export organisation broken with Internal: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
     const path = join(await testDirectory(), 'out.json');
     const exported = await ends('export', ...from, '--org', 'broken', '--org', 'acme', '--to', path);
     expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
@@ -183,7 +181,9 @@ describe('a call on a ZITADEL that fails', () => {
   it('reports that the ZITADEL became unreachable during its export', async () => {
     const { zitadel } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const exporting = expect(exportFromZitadel(zitadel)).rejects.toThrow(unreachable);
-    await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
+    await expect
+      .poll(() => zitadel.requests.map(({ path }) => path))
+      .toContain('/zitadel.admin.v1.AdminService/ListOrgs');
     await expect(deadlyExport(zitadel)).rejects.toThrow();
     await exporting;
   });

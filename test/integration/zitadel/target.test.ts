@@ -27,7 +27,7 @@ function without(person: ReturnType<typeof people>[number] | undefined) {
 
 const ACTIVE = { state: 'USER_STATE_ACTIVE' };
 const plainFields = new Set(['orgId', 'orgState', 'org']);
-const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ path }) => path === '/admin/v1/import');
+const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ orgId }) => orgId === undefined);
 const sectionOf = (zitadel: ZitadelStandIn, section: string) =>
   zitadel.contents.organisations.get('1')?.sections.get(section);
 const seedOf = ({ contents }: ZitadelStandIn, userId = '') =>

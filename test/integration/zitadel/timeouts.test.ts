@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasContext } from '../../../cli/zitadel/rpc.ts';
-import { send } from '../../../cli/zitadel/zitadelConnection.ts';
+import { callMethod, hasContext } from '../../../cli/zitadel/rpc.ts';
+import { recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
+import { grpcWebMessage } from '../../support/zitadel/replies.ts';
 
 /** Starts a server that accepts connections, and answers them as a test needs it. */
 async function startServer(respond: (attempt: number, response: ServerResponse) => void) {
@@ -23,21 +25,24 @@ async function startServer(respond: (attempt: number, response: ServerResponse) 
   return { connection: { ...connectTo({ url }), responseLimitMs: 1_000 }, url, attempts };
 }
 
-const call = { method: 'GET', path: '/auth/v1/users/me' } as const;
+const { getMyUser } = AuthService.method;
 const advice = 'check that it and its database run, and are not overloaded';
 
 describe('a call of a ZITADEL that does not respond in time', () => {
   it('is sent again, as after a lost connection', async () => {
-    const { connection } = await startServer((attempt, response) => {
-      if (attempt > 1) response.end('{}');
+    const { connection, attempts } = await startServer((attempt, response) => {
+      if (attempt === 1) return;
+      const { type, content } = grpcWebMessage(new Uint8Array());
+      response.setHeader('content-type', type).end(content);
     });
-    expect(await send(connection, call)).toMatchObject({ status: 200, text: '{}', attempts: 2 });
+    expect((await callMethod(connection, getMyUser, {})).message.user).toBeUndefined();
+    expect(attempts.count).toBe(2);
   });
 
   it('ends after two attempts with the address, the call and advice', async () => {
     const { connection, url, attempts } = await startServer(() => undefined);
     const error = (name: string) => `${url} did not respond to ${name} within 1 s: ${advice}`;
-    await expect(send(connection, call)).rejects.toThrow(error('GET /auth/v1/users/me'));
+    await expect(recogniseZitadel(connection)).rejects.toThrow(error('GET /.well-known/openid-configuration'));
     expect(attempts.count).toBe(2);
     const method = 'POST /zitadel.management.v1.ManagementService/GetMyOrg';
     await expect(hasContext(connection, 'acme')).rejects.toThrow(error(method));
@@ -46,7 +51,8 @@ describe('a call of a ZITADEL that does not respond in time', () => {
 
   it('ends after one attempt with a TimeoutError if the call has its own time limit', async () => {
     const { connection, attempts } = await startServer(() => undefined);
-    await expect(send(connection, { ...call, timeoutMs: 200 })).rejects.toMatchObject({ name: 'TimeoutError' });
+    const calling = callMethod(connection, getMyUser, {}, { timeoutMs: 200 });
+    await expect(calling).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(attempts.count).toBeLessThan(2);
   });
 });

@@ -74,18 +74,19 @@ function spaced(body: unknown): string {
   return JSON.stringify(body, undefined, 1).replaceAll(/\n\s*/g, ' ');
 }
 
+const GRPC_WEB = 'application/grpc-web+proto';
+
+/** Returns a successful response of gRPC-Web. */
+export function grpcWebMessage(message: Uint8Array): Reply {
+  const content = Buffer.concat([frame(0, message), frame(0x80, Buffer.from('grpc-status: 0\r\n'))]);
+  return { status: 200, type: GRPC_WEB, content };
+}
+
 /** Converts a response to one of gRPC-Web, whose status follows the message. */
 export function grpcWeb(schema: DescMessage, { status, content }: Reply, release: Release): Reply {
   const body = z.json().parse(JSON.parse(content.toString()));
-  const type = 'application/grpc-web+proto';
-  if (status === 200) {
-    const message = toBinary(schema, fromJson(schema, body, { ignoreUnknownFields: true }));
-    return {
-      status,
-      type,
-      content: Buffer.concat([frame(0, message), frame(0x80, Buffer.from('grpc-status: 0\r\n'))]),
-    };
-  }
+  if (status === 200) return grpcWebMessage(toBinary(schema, fromJson(schema, body, { ignoreUnknownFields: true })));
+  const type = GRPC_WEB;
   const { code, message } = failure.parse(body);
   // Those before the authentication have no body.
   if (release === '2026-07' && status === 401)

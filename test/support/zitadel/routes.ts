@@ -8,17 +8,12 @@ import {
   ExportDataResponseSchema,
   ImportDataRequestSchema,
 } from '@zitadel/proto/zitadel/admin_pb.js';
+import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import {
-  DEFAULT_ORGANISATION,
-  hasStates,
-  type ReceivedRequest,
-  type Release,
-  type ZitadelBehaviour,
-} from './behaviour.ts';
+import { DEFAULT_ORGANISATION, hasStates, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
 import { type ClosingCall, closeRecord } from './closing.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
@@ -72,13 +67,15 @@ const page = z.looseObject({
 
 const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
-const { importData, exportData, listEvents } = AdminService.method;
+const { importData, exportData, listEvents, listOrgs, getMyInstance, getDefaultOrg, getDomainPolicy } =
+  AdminService.method;
+const { getMyUser, listMyMemberships } = AuthService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers, listProjects, listApps, listActions } = ManagementService.method;
 const { reactivateUser, unlockUser, deactivateUser, lockUser, deactivateProject, deactivateApp, deactivateAction } =
   ManagementService.method;
 const { deactivateProjectGrant, deactivateUserGrant, deactivateOrg } = ManagementService.method;
-const { listAuthenticationMethodTypes } = UserService.method;
+const { listUsers: listUsersOfAll } = UserService.method;
 
 interface Route {
   readonly method: string;
@@ -96,26 +93,29 @@ const routes: readonly Route[] = [
   },
   { method: 'POST', path: '/admin/v1/import', handler: importRoute, rpc: importData },
   { method: 'POST', path: '/admin/v1/export', handler: exportRoute, rpc: exportData },
-  { method: 'GET', path: '/auth/v1/users/me', handler: whoAmI },
-  { method: 'POST', path: '/auth/v1/memberships/me/_search', handler: memberships },
+  { method: 'GET', path: '/auth/v1/users/me', handler: whoAmI, rpc: getMyUser },
+  { method: 'POST', path: '/auth/v1/memberships/me/_search', handler: memberships, rpc: listMyMemberships },
   {
     method: 'GET',
     path: '/admin/v1/instances/me',
     handler: ({ id, host, behaviour: { version } }) =>
       replies.found({ instance: { id, name: 'ZITADEL', version, domains: [{ domain: host, primary: true }] } }),
+    rpc: getMyInstance,
   },
   {
     method: 'GET',
     path: '/admin/v1/orgs/default',
     handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }),
+    rpc: getDefaultOrg,
   },
   {
     method: 'GET',
     path: '/admin/v1/policies/domain',
     handler: ({ behaviour: { loginNamesByDomain } }) =>
       replies.found({ policy: { ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}), isDefault: true } }),
+    rpc: getDomainPolicy,
   },
-  { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
+  { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations, rpc: listOrgs },
   { method: 'POST', path: '/admin/v1/events/_search', handler: searchEvents, rpc: listEvents },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
   { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
@@ -211,9 +211,8 @@ const routes: readonly Route[] = [
     method: 'GET',
     path: '/v2/users/(?<userId>[^/]+)/authentication_methods',
     handler: authenticationMethods,
-    rpc: listAuthenticationMethodTypes,
   },
-  { method: 'POST', path: '/v2/users', handler: findUsers },
+  { method: 'POST', path: '/v2/users', handler: findUsers, rpc: listUsersOfAll },
   { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)/otp_email', handler: removeOtpEmail },
   { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: deleteUser },
 ];
@@ -237,7 +236,7 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   const isRpc = routed.contentType.startsWith('application/grpc-web');
   const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
   const { release } = ports.behaviour;
-  const resolved = isRpc ? resolveRpc(arrived, release) : resolveRest(arrived);
+  const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived);
   const answered = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
   const reply = inRelease(release, answered);
   const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
@@ -249,10 +248,9 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
 }
 
 /** gRPC-Web passes the header's bytes on unchanged. */
-function resolveRpc({ path, body, orgId = '' }: Routed, release: Release): Resolved | Reply {
+function resolveRpc({ path, body, orgId = '' }: Routed): Resolved | Reply {
   const route = routes.find(({ rpc }) => path === `/${rpc?.parent.typeName}/${rpc?.name}`);
-  const isMissing = release === '2.71' && route?.rpc?.parent === UserService;
-  if (route?.rpc === undefined || isMissing) return replies.notFound;
+  if (route?.rpc === undefined) return replies.notFound;
   const [message = {}] = elements(toJson(route.rpc.input, fromBinary(route.rpc.input, body.subarray(5))));
   return { route, message, orgId: Buffer.from(orgId, 'latin1').toString() || undefined };
 }
@@ -286,7 +284,7 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   if (authorization === undefined) return replies.noHeader;
   const [callerId] = [...ports.tokens].find(([, token]) => authorization === `Bearer ${token}`) ?? [];
   if (callerId === undefined) return replies.badToken;
-  if (callerId !== 'owner' && !path.startsWith('/auth/')) return replies.noMembership;
+  if (callerId !== 'owner' && !/^\/(?:auth\/|zitadel\.auth\.)/.test(path)) return replies.noMembership;
   if (orgId !== undefined && !isVisible(ports, orgId)) return replies.noOrganisation;
   const ids = [message.projectId, message.grantId, message.userId];
   if (ids.some((id) => typeof id === 'string' && [...id].length > MAX_ID)) return replies.invalid(TOO_LONG);
