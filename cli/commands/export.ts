@@ -1,3 +1,4 @@
+import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type {
   ExportFile,
   FilePlace,
@@ -16,7 +17,7 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import { defineCommand, interruptible, type Output, required, usageError } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
@@ -30,7 +31,7 @@ export const exportCommand = defineCommand({
   options: {
     ...toOption('the new file or object, or standard output'),
     ...exportChoices,
-    'for-zitadel': flag('write the form that a ZITADEL imports without loss', 'Run and output'),
+    ...transferOptions.forZitadel.command,
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },

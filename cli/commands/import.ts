@@ -1,4 +1,5 @@
 import { total } from '../../shared/collections/counts.ts';
+import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
   DatabasePlace,
@@ -19,7 +20,7 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import { defineCommand, interruptible, type Output, required, usageError } from '../terminal/command.ts';
 import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
@@ -39,7 +40,7 @@ export const importCommand = defineCommand({
       meaning: `${SECRET_CHOICES}; by default all of a file`,
     },
     ...importChoices,
-    'dry-run': flag('report what would be done, and write nothing', 'Run and output'),
+    ...transferOptions.dryRun.command,
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },

@@ -6,6 +6,7 @@ import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { parsePlace } from '../places/parsePlace.ts';
+import { tokenFileOf } from '../places/placeOptions.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { ManualStep, MigrationResult } from './migrationTypes.ts';
@@ -87,7 +88,7 @@ export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,
   { proof, target }: Pick<MigrationResult, 'proof' | 'target'>,
 ): ManualStep[] {
-  const tokenFile = secretFiles['to-token-file'] ?? secretFiles['token-file'];
+  const tokenFile = tokenFileOf(secretFiles, 'to');
   return proof.differences.flatMap(({ orgId, orgName, evidence }) => {
     if (evidence === undefined) return [];
     const what = `delete organisation ${named(orgId, orgName)} in ${to} with all its records, unless it is needed there (${evidence})`;
@@ -136,10 +137,10 @@ function tokenUsers(
   { source, target }: PlannedSides,
   callers: Callers,
 ): TokenUser[] {
-  const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
+  const file = (side: 'from' | 'to') => tokenFileOf(secretFiles, side);
   return [
-    { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from'), roles: source.roles ?? [] },
-    { place: to, kind: target.kind, userId: callers.to, file: tokenFile('to'), roles: target.roles ?? [] },
+    { place: from, kind: source.kind, userId: callers.from, file: file('from'), roles: source.roles ?? [] },
+    { place: to, kind: target.kind, userId: callers.to, file: file('to'), roles: target.roles ?? [] },
   ];
 }
 

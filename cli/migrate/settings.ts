@@ -5,7 +5,13 @@ import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
-import { exportOptionsOf, importOptionsOf, type SecretFiles } from '../places/placeOptions.ts';
+import {
+  exportOptionsOf,
+  importOptionsOf,
+  type SecretFiles,
+  secretKinds,
+  secretOptionNames,
+} from '../places/placeOptions.ts';
 import { usageError } from '../terminal/command.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
@@ -17,8 +23,6 @@ export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportO
   /** The paths of files with tokens and keys, by option. */
   readonly secretFiles: SecretFiles;
 }
-
-const sideKinds = ['token-file', 'credentials-file'] as const;
 
 /**
  * Reads the settings from a call.
@@ -44,7 +48,7 @@ export function isFilePlace(place: string): boolean {
 }
 
 function givenSecretFiles(options: SecretFiles): SecretFiles {
-  const names = sideKinds.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`] as const);
+  const names = secretKinds.flatMap(({ name }) => secretOptionNames(name));
   const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
 }

@@ -11,7 +11,7 @@ import { systemCode } from '../../shared/systemCode.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { instanceLocation } from '../places/instanceLocation.ts';
 import { type ParsedPlace, parsePlace } from '../places/parsePlace.ts';
-import { type SecretFiles, secretKinds } from '../places/placeOptions.ts';
+import { type SecretFiles, secretKinds, secretOptionNames } from '../places/placeOptions.ts';
 import type { InstanceSettings } from '../places/server.ts';
 import { type Surroundings, usageError } from '../terminal/command.ts';
 import { loadConfig } from '../terminal/configuration.ts';
@@ -143,8 +143,7 @@ export function secretFiles(
       if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
-    const all = [name, `from-${name}`, `to-${name}`] as const;
-    const unused = all.find((one) => options[one] !== undefined && !used.has(one));
+    const unused = secretOptionNames(name).find((one) => options[one] !== undefined && !used.has(one));
     if (unused !== undefined)
       throw usageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
   }

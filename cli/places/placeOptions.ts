@@ -1,16 +1,9 @@
 // The options of commands on places.
 
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
-import {
-  flag,
-  optional,
-  repeatable,
-  required,
-  type Surroundings,
-  usageError,
-  type Values,
-} from '../terminal/command.ts';
+import { flag, optional, required, type Surroundings, usageError, type Values } from '../terminal/command.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../terminal/progress.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
@@ -27,8 +20,8 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 
 /** The options that select the content of an export, and limit its time. */
 export const exportChoices = {
-  org: repeatable('ORG_ID', 'an organisation, repeatable; by default all', SELECTION),
-  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it exists; repeatable', SELECTION),
+  ...transferOptions.orgIds.command,
+  ...transferOptions.excludedOrgIds.command,
   with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   accept: optional('LOSS', 'unknown-states: those that ZITADEL 2 or 3 omits count as active', SELECTION),
@@ -36,11 +29,7 @@ export const exportChoices = {
 
 /** The options of an import. */
 export const importChoices = {
-  'on-conflict': optional(
-    'CONFLICT',
-    'report (default), skip or overwrite differences, or fail if an organisation exists',
-    SELECTION,
-  ),
+  ...transferOptions.onConflict.command,
   accept: optional(
     'LOSSES',
     'unknown-states (count as active), refused-hashes (are left out), of a ZITADEL',
@@ -92,6 +81,16 @@ export function secretsOfTwo(first: string, second: string) {
 
 /** The paths of files with secrets, by option. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
+
+/** Returns the names of the options for a kind of secret: of the only place that needs it, and of each of two places. */
+export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
+  return [name, `from-${name}`, `to-${name}`] as const;
+}
+
+/** Returns the file with the token of one of two places. */
+export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | undefined {
+  return files[`${side}-token-file`] ?? files['token-file'];
+}
 
 /** Returns the option of the target. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });

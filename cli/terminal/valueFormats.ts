@@ -5,6 +5,7 @@ import { operations } from '../../shared/auth/token.ts';
 import { DAY_MS, HOUR_MS } from '../../shared/clock.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { knownRoles } from '../../shared/organisation/roles.ts';
+import { onConflicts } from '../../shared/wire/transferOptions.ts';
 
 type Zod = typeof import('zod');
 
@@ -60,7 +61,7 @@ const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string(
 
 /** The formats of values, by their names in the help. */
 const valueFormats = {
-  CONFLICT: choice(['report', 'skip', 'overwrite', 'fail']),
+  CONFLICT: choice(onConflicts),
   COUNT: {
     remedy: 'specify a number',
     schema: ({ z }: Zod) =>

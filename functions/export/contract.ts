@@ -20,23 +20,13 @@ import {
   unsupportedField,
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
+import { requestShape } from '../../shared/wire/transferOptions.ts';
 
 /** No organisation has this id: an export of it alone is a trial, which has a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
 /** The options of an export, which select the content of the file. */
-export const exportOptions = {
-  orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
-  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),
-  withPasswords: z.boolean().default(false).describe('Whether to export password hashes and client secrets.'),
-  withOtp: z.boolean().default(false).describe('Whether to export TOTP seeds and OTP e-mail factors.'),
-  withKeys: z.boolean().default(false).describe('Whether to export machine and application keys.'),
-  forZitadel: z
-    .boolean()
-    .default(false)
-    .describe('Whether to write the file in the form that ZITADEL imports without loss.'),
-  timeout: timeout.optional(),
-};
+export const exportOptions = { ...requestShape(z, 'export'), timeout: timeout.optional() };
 
 const exportRequestFields = {
   ...exportOptions,

@@ -26,9 +26,7 @@ import {
   transferId,
   unsupportedField,
 } from '../../shared/wire/requestMessage.ts';
-
-/** The schema of the handling of organisations that exist, and of records that exist with other content. */
-const onConflicts = z.enum(['report', 'skip', 'overwrite', 'fail']);
+import { requestShape } from '../../shared/wire/transferOptions.ts';
 
 /** The largest object of Cloud Storage: 5 TiB. */
 const MAX_UPLOAD_BYTES = 5 * 2 ** 40;
@@ -42,20 +40,8 @@ const bucketSource = bucketRequest.optional().describe('The object that contains
 /** The media type of a body that is the export file alone; the query then holds the options. */
 export const EXPORT_FILE = 'application/vnd.identity.export+json';
 
-/** The options of an import. None holds a credential, so a query may hold them: logs keep queries. */
-export const importOptions = {
-  timeout: timeout.optional(),
-  orgIds: z.array(z.string()).default([]).describe('Organisations to import; an empty list imports all of the file.'),
-  excludedOrgIds: z.array(z.string()).default([]).describe('Organisations of the file to leave out.'),
-  withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
-  dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
-  onConflict: onConflicts
-    .default('report')
-    .describe(
-      'The handling of records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created some: repeat it without fail.',
-    ),
-  ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
-};
+/** The options of an import. */
+export const importOptions = { timeout: timeout.optional(), ...requestShape(z, 'import') };
 
 const importRequestFields = {
   ...importOptions,

@@ -1,0 +1,98 @@
+// The options of exports and imports: fields of the JSON body, parameters of the query, and options of the command.
+
+import type { z } from 'zod';
+
+/** The library of schemas, which the command loads with a call, not with the table. */
+type Zod = typeof z;
+
+const list = (schemas: Zod) => schemas.array(schemas.string()).default([]);
+const flag = (schemas: Zod) => schemas.boolean().default(false);
+
+const SELECTION = 'Selection and conflicts';
+const organisations = { value: 'ORG_ID', isRequired: false, isRepeatable: true, group: SELECTION } as const;
+
+/** The handling of records that exist with other content; `fail` requires that no organisation of the file exists. */
+export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
+
+/**
+ * The options, by their names in JSON: the schema, the descriptions in the requests that have the option, and the option of
+ * the command. The command has its own options for secrets and times. None holds a credential, so a query may hold
+ * them: logs keep queries.
+ */
+export const transferOptions = {
+  orgIds: {
+    schema: list,
+    export: 'Organisations to export; an empty list exports all.',
+    import: 'Organisations to import; an empty list imports all of the file.',
+    command: { org: { ...organisations, meaning: 'an organisation, repeatable; by default all' } },
+  },
+  excludedOrgIds: {
+    schema: list,
+    export: 'Organisations to skip.',
+    import: 'Organisations of the file to leave out.',
+    command: {
+      'exclude-org': { ...organisations, meaning: 'an organisation to leave out, if it exists; repeatable' },
+    },
+  },
+  withPasswords: { schema: flag, export: 'Whether to export password hashes and client secrets.' },
+  withOtp: { schema: flag, export: 'Whether to export TOTP seeds and OTP e-mail factors.' },
+  withKeys: {
+    schema: flag,
+    export: 'Whether to export machine and application keys.',
+    import: 'Whether to import machine and application keys.',
+  },
+  forZitadel: {
+    schema: flag,
+    export: 'Whether to write the file in the form that ZITADEL imports without loss.',
+    command: {
+      'for-zitadel': { meaning: 'write the form that a ZITADEL imports without loss', group: 'Run and output' },
+    },
+  },
+  dryRun: {
+    schema: flag,
+    import: 'Whether to report the import’s outcome without writing.',
+    command: { 'dry-run': { meaning: 'report what would be done, and write nothing', group: 'Run and output' } },
+  },
+  onConflict: {
+    schema: (schemas: Zod) => schemas.enum(onConflicts).default('report'),
+    import:
+      'The handling of records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created some: repeat it without fail.',
+    command: {
+      'on-conflict': {
+        value: 'CONFLICT',
+        isRequired: false,
+        isRepeatable: false,
+        group: SELECTION,
+        meaning: 'report (default), skip or overwrite differences, or fail if an organisation exists',
+      },
+    },
+  },
+  ids: {
+    schema: (schemas: Zod) => schemas.boolean().default(true),
+    import: 'Whether the response lists the ids of the written records.',
+  },
+} as const;
+
+type Table = typeof transferOptions;
+
+/** The schemas of a request's options. */
+type RequestShape<Operation extends 'export' | 'import'> = {
+  [Name in keyof Table as Table[Name] extends Readonly<Record<Operation, string>> ? Name : never]: ReturnType<
+    Table[Name]['schema']
+  >;
+};
+
+/** Returns the schemas of the options that the request of an operation has, with their descriptions. */
+export function requestShape<Operation extends 'export' | 'import'>(
+  schemas: Zod,
+  operation: Operation,
+): RequestShape<Operation>;
+export function requestShape(schemas: Zod, operation: 'export' | 'import') {
+  const rows: [string, { readonly [Key in 'export' | 'import']?: string } & { schema(schemas: Zod): z.ZodType }][] =
+    Object.entries(transferOptions);
+  return Object.fromEntries(
+    rows.flatMap(([name, { schema, [operation]: description }]) =>
+      description === undefined ? [] : [[name, schema(schemas).describe(description)]],
+    ),
+  );
+}
