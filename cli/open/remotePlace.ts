@@ -31,7 +31,7 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
   const ask = () => callBriefly(server, { method: 'GET', path: PATH }, signal, read);
   const found = await ask();
   if (typeof found !== 'string') return found;
-  const zitadel = await recogniseZitadel({ origin, token: undefined, tokenOption: '', signal, retries });
+  const zitadel = await recogniseZitadel({ origin, signal, retries });
   if (typeof zitadel !== 'string') return zitadel;
   // An instance of this service may have become available during the retries.
   const again = await ask();

@@ -7,16 +7,19 @@ import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { connectionReason } from '../http/tls.ts';
 
+/** A server that may be a ZITADEL, and the signal that ends calls. */
+export interface ZitadelServer extends CallConnection {
+  /** The retries of calls without a response. */
+  readonly retries?: RetryPolicy;
+}
+
 /** A ZITADEL with the credentials for it, and the signal that ends calls. */
-export interface ZitadelConnection extends CallConnection {
-  /** Undefined for calls without a token. */
-  readonly token: string | undefined;
+export interface ZitadelConnection extends ZitadelServer {
+  readonly token: string;
   /** The option of the token's file. */
   readonly tokenOption: string;
   /** Undefined for a token that was entered at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** The retries of calls without a response. */
-  readonly retries?: RetryPolicy;
   /** The repetitions of searches for records that the ZITADEL does not show yet. */
   readonly polls?: RetryPolicy;
 }
@@ -51,7 +54,7 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
  * @throws IdentityError UNAVAILABLE, or for a response that is too large
  */
 export async function send(
-  connection: ZitadelConnection,
+  connection: ZitadelServer,
   { method, path, body }: ZitadelRequest,
 ): Promise<ZitadelResponse> {
   const { origin } = connection;
@@ -81,7 +84,7 @@ export async function send(
  * @throws the last error of an attempt; IdentityError PLACE_TIMED_OUT; the reason of a time limit or signal
  */
 export async function retried<Result>(
-  connection: ZitadelConnection,
+  connection: ZitadelServer,
   name: string,
   timeoutMs: number | undefined,
   attempt: (signal: AbortSignal) => Promise<Result>,

@@ -8,7 +8,7 @@ import { zitadelHostUnknown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from './rpc.ts';
-import { messageIn, send, type ZitadelConnection } from './zitadelConnection.ts';
+import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
@@ -27,7 +27,7 @@ const UNKNOWN_HOST = /\(ExternalDomain is /;
  * @returns the reason if the server is no ZITADEL
  * @throws IdentityError ZITADEL_HOST_UNKNOWN if it does not serve the host of the address
  */
-export async function recogniseZitadel(connection: ZitadelConnection): Promise<Recognised | string> {
+export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
   const path = '/.well-known/openid-configuration';
   const { status, text } = await send(connection, { method: 'GET', path });
   const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
@@ -49,7 +49,7 @@ function isPage(text: string): boolean {
  * cannot parse. Releases 2 and 3 skip the state, which is unknown to them. Protobuf skips a known enumeration of another
  * type too, so gRPC-Web shows no difference.
  */
-export async function importsStates(connection: ZitadelConnection): Promise<boolean> {
+export async function importsStates(connection: ZitadelServer): Promise<boolean> {
   const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
   const response = await send(connection, { method: 'POST', path: '/admin/v1/import', body });
   return response.status === 400 && messageIn(response.text).includes('orgState');
