@@ -1,11 +1,9 @@
 // An import into an empty instance, which finds what no instance imports.
 
+import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
-import { importOrganisations } from '../../functions/import/operation.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
-import { instanceKey, newInstanceBody } from '../../shared/store/instance.ts';
-import { documentPath, type Reader, type Store } from '../../shared/store/store.ts';
 import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { ExportFile, ImportSettled, PlaceExportOptions } from './placeInterfaces.ts';
@@ -34,9 +32,6 @@ const excluded = new Set<string | undefined>([
   'organisation_missing',
 ]);
 
-/** The fastest hashing of clear passwords, because no hash is kept. */
-const passwordHashing = { algorithm: 'bcrypt', cost: 4 } as const;
-
 /**
  * Tries the import of a valid file into an empty instance with the default of the file's source for login names. Memory
  * does not grow with the file.
@@ -49,53 +44,25 @@ export async function findCertainIssues(
   signal: AbortSignal,
 ): Promise<CertainIssues> {
   let checked = (): Pick<ImportSettled, 'records' | 'total'> => ({ records: 0, total: 0 });
-  const settings: Parameters<typeof importOrganisations>[2] = {
-    dryRun: true,
-    withKeys: true,
-    ids: false,
+  const settings: Parameters<typeof importIntoEmpty>[1] = {
+    loginNamesByDomain: manifest?.userLoginMustBeDomain === true,
     orgIds,
     excludedOrgIds,
-    passwordHashing,
     onInspected: async ({ totals, progress }) => {
       checked = () => ({ records: total(totals()), total: total(progress().total) });
     },
   };
-  const store = emptyStore(manifest?.userLoginMustBeDomain === true);
   const meter = {
     records: () => checked().records,
     fraction: () => (checked().total === 0 ? undefined : checked().records / checked().total),
   };
   const { errors = [], summary } = await trackPhase(output, 'checking', meter, () =>
-    importOrganisations(store, { open }, settings, new Date().toISOString(), signal),
+    importIntoEmpty({ open }, settings, signal),
   );
   return {
     errors: errors.filter(({ reason }) => !excluded.has(reason)),
     errorsOmitted: summary.errorsOmitted ?? 0,
     warnings: summary.warnings.filter(({ reason }) => !excluded.has(reason)),
     warningsOmitted: summary.warningsOmitted ?? 0,
-  };
-}
-
-/** Returns the store of an instance without records. */
-function emptyStore(loginNamesByDomain: boolean): Store {
-  const body = newInstanceBody({ name: 'empty', loginNamesByDomain });
-  const isInstance = (path: string) => path === documentPath(instanceKey);
-  const getMany: Reader['getMany'] = async (keys) =>
-    keys.map((key) => (isInstance(documentPath(key)) ? { id: key.id, body } : undefined));
-  const refuse = async () => {
-    throw new Error('a trial writes nothing');
-  };
-  return {
-    getMany,
-    snapshot: async () => ({
-      getMany,
-      readTime: new Date(),
-      async *scan() {},
-      [Symbol.asyncDispose]: async () => {},
-    }),
-    commit: refuse,
-    transaction: refuse,
-    lock: { take: refuse },
-    close: async () => {},
   };
 }

@@ -33,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['functions/transfers'],
   ['functions/*/contract'],
   ['functions/*'],
-  ['functions/endpoints'],
+  ['functions/endpoints', 'functions/emptyInstance'],
   ['functions/program'],
   ['functions/*/index'],
   ['local', 'cli/terminal'],
