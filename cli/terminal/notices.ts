@@ -36,7 +36,7 @@ const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIs
 /** Returns a notice's text by its reason, or its message if the reason is unknown, as that of a newer server. */
 export function noticeMessage(notice: Notice): string {
   const row = rows.get(notice.reason ?? '');
-  const params = { record: nounIn(notice), ...notice.params };
+  const { params = {} } = notice;
   if (row === undefined || !hasParams(row, params)) return notice.message;
   const shown = Object.entries(params).map(([name, value]) => [name, STATE.test(value) ? stateWord(value) : value]);
   return issueText(row, Object.fromEntries(shown), 'command');

@@ -5,7 +5,12 @@ import { shellWord } from '../shellWord.ts';
 /** A value of a parameter. A list is joined by commas. */
 type Value = string | number | readonly string[];
 
-type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | BracedIn<Rest>
+  : never;
+
+/** The names of parameters. A text may also contain JSON. */
+type NamesIn<Text extends string> = Exclude<BracedIn<Text>, `${string}"${string}`>;
 
 type WithoutOptional<Text extends string> = Text extends `${infer Start}[${string}]${infer Rest}`
   ? `${Start}${WithoutOptional<Rest>}`

@@ -4,7 +4,7 @@ import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from 
 
 /**
  * The reasons of a record's errors in an import into an instance of this service. The response has them beside ZITADEL's
- * messages; the command prints the texts. `{record}` is the noun of the record, such as `project`.
+ * messages; the command prints the texts.
  */
 export const instanceIssues = {
   record_exists: {
@@ -231,16 +231,30 @@ export const recordIssues = { ...instanceIssues, ...zitadelIssues };
 /** The reason of a record's error. */
 export type RecordReason = keyof typeof recordIssues;
 
-/** The reason of a record's error, and its parameters. */
+/** The parameters of a reason. */
+type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
+
+/** A reason with its parameters, which are optional if all of them are. */
+type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Partial<
+  Parameters<Reason>
+> extends Parameters<Reason>
+  ? { readonly params?: Parameters<Reason> }
+  : { readonly params: Parameters<Reason> });
+
+/** Any reason with its parameters. */
+export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
+
+/** The reason of a record's error, and its parameters as reports have them. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
 }
 
-const as = (reason: RecordReason, params?: IssueParams): Meaning => ({ reason, ...(params && { params }) });
-const exists = as('record_exists');
-const passwordTooSimple = as('password_too_simple');
-const missing = (target: string) => as('reference_missing', { target });
+const exists = because('record_exists', {});
+const nameTaken = (record: string) => because('name_taken', { record });
+const missing = (target: string) => because('reference_missing', { target });
+const rolesInvalid = because('member_roles_invalid', {});
+const passwordTooSimple = because('password_too_simple', {});
 
 /** The meanings of ZITADEL's errors of records, by their keys, or by their ids if a key has several meanings. */
 export const zitadelErrors = {
@@ -267,16 +281,16 @@ export const zitadelErrors = {
   'Errors.User.AlreadyExisting': exists,
   'Errors.User.Machine.Key.AlreadyExists': exists,
   'Errors.UserGrant.AlreadyExists': exists,
-  'Errors.Org.DomainPolicy.AlreadyExists': as('domain_policy_exists'),
-  'Errors.User.AlreadyExists': as('login_name_taken'),
-  'Errors.Org.AlreadyExists': as('name_taken'),
-  'Errors.Project.AlreadyExists': as('name_taken'),
-  'Errors.Action.AlreadyExists': as('name_taken'),
-  'Errors.IDPConfig.AlreadyExists': as('name_taken'),
-  'Errors.Project.App.AlreadyExists': as('application_name_taken'),
-  'Errors.Org.Domain.AlreadyExists': as('domain_taken'),
-  'Errors.User.ExternalIDP.AlreadyExists': as('identity_taken'),
-  'Errors.User.DomainNotAllowedAsUsername': as('domain_reserved'),
+  'Errors.Org.DomainPolicy.AlreadyExists': because('domain_policy_exists', {}),
+  'Errors.User.AlreadyExists': because('login_name_taken', {}),
+  'Errors.Org.AlreadyExists': nameTaken('organisation'),
+  'Errors.Project.AlreadyExists': nameTaken('project'),
+  'Errors.Action.AlreadyExists': nameTaken('action'),
+  'Errors.IDPConfig.AlreadyExists': nameTaken('identity provider'),
+  'Errors.Project.App.AlreadyExists': because('application_name_taken', {}),
+  'Errors.Org.Domain.AlreadyExists': because('domain_taken', {}),
+  'Errors.User.ExternalIDP.AlreadyExists': because('identity_taken', {}),
+  'Errors.User.DomainNotAllowedAsUsername': because('domain_reserved', {}),
   'Errors.User.NotFound': missing('a user'),
   'Errors.Project.NotFound': missing('a project'),
   'Errors.Project.Role.NotFound': missing('a project role'),
@@ -286,36 +300,36 @@ export const zitadelErrors = {
   'Errors.Org.NotFound': missing('an organisation'),
   'Errors.IDPConfig.NotExisting': missing('an identity provider'),
   'Errors.Flow.ActionIDsNotExist': missing('an action'),
-  'Errors.Flow.FlowTypeMissing': as('trigger_invalid'),
-  'Errors.Flow.WrongTriggerType': as('trigger_invalid'),
-  'Errors.Flow.NoChanges': as('trigger_unchanged'),
-  'Errors.Invalid.Argument': as('value_missing', { field: '`orgId`, `roles` or `domainName`' }),
-  'Errors.User.Username.Empty': as('value_missing', { field: '`user.userName`' }),
-  'Errors.Org.Invalid': as('organisation_unnamed'),
-  'Errors.Org.State': as('organisation_state_kept'),
-  'Errors.User.OwnState': as('own_state_kept'),
-  'Errors.Project.Grant.RolesInUse': as('roles_in_use'),
-  'Errors.Member.AlreadyExists': as('member_deleted'),
-  'Errors.Org.MemberInvalid': as('member_roles_invalid'),
-  'Errors.Project.Member.Invalid': as('member_roles_invalid'),
-  'Errors.Project.Grant.Member.Invalid': as('member_roles_invalid'),
-  'Errors.Org.DomainNotVerified': as('domain_unverified'),
-  'Errors.Language.Undefined': as('language_unknown'),
-  'Errors.Language.NotSupported': as('language_unknown'),
-  'Errors.User.Email.Invalid': as('email_invalid'),
+  'Errors.Flow.FlowTypeMissing': because('trigger_invalid', {}),
+  'Errors.Flow.WrongTriggerType': because('trigger_invalid', {}),
+  'Errors.Flow.NoChanges': because('trigger_unchanged', {}),
+  'Errors.Invalid.Argument': because('value_missing', { field: '`orgId`, `roles` or `domainName`' }),
+  'Errors.User.Username.Empty': because('value_missing', { field: '`user.userName`' }),
+  'Errors.Org.Invalid': because('organisation_unnamed', {}),
+  'Errors.Org.State': because('organisation_state_kept', {}),
+  'Errors.User.OwnState': because('own_state_kept', {}),
+  'Errors.Project.Grant.RolesInUse': because('roles_in_use', {}),
+  'Errors.Member.AlreadyExists': because('member_deleted', {}),
+  'Errors.Org.MemberInvalid': rolesInvalid,
+  'Errors.Project.Member.Invalid': rolesInvalid,
+  'Errors.Project.Grant.Member.Invalid': rolesInvalid,
+  'Errors.Org.DomainNotVerified': because('domain_unverified', {}),
+  'Errors.Language.Undefined': because('language_unknown', {}),
+  'Errors.Language.NotSupported': because('language_unknown', {}),
+  'Errors.User.Email.Invalid': because('email_invalid', {}),
   'Errors.User.PasswordComplexityPolicy.MinLength': passwordTooSimple,
   'Errors.User.PasswordComplexityPolicy.HasLower': passwordTooSimple,
   'Errors.User.PasswordComplexityPolicy.HasUpper': passwordTooSimple,
   'Errors.User.PasswordComplexityPolicy.HasNumber': passwordTooSimple,
   'Errors.User.PasswordComplexityPolicy.HasSymbol': passwordTooSimple,
-  'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed': as('password_length_invalid'),
-  'Errors.AuthNKey.ExpireBeforeNow': as('key_expired'),
-  'Errors.User.Machine.Key.Invalid': as('key_invalid'),
-  'Errors.Project.App.AuthMethodNoPrivateKeyJWT': as('key_unused'),
-  'CRYPT-5uV9n': as('hash_cost_refused'),
-  'CRYPT-2xK7d': as('hash_unverifiable'),
-  'CRYPT-r8Qm2': as('hash_unverifiable'),
-  'PROJECT-msNebo': as('logout_host_refused'),
+  'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed': because('password_length_invalid', {}),
+  'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
+  'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
+  'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
+  'CRYPT-5uV9n': because('hash_cost_refused', {}),
+  'CRYPT-2xK7d': because('hash_unverifiable', {}),
+  'CRYPT-r8Qm2': because('hash_unverifiable', {}),
+  'PROJECT-msNebo': because('logout_host_refused', {}),
 } satisfies Record<string, Meaning>;
 
 /** A key of ZITADEL whose meaning is known. */
@@ -336,10 +350,7 @@ export function zitadelIssue(message: string): ReportedIssue {
 }
 
 /** Returns the reason of a record's error with its parameters. */
-export function because<Reason extends RecordReason>(
-  reason: Reason,
-  params: ParametersOf<(typeof recordIssues)[Reason]>,
-): Meaning {
+export function because<Reason extends RecordReason>(reason: Reason, params: Parameters<Reason>): Meaning {
   const all = issueParams(params);
   return Object.keys(all).length === 0 ? { reason } : { reason, params: all };
 }

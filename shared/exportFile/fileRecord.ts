@@ -2,7 +2,6 @@
 
 import { hash, randomUUID } from 'node:crypto';
 import { shortenedText } from '../errors/identityError.ts';
-import { because } from '../errors/recordIssues.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
@@ -144,8 +143,8 @@ function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): Or
 /** Returns the issue of a record that exceeds the size limit. */
 function tooLargeIssue(path: JsonPath): RecordIssue {
   const limit = `${MAX_DOCUMENT_BYTES} bytes`;
-  const meaning = because('value_too_long', { field: formatPath(path), limit });
-  return { id: '', key: `${formatIssue(TOO_LARGE)}; ${formatPath(path)}`, ...meaning };
+  const key = `${formatIssue(TOO_LARGE)}; ${formatPath(path)}`;
+  return { id: '', key, reason: 'value_too_long', params: { field: formatPath(path), limit } };
 }
 
 /** The number of invalid fields that the issue of a record lists, and the characters of each reason: some repeat values. */
@@ -170,7 +169,8 @@ function invalidIssue(problems: readonly string[], zitadels?: string): RecordIss
   return {
     id: '',
     key: zitadels === undefined ? problem : `${zitadels}; ${problem}`,
-    ...because('value_invalid', { problem }),
+    reason: 'value_invalid',
+    params: { problem },
   };
 }
 

@@ -1,4 +1,3 @@
-import { because } from '../errors/recordIssues.ts';
 import { parseObject, putAt } from '../json/jsonObject.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { TOO_LONG_ID } from './lengthLimits.ts';
@@ -25,7 +24,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
     if (!(error instanceof InvalidRecordError)) throw error;
     const { message, path = '', reason = error.message } = error.issues[0] ?? {};
     const problem = path === '' ? reason : `${path}: ${reason}`;
-    return { id: '', key: message ?? error.message, ...because('value_invalid', { problem }) };
+    return { id: '', key: message ?? error.message, reason: 'value_invalid', params: { problem } };
   }
 }
 
@@ -35,7 +34,8 @@ const MAX_ADDED_BYTES = 3_000;
 export const TOO_LARGE: RecordIssue = {
   id: TOO_LONG_ID,
   key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes`,
-  ...because('value_too_long', { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` }),
+  reason: 'value_too_long',
+  params: { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` },
 };
 
 /** Finds whether a record is too large for a database, or for the reader of its export. */

@@ -2,7 +2,6 @@
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
-import { because } from '../errors/recordIssues.ts';
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
 import { keptFields } from './additionalFields.ts';
@@ -94,7 +93,8 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
       return {
         id: TOO_LONG_ID,
         key: `${prefix}${name}: value must contain at most ${fixedLimits.listElements} item(s)`,
-        ...because('value_too_long', { field: `${prefix}${name}`, limit: `${fixedLimits.listElements} elements` }),
+        reason: 'value_too_long',
+        params: { field: `${prefix}${name}`, limit: `${fixedLimits.listElements} elements` },
       };
     for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
       const path = `${prefix}${name}${Array.isArray(value) ? `[${index}]` : ''}`;
@@ -108,8 +108,8 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
 function textIssue(value: unknown, limit: number | undefined, path: string): RecordIssue | undefined {
   if (typeof value !== 'string' || limit === undefined) return undefined;
   if (!mayExceed(value, limit) || Buffer.byteLength(value) <= limit) return undefined;
-  const reason = because('value_too_long', { field: path, limit: `${limit} bytes` });
-  return { id: TOO_LONG_ID, key: `${path}: value length must be at most ${limit} bytes`, ...reason };
+  const key = `${path}: value length must be at most ${limit} bytes`;
+  return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
 /** Whether a text could be longer than a limit: a UTF-16 unit has up to three bytes. */

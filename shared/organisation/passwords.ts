@@ -1,7 +1,6 @@
 // Rules of clear passwords and TOTP seeds.
 
 import { MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
-import { because } from '../errors/recordIssues.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordIssue } from './relations.ts';
 import { trimSpace } from './valueRules.ts';
@@ -46,7 +45,8 @@ export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefin
 const PASSWORD_TOO_LONG: RecordIssue = {
   id: '',
   key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes`,
-  ...because('password_too_long', { limit: MAX_BCRYPT_BYTES }),
+  reason: 'password_too_long',
+  params: { limit: MAX_BCRYPT_BYTES },
 };
 
 /** Checks a clear password against its organisation's policy, and against the limit of bcrypt. */

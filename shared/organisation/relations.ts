@@ -1,9 +1,9 @@
 // The relations between records: unique names, reserved names and references.
 
-import type { IssueParams } from '../errors/issueText.ts';
+import { type IssueParams, issueParams } from '../errors/issueText.ts';
 import {
+  type AnyReasoned,
   type Meaning,
-  type RecordReason,
   type ReportedIssue,
   type ZitadelKey,
   zitadelErrors,
@@ -28,15 +28,17 @@ export type ListPath = string;
  * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
  * (zitadel 5.7).
  */
-export type RecordIssue = {
+export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
+
+/** A record's issue with the reason of ZITADEL's key. */
+export interface KeyedIssue {
   /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
+  readonly key: ZitadelKey;
+  readonly reason?: undefined;
   /** The parameters of the reason, besides those by the key. */
   readonly params?: IssueParams;
-} & (
-  | { readonly key: ZitadelKey; readonly reason?: undefined }
-  | { readonly key: string; readonly reason: RecordReason }
-);
+}
 
 /** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
@@ -45,8 +47,8 @@ export function formatIssue({ id, key }: RecordIssue): string {
 
 /** Returns an issue as the import response has it: ZITADEL's message, and the reason with its parameters, if it has some. */
 export function reportedIssue(issue: RecordIssue): ReportedIssue {
-  const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : issue;
-  const all = { ...params, ...issue.params };
+  const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : { reason: issue.reason };
+  const all = { ...params, ...issueParams(issue.params ?? {}) };
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
@@ -55,7 +57,7 @@ export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   /** The issue of another record with the name; `adjusted` if that is imported without the section's adjusted field. */
-  readonly taken: RecordIssue | 'adjusted';
+  readonly taken: KeyedIssue | 'adjusted';
   /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
   readonly lookAlikes?: true;
   /** A boolean field that is true in records that claim the name; by default all records do. */
@@ -85,9 +87,9 @@ export interface Reference {
   readonly collection: Collection;
   /** The key's parts. At most one of them expands a list; then each element refers to a record. */
   readonly key: readonly ListPath[];
-  readonly missing: RecordIssue;
+  readonly missing: KeyedIssue;
   /** The issue in place of `missing` where the record's target in another collection is its organisation's own. */
-  readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: RecordIssue };
+  readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
    * The warning with which a record is kept although its target is missing, because the target instance may get it later.
    * A reference with an empty last part of `key` is still an error.
@@ -96,7 +98,7 @@ export interface Reference {
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
   /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
-  readonly ifForeign?: 'notCarried' | RecordIssue;
+  readonly ifForeign?: 'notCarried' | KeyedIssue;
   /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
@@ -109,5 +111,5 @@ export interface Reference {
    */
   readonly isParent?: true;
   /** Validates the existing target. */
-  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
+  readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => KeyedIssue | undefined;
 }

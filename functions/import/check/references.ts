@@ -1,11 +1,10 @@
 // The references of records to others, which must be stored.
 
-import { because } from '../../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type PlannedReference, planRecord, referenceField } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
+import type { KeyedIssue, RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { hasStoredContent } from '../decide/comparison.ts';
@@ -24,6 +23,8 @@ export type Found = ReadonlyMap<string, StoredDocument | undefined>;
  * to a record that is not imported.
  */
 type Rejection = RecordIssue | 'notCarried';
+/** The same before the issue has the field and the id of the target. */
+type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Finds the first reference that is missing, foreign or invalid.
@@ -57,7 +58,7 @@ function checkReference(
   others: readonly PlannedReference[],
   found: Found,
   record: OrganisationRecord,
-): Rejection | undefined {
+): TargetRejection | undefined {
   const rejection = checkTarget(planned, found, record);
   const { missing, missingBesideOwn } = planned.reference;
   if (missingBesideOwn === undefined || rejection !== missing) return rejection;
@@ -68,7 +69,7 @@ function checkReference(
 
 /** Adds the field and the id of the target. */
 function withTarget(
-  issue: RecordIssue,
+  issue: KeyedIssue,
   planned: PlannedReference,
   references: readonly PlannedReference[],
   found: Found,
@@ -79,12 +80,12 @@ function withTarget(
   if (missing === undefined && organisation === undefined) return issue;
   const { reference, targetId: id } = missing ?? planned;
   const field = referenceField(reference);
-  if (id === '') return { ...issue, ...because('value_missing', { field }) };
+  if (id === '') return { ...issue, reason: 'value_missing', params: { field } };
   if (missing !== undefined || organisation === undefined) return { ...issue, params: { field, id } };
-  return { ...issue, ...because('reference_foreign', { field, id, organisation }) };
+  return { ...issue, reason: 'reference_foreign', params: { field, id, organisation } };
 }
 
-function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
+function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): TargetRejection | undefined {
   const { reference, key, permit } = planned;
   const target = found.get(documentPath(key));
   if (reference.isParent === true && !isStoredParent(record, target)) return 'notCarried';

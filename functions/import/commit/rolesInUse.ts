@@ -1,6 +1,5 @@
 // Project grants that lose roles which user grants use.
 
-import { because } from '../../../shared/errors/recordIssues.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
@@ -87,5 +86,5 @@ function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: Iterable<st
 
 /** Returns the issue of a project grant that would lose roles in use. */
 function issueOf({ roles, firstId, count }: Use): RecordIssue {
-  return { ...rolesInUse, ...because('roles_in_use', { roles: [...roles], count, grant: firstId }) };
+  return { ...rolesInUse, params: { roles: [...roles].join(', '), count: String(count), grant: firstId } };
 }

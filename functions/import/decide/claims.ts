@@ -1,5 +1,5 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { KeyedIssue, RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 
 interface Holder {
@@ -66,7 +66,7 @@ export class ClaimLedger {
 
 /** Returns the issue of a taken name with its holder: who imports may see every organisation. */
 function takenIssue(
-  taken: RecordIssue,
+  taken: KeyedIssue,
   { record, key }: RecordPlan,
   { orgId = '', ownerId = '' }: Partial<Holder>,
 ): RecordIssue {

@@ -1,6 +1,5 @@
 // The decision about a batch: a function of values.
 
-import { because } from '../../../shared/errors/recordIssues.ts';
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
@@ -141,7 +140,7 @@ export function intend(
 
 /** Returns the issue of a record that a call without the lock has changed: to undo a lock or a removal is not for this import. */
 export function changedMeanwhile({ record }: RecordPlan): RecordIssue {
-  return { ...record.section.error.exists, ...because('changed_meanwhile', {}) };
+  return { ...record.section.error.exists, reason: 'changed_meanwhile' };
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */

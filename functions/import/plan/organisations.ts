@@ -1,6 +1,5 @@
 // The records of the organisations themselves.
 
-import { because } from '../../../shared/errors/recordIssues.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
@@ -15,14 +14,16 @@ import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueR
 const ID_MISSING: RecordIssue = {
   id: 'ORG-4Mlfs',
   key: 'Errors.Invalid.Argument',
-  ...because('value_missing', { field: '`orgId` of an organisation' }),
+  reason: 'value_missing',
+  params: { field: '`orgId` of an organisation' },
 };
 
 /** The error of an organisation whose id the keys of its records have no room for. */
 const ID_TOO_LONG: RecordIssue = {
   id: TOO_LONG_ID,
   key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
-  ...because('value_too_long', { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` }),
+  reason: 'value_too_long',
+  params: { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` },
 };
 
 /** An organisation of the file, with the record that creates it or the issue that prevents that. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import type { RecordIssue } from '../relations.ts';
+import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 import { own, taken } from './references.ts';
@@ -12,7 +12,7 @@ const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_CREATION', '3'],
 ]);
 
-const actionsMissing: RecordIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
+const actionsMissing: KeyedIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
 
 /** The section of the actions of triggers. */
 export const triggerActionSection: Section = {

@@ -4,7 +4,7 @@ import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
 import { caselessClaimKey } from '../claimKeys.ts';
-import type { RecordIssue } from '../relations.ts';
+import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from '../section.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
 
@@ -12,7 +12,7 @@ import { own, project, projectRoles, taken, user } from './references.ts';
 const grantedToItself = warn('grant_to_itself', {});
 
 /** The issue of a user grant without a project grant of its project to its organisation. */
-const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
+const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 /** The id of the issue of a project grant with a role that its project lacks. */
 const projectGrantMissingRole = 'COMMAND-6m9gd';
@@ -20,10 +20,10 @@ const projectGrantMissingRole = 'COMMAND-6m9gd';
 /** The id of the issue of a user grant with a role that its project or project grant lacks. */
 const userGrantMissingRole = 'COMMAND-mm9F4';
 
-const roleMissing: RecordIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
+const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
 
 /** The issue of a project grant that would lose roles which user grants through it still use. */
-export const rolesInUse: RecordIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
+export const rolesInUse: KeyedIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
 
 /** The section of project grants to organisations. */
 export const projectGrantSection: Section = {
@@ -107,7 +107,7 @@ export const userGrantSection: Section = {
 export const grantSections: readonly Section[] = [projectGrantSection, userGrantSection];
 
 /** Checks that a user grant's project grant has the same project, the user grant's organisation and its roles. */
-function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): RecordIssue | undefined {
+function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): KeyedIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
     return grantMissing;

@@ -2,7 +2,7 @@
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import type { RecordIssue } from '../relations.ts';
+import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
 import { own, user } from './references.ts';
 
@@ -65,7 +65,7 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
 }
 
 /** Checks that an application with keys authenticates by private key JWT. */
-function checkApplicationOfKey(application: JsonObject): RecordIssue | undefined {
+function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined {
   const usesKeys = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }

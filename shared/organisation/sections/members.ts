@@ -1,7 +1,7 @@
 // The sections of members.
 
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
-import type { RecordIssue } from '../relations.ts';
+import type { KeyedIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { GivenPrivilege, Section, ValueRule } from '../section.ts';
 import { ORGANISATION_FIELD } from '../zitadelFacts.ts';
@@ -12,7 +12,7 @@ import { inOrganisation, project, user } from './references.ts';
  * @param none the issue of a member without a role
  * @param invalid the issue of a member with a role that is unknown or of another scope
  */
-function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIssue): NonNullable<Section['check']> {
+function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssue): NonNullable<Section['check']> {
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
     if (areCompatible(scope, held)) return undefined;
@@ -31,8 +31,8 @@ function validRoles(scope: MembershipScope): ValueRule {
   };
 }
 
-const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
-const projectGrantForeign: RecordIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
+const projectGrantMissing: KeyedIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
+const projectGrantForeign: KeyedIssue = { id: 'PROJECT-0l10S9OmZV', key: 'Errors.Project.Grant.Invalid' };
 
 const inProject: GivenPrivilege = {
   type: 'privilege',
@@ -158,10 +158,6 @@ export const memberSections: readonly Section[] = [
 ];
 
 /** Checks that the project grant of a member is one of the member's project. */
-function checkMembersProjectGrant(
-  grant: JsonObject,
-  { projectId }: JsonObject,
-  orgId: string,
-): RecordIssue | undefined {
+function checkMembersProjectGrant(grant: JsonObject, { projectId }: JsonObject, orgId: string): KeyedIssue | undefined {
   return textAt(grant, 'projectGrant.projectId', orgId) === projectId ? undefined : projectGrantMissing;
 }

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonO
 import { type DocumentKey, documentId } from '../../store/store.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import type { RecordIssue } from '../relations.ts';
+import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
@@ -14,7 +14,7 @@ import { identityProvider, own } from './references.ts';
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';
 
-const domainPolicyExists: RecordIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
+const domainPolicyExists: KeyedIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
 
 const lifetimes: Section['defaults'] = [
   'passwordCheckLifetime',

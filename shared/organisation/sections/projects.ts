@@ -1,4 +1,3 @@
-import { because } from '../../errors/recordIssues.ts';
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
@@ -15,7 +14,7 @@ const oidcAppDefaults: Section['defaults'] = [
 
 function unparsable(uri: string, problem: string): RecordIssue {
   const key = `parse ${JSON.stringify(uri)}: ${problem}`;
-  return { id: '', key, ...because('value_invalid', { problem: key }) };
+  return { id: '', key, reason: 'value_invalid', params: { problem: key } };
 }
 
 /** Trims the base URI of a login, which may be relative. */

@@ -1,11 +1,11 @@
 // References and issues that several sections share.
 
 import type { ZitadelKey } from '../../errors/recordIssues.ts';
-import type { RecordIssue, Reference } from '../relations.ts';
+import type { KeyedIssue, Reference } from '../relations.ts';
 import type { GivenPrivilege } from '../section.ts';
 
 /** Creates the issue of a unique name that another record has claimed. */
-export const taken = (key: ZitadelKey): RecordIssue => ({ id: 'V3-DKcYh', key });
+export const taken = (key: ZitadelKey): KeyedIssue => ({ id: 'V3-DKcYh', key });
 /** Creates a reference to a user, person or service user. */
 export const user = (path: string, id: string): Reference => ({
   collection: 'users',

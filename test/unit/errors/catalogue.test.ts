@@ -23,6 +23,7 @@ import * as storage from '../../../shared/errors/storageErrors.ts';
 import * as stores from '../../../shared/errors/storeErrors.ts';
 import { warn, warnings } from '../../../shared/errors/warnings.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import { declaredSteps } from '../../../tools/docs/zitadelFacts.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -82,9 +83,41 @@ describe('the catalogue of errors, errors of records, warnings and manual steps'
   it.each(Object.entries(zitadelErrors))(
     'has all parameters for the error %s of ZITADEL',
     (_key, { reason, params }) => {
-      expect(hasParams(recordIssues[reason], { record: 'project', ...params })).toBe(true);
+      expect(hasParams(recordIssues[reason], { ...params })).toBe(true);
     },
   );
+});
+
+// Each of these does not compile.
+const incomplete: readonly RecordIssue[] = [
+  // @ts-expect-error a reason without its parameters
+  { id: '', key: 'k', reason: 'value_invalid' },
+  // @ts-expect-error a reason with a parameter of another reason
+  { id: '', key: 'k', reason: 'value_invalid', params: { field: 'f' } },
+  // @ts-expect-error a reason without one of its parameters
+  { id: '', key: 'k', reason: 'value_too_long', params: { field: 'f' } },
+  // @ts-expect-error a key of ZITADEL whose meaning is unknown
+  { id: 'ORG-1', key: 'Errors.Unknown' },
+];
+
+it('an error of a record does not compile without the parameters of its reason', () => {
+  for (const issue of incomplete.filter(({ reason }) => reason !== undefined)) {
+    const { reason, params = {} } = reportedIssue(issue);
+    expect(hasParams(recordIssues[reason], params)).toBe(false);
+  }
+});
+
+it.each([
+  ['Errors.Org.AlreadyExists', 'organisation'],
+  ['Errors.Project.AlreadyExists', 'project'],
+  ['Errors.Action.AlreadyExists', 'action'],
+  ['Errors.IDPConfig.AlreadyExists', 'identity provider'],
+] as const)('the error %s has the noun of the record as a parameter', (key, record) => {
+  expect(reportedIssue({ id: 'V3-DKcYh', key, params: { holder: 'P' } })).toEqual({
+    message: `ID=V3-DKcYh Message=${key}`,
+    reason: 'name_taken',
+    params: { record, holder: 'P' },
+  });
 });
 
 it('a text has its parameters, and leaves out the optional parts without them', () => {
