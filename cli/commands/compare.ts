@@ -1,3 +1,4 @@
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
@@ -84,7 +85,7 @@ function compareOutput(
   comparison: Comparison,
   options: PlaceExportOptions,
   names: readonly [string, string],
-  notices: readonly string[],
+  notices: readonly RecordWarning[],
 ): Output {
   const { isEqual, counts, differences, expected } = comparison;
   const notCompared = missingKinds(options);

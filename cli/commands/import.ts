@@ -1,4 +1,5 @@
 import { total } from '../../shared/collections/counts.ts';
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
@@ -125,7 +126,7 @@ function interruption(target: string, { dryRun }: PlaceImportOptions): string {
 
 interface ImportedFile {
   readonly losses: readonly string[];
-  readonly notices: readonly string[];
+  readonly notices: readonly RecordWarning[];
   readonly request: ExportedRequest;
   /** The lines of text about the request. */
   readonly requested: readonly string[];

@@ -1,6 +1,7 @@
 // Reading and validating the export of a place.
 
 import { hasCode } from '../../shared/errors/identityError.ts';
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import { rejection } from '../http/serverErrors.ts';
@@ -19,8 +20,8 @@ export interface PlaceInspection extends Inspection {
   readonly request: ExportedRequest;
   /** The content that every export of the place omits. */
   readonly losses: readonly string[];
-  /** The states that a ZITADEL did not return: a sentence for each organisation. */
-  readonly notices: readonly string[];
+  /** The states that a ZITADEL did not return: a warning for each organisation. */
+  readonly notices: readonly RecordWarning[];
 }
 
 /** Uses a validated file, which can be read again. */

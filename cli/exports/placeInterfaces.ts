@@ -2,6 +2,7 @@
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions } from '../../functions/import/contract.ts';
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
@@ -67,8 +68,8 @@ export interface ExportFile extends AsyncDisposable {
   readonly size?: number | undefined;
   /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
-  /** Sentences about omitted or unknown content so far, such as a sentence per organisation. */
-  readonly notices?: readonly string[];
+  /** Warnings about omitted or unknown content so far, such as a warning per organisation. */
+  readonly notices?: readonly RecordWarning[];
   /** Whether `open` validates the file, and passes its items on. */
   readonly isValidated?: true;
   /**

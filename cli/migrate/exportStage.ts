@@ -3,6 +3,7 @@
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
@@ -63,9 +64,13 @@ export function currentOptions(run: MigrationRun): PlaceExportOptions {
 
 /**
  * Stores the source's export.
- * @returns the states that the source did not return
+ * @returns the warnings of the export
  */
-async function stageSource(run: MigrationRun, place: Place, options: PlaceExportOptions): Promise<readonly string[]> {
+async function stageSource(
+  run: MigrationRun,
+  place: Place,
+  options: PlaceExportOptions,
+): Promise<readonly RecordWarning[]> {
   const { export: staged, output, signal } = run;
   return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);

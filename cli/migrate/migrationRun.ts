@@ -1,5 +1,6 @@
 // A running migration. It keeps no state for another process: an interrupted migration is run again.
 
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { openPrivateFile } from '../exports/privateFile.ts';
@@ -26,8 +27,8 @@ export interface StagedExport {
   /** The user who exported the source, and its id if the export contains it. */
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
-  /** The states that the source did not return, which count as active: a sentence per organisation. */
-  readonly notices: readonly string[];
+  /** The states that the source did not return, which count as active: a warning per organisation. */
+  readonly notices: readonly RecordWarning[];
   /** The excluded organisations, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
 }

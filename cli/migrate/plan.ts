@@ -226,7 +226,7 @@ function exportChecks({ exported }: MigrationRun, { place }: OpenSide): Migratio
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
   const messages = [
-    ...notices,
+    ...notices.map(({ message }) => message),
     ...(defaultOrgId === undefined ? [] : [withDefault]),
     ...(movedExporterId === undefined ? [] : [withExporter]),
   ];

@@ -76,6 +76,6 @@ function movedCounts({ exported: { organisations, records }, response }: Migrati
 function ownWarnings({ exported, isRepeated, response }: MigrationRun) {
   return [
     ...(isRepeated && response !== undefined ? repetitionWarnings(response.summary) : []),
-    ...exported.notices.map((message) => ({ type: 'export', message })),
+    ...exported.notices.map((warning) => ({ type: 'export', ...warning })),
   ];
 }

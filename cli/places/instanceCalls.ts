@@ -1,6 +1,7 @@
 // Calls of the operations of an instance.
 
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { type RecordWarning, warn } from '../../shared/errors/warnings.ts';
 import type { PlaceOperation } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse } from '../http/httpClient.ts';
 import { responseError } from './instanceResponses.ts';
@@ -64,10 +65,10 @@ export class HeldFile {
   /**
    * Deletes the file, which the bucket deletes a day later by itself.
    * @param signal by default, only the time limit of a call ends the deletion
-   * @returns why the file still exists; undefined if it does not
+   * @returns the warning that the file still exists; undefined if it does not
    * @throws the signal's reason
    */
-  async delete(signal = new AbortController().signal): Promise<string | undefined> {
+  async delete(signal = new AbortController().signal): Promise<RecordWarning | undefined> {
     const { server, operation, id } = this;
     this.id = undefined;
     if (id === undefined) return undefined;
@@ -87,10 +88,10 @@ export class HeldFile {
   /** Deletes the file after an error. Returns the error, which names a file that still exists. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
-    return kept === undefined ? error : IdentityError.from(error).withNote(kept);
+    return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);
   }
 }
 
-function keptFile({ name }: Server, operation: PlaceOperation, problem: string): string {
-  return `the file of the ${operation} remains in the bucket of ${name} for up to two days: it could not be deleted (${problem})`;
+function keptFile({ name }: Server, operation: PlaceOperation, problem: string): RecordWarning {
+  return warn('file_kept', { operation, instance: name, problem });
 }

@@ -7,6 +7,7 @@ import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contrac
 import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
 import { contentTooLarge, sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest, MAX_MANIFEST_BYTES } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -56,7 +57,7 @@ async function exportFromInstance(
 ): Promise<ExportFile> {
   const form = options.orgsOnly === true ? { orgs_only: true } : {};
   const request = { ...toRequest(options, exportOptions), ...form, response_output: true };
-  const notices: string[] = [];
+  const notices: RecordWarning[] = [];
   const held = new HeldFile(server, 'export');
   let fraction: number | undefined;
   const onReceived = (share: number) => {
@@ -98,12 +99,12 @@ interface ExportedObject {
 /**
  * Yields the bytes of an export that the instance has written into its bucket, and deletes the object then, or after an
  * error.
- * @returns sentences about an object that could not be deleted
+ * @returns warnings about an object that could not be deleted
  */
 async function* exportedObject(
   { server, response, held, onReceived, onItems }: ExportedObject,
   signal: AbortSignal,
-): AsyncGenerator<Uint8Array, readonly string[]> {
+): AsyncGenerator<Uint8Array, readonly RecordWarning[]> {
   const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
   const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
   if (data === undefined) throw damaged(server, response, 'its object is not described');

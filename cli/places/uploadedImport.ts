@@ -44,7 +44,7 @@ export async function importUploaded(
     await uploadFile(upload, content.open(signal), signal);
     const response = await importUpload(server, id, options, meter, signal);
     const kept = await held.delete(signal);
-    return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', message: kept }]);
+    return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
     // A repetition of the command uploads the file again.

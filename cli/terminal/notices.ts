@@ -2,7 +2,7 @@
 
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
-import { warnings } from '../../shared/errors/warnings.ts';
+import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { recordNoun, stateWord } from './nouns.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
 import { type Line, section } from './terminal.ts';
@@ -84,8 +84,11 @@ export function noticeLines(notices: readonly Notice[], noun: string, omitted = 
 }
 
 /** Returns the first notices of an export. */
-export function firstNotices(notices: readonly string[]): string[] {
-  return firstLines(notices, 'warning');
+export function firstNotices(notices: readonly RecordWarning[]): string[] {
+  return firstLines(
+    notices.map(({ message }) => message),
+    'warning',
+  );
 }
 
 /** Returns the lines about records that were written into another organisation, which come before all others. */

@@ -112,7 +112,6 @@ const importError = z.strictObject({
 });
 
 const omitted = z.int().positive().optional();
-const warningFields = issueFields(warnings, 'warning');
 /** The schema of a warning. */
 export const importWarning = z.strictObject({
   type: z
@@ -121,8 +120,7 @@ export const importWarning = z.strictObject({
       'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
-  ...warningFields,
-  reason: warningFields.reason.exactOptional(),
+  ...issueFields(warnings, 'warning'),
   message: z.string(),
 });
 

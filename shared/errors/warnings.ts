@@ -61,8 +61,21 @@ export const warnings = {
     text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
   },
   // Of the command.
+  file_kept: {
+    text: 'the file of the {operation} remains in the bucket of {instance} for up to two days: it could not be deleted ({problem})',
+  },
   requests_repeated: {
     text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
+  },
+  // Of the command, for an export from ZITADEL.
+  states_not_returned: {
+    text: 'states that ZITADEL did not return count as active: organisation {organisation}: {states} ({problem})',
+  },
+  factors_unknown: {
+    text: 'OTP e-mail factors of organisation {organisation} are unknown, and do not move: {problem}',
+  },
+  memberships_left: {
+    text: 'memberships in organisation {organisation} of users whose organisation stays do not move: {memberships}',
   },
   // Of the command, for an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },

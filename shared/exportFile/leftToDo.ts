@@ -25,8 +25,7 @@ export const leftToDoEntry = z.object({
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
 /** The same, with the number of further entries of the same message, which are not listed. */
-export type CountedEntry = Omit<LeftToDoEntry, 'reason'> & {
-  readonly reason?: string;
+export type CountedEntry = LeftToDoEntry & {
   readonly further?: number | undefined;
   readonly params?: IssueParams;
 };

@@ -24,7 +24,7 @@ const RECORDS =
 const ZITADEL_RECORDS =
   'Imports into ZITADEL, which the command makes, have these reasons too. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
 const WARNINGS =
-  'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. In imports into ZITADEL, the command adds the last ones.';
+  'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds warnings of the types `upload` and `export`, and the last ones of the table in imports into ZITADEL.';
 
 const STEPS =
   'Manifests list manual steps in `leftToDo`, and plans and results of migrations too. Behind those of every target are those after an import into ZITADEL.';

@@ -6,6 +6,7 @@ import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { INSTANCE_CONTENT } from '../../../shared/errors/manualSteps.ts';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
+import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { serviceUsers } from '../../../shared/organisation/section.ts';
@@ -27,7 +28,7 @@ import { addStates } from './states.ts';
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
-  const notices: string[] = [];
+  const notices: RecordWarning[] = [];
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };

@@ -11,6 +11,7 @@ import {
   zitadelContextMissing,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
@@ -38,8 +39,8 @@ export interface ExportScope {
   readonly caller: () => Promise<string>;
   /** Returns those users among some who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Takes a sentence about content that is left out. */
-  readonly onLeftOut: (notice: string) => void;
+  /** Takes a warning about content that is left out. */
+  readonly onLeftOut: (notice: RecordWarning) => void;
 }
 
 /** The default limit of one export: many gateways end longer calls. */
@@ -196,7 +197,7 @@ async function addMembers(
   add('projectMembers', projectMembers);
   add('projectGrantMembers', grantMembers);
   const leftOut = all.filter(({ member: { userId } }) => staying.has(userId));
-  if (leftOut.length > 0) onLeftOut(leftOutText(textAt(organisation, 'orgId', ''), leftOut));
+  if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
 /** A membership, and the ids of the project or grant that it is of. */
@@ -205,11 +206,11 @@ interface FoundMember {
   readonly member: Member;
 }
 
-function leftOutText(orgId: string, leftOut: readonly FoundMember[]): string {
+function leftMemberships(organisation: string, leftOut: readonly FoundMember[]): RecordWarning {
   const texts = leftOut.map(({ of, member: { userId, preferredLoginName, roles } }) =>
     [`${named(userId, preferredLoginName)} is ${roles.join(', ')}`, ...Object.values(of)].join(' of '),
   );
-  return `memberships in organisation ${orgId} of users whose organisation stays do not move: ${texts.join('; ')}`;
+  return warn('memberships_left', { organisation, memberships: texts.join('; ') });
 }
 
 function userIdOf(record: JsonObject): string {

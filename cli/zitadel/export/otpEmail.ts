@@ -1,6 +1,7 @@
 // OTP e-mail factors, which a ZITADEL's export omits.
 
 import { tokenForbidden } from '../../../shared/errors/placeErrors.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { peopleWithFactor } from '../factors.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -8,12 +9,12 @@ import { recordsIn } from './exportOrganisation.ts';
 
 /**
  * Adds the OTP e-mail factors of an organisation's people.
- * @returns a sentence if the token may not read events; undefined if all factors are known
+ * @returns a warning if the token may not read events; undefined if all factors are known
  */
 export async function addOtpEmail(
   connection: ZitadelConnection,
   organisation: JsonObject,
-): Promise<string | undefined> {
+): Promise<RecordWarning | undefined> {
   const people = recordsIn(organisation.humanUsers);
   if (people.length === 0) return undefined;
   const orgId = textAt(organisation, 'orgId', '');
@@ -23,6 +24,6 @@ export async function addOtpEmail(
     return undefined;
   } catch (error) {
     if (!tokenForbidden.is(error)) throw error;
-    return `OTP e-mail factors of organisation ${orgId} are unknown, and do not move: ${error.message}`;
+    return warn('factors_unknown', { organisation: orgId, problem: error.message });
   }
 }

@@ -3,6 +3,7 @@
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
@@ -28,19 +29,19 @@ interface StateSource {
 
 /**
  * Adds the states that the export of an organisation lacks.
- * @returns a sentence about states that stay unknown; undefined if all are known
+ * @returns the warning about states that stay unknown; undefined if all are known
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
-export async function addStates(organisation: JsonObject, source: StateSource): Promise<string | undefined> {
+export async function addStates(organisation: JsonObject, source: StateSource): Promise<RecordWarning | undefined> {
   const orgId = textAt(organisation, 'orgId', '');
   organisation.orgState ??= await source.stateOf(orgId);
   const refusal = await addUserStates(source.connection, orgId, statelessUsers(organisation));
-  const unknown = unknownText(organisation);
-  if (unknown === undefined) return undefined;
-  const reason = refusal ?? 'its search does not return them';
+  const states = unknownText(organisation);
+  if (states === undefined) return undefined;
+  const problem = refusal ?? 'its search does not return them';
   if (!source.acceptsUnknown)
-    throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states: unknown, reason });
-  return `states that ZITADEL did not return count as active: organisation ${orgId}: ${unknown} (${reason})`;
+    throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states, reason: problem });
+  return warn('states_not_returned', { organisation: orgId, states, problem });
 }
 
 const userSections = recordSections.filter(({ collection }) => collection === 'users').map(({ name }) => name);

@@ -77,7 +77,9 @@ describe('an export that an instance has written into its bucket', () => {
 
   it('is complete if its object cannot be deleted, and causes a notice', async () => {
     const { url, call } = await startInstance({ deletion: 503 });
-    const notice = `the file of the export remains in the bucket of ${url} for up to two days: it could not be deleted (${url} failed: not now)`;
+    const problem = `${url} failed: not now`;
+    const message = `the file of the export remains in the bucket of ${url} for up to two days: it could not be deleted (${problem})`;
+    const notice = { reason: 'file_kept', message, params: { operation: 'export', instance: url, problem } };
     expect(await identityResult(call)).toMatchObject({ code: 0, notices: [notice] });
     const gone = await startInstance({ deletion: 404 });
     expect(await identityResult(gone.call)).not.toHaveProperty('notices');

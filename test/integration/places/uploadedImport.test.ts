@@ -193,7 +193,7 @@ describe('an import of a file above the limit of a request', () => {
     const warning = `the file of the import remains in the bucket of ${failing.url} for up to two days: it could not be deleted (${failing.url} failed: not now)`;
     expect(await identityResult(await failing.call())).toMatchObject({
       code: 0,
-      summary: { warnings: [{ type: 'upload', message: warning }] },
+      summary: { warnings: [{ type: 'upload', reason: 'file_kept', message: warning }] },
     });
     const gone = await startInstance([{ lines: [result] }], { status: 404, lines: [{ message: 'gone' }] });
     expect(await identityResult(await gone.call())).toMatchObject({ code: 0, summary: { warnings: [] } });

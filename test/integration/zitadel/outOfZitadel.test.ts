@@ -82,6 +82,8 @@ describe('a migration out of a ZITADEL', () => {
     });
     expect(result.warnings).toContainEqual({
       type: 'export',
+      reason: 'memberships_left',
+      params: { organisation: 'acme', memberships: 'creator (root@zitadel.localhost) is ORG_OWNER' },
       message:
         'memberships in organisation acme of users whose organisation stays do not move: creator (root@zitadel.localhost) is ORG_OWNER',
     });
@@ -101,6 +103,8 @@ describe('a migration out of a ZITADEL', () => {
     expect(result).toMatchObject({ outcome: 'done', credentials: { secondFactors: 'totp' } });
     expect(result.warnings).toContainEqual({
       type: 'export',
+      reason: 'factors_unknown',
+      params: { organisation: 'acme', problem: expect.stringMatching(/^http/) },
       message: expect.stringMatching(/^OTP e-mail factors of organisation acme are unknown, and do not move: http/),
     });
   });

@@ -88,7 +88,10 @@ describe('an export from a ZITADEL that exports no states', () => {
     expect(existsSync(file)).toBe(false);
     const { code, stdout } = await identity([...call, '--accept', 'unknown-states', '--json']);
     const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-    expect({ code, ...result }).toMatchObject({ code: 0, notices: [expect.stringContaining(unknown)] });
+    expect({ code, ...result }).toMatchObject({
+      code: 0,
+      notices: [{ reason: 'states_not_returned', message: expect.stringContaining(unknown) }],
+    });
     const [acme] = JSON.parse(await readFile(file, 'utf8')).orgs;
     // What is known is kept.
     expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });
@@ -140,7 +143,14 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
-    expect(result.warnings).toContainEqual({ type: 'export', message: expect.stringContaining(warning) });
+    expect(result.warnings).toMatchObject([
+      {
+        type: 'export',
+        reason: 'states_not_returned',
+        message: expect.stringContaining(warning),
+        params: { organisation: 'acme' },
+      },
+    ]);
   });
 });
 

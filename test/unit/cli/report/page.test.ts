@@ -69,7 +69,7 @@ describe('the page of a migration', () => {
 
   it('has the number of what a list omits, and every organisation only in the target', () => {
     const { proof } = migrationResult();
-    const step = { type: 'human_user', id: 'ada', message: 'add the factor again', further: 41 };
+    const step = { type: 'human_user', id: 'ada', reason: 'a_step', message: 'add the factor again', further: 41 };
     const others = Array.from({ length: 150 }, (_, index) => ({ orgId: `other-${index}`, name: `Tenant ${index}` }));
     const given = { proof: { ...proof, others, differencesOmitted: 4_900 }, leftToDo: [step], errorsOmitted: 7 };
     const text = plainText(pageOf(given));
