@@ -8,7 +8,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('selfHostedDeployment', null);
     return undefined;
   }
-  const { deployment, stop } = await startSelfHosted();
+  const { deployment, stop } = await startSelfHosted(project.config.env);
   project.provide('selfHostedDeployment', deployment);
   return stop;
 }

@@ -54,7 +54,7 @@ export function describeOwnDeployments(subject: string, tests: (get: () => Deplo
     return;
   }
   const onFirestore = () => startOnFirestore(firestoreEmulator ?? '');
-  describe(`${subject} (self-hosted)`, () => withOwnDeployment(startSelfHosted, tests));
+  describe(`${subject} (self-hosted)`, () => withOwnDeployment(() => startSelfHosted(), tests));
   describeWithFirestore(`${subject} (on Firestore)`, () => withOwnDeployment(onFirestore, tests));
 }
 

@@ -20,9 +20,12 @@ export interface StartedDeployment {
   stop(): Promise<void>;
 }
 
-/** Starts a deployment on embedded databases. */
-export function startSelfHosted(): Promise<StartedDeployment> {
-  return startDeployment({}, (name, directory) => ['--data', join(directory, name)]);
+/**
+ * Starts a deployment on embedded databases.
+ * @param project the environment of the tests' project, for a set-up, which runs outside of it
+ */
+export function startSelfHosted(project?: NodeJS.ProcessEnv): Promise<StartedDeployment> {
+  return startDeployment({}, (name, directory) => ['--data', join(directory, name)], project);
 }
 
 /** Starts a deployment on databases of its own in the emulator, which all tests share. */
@@ -35,8 +38,9 @@ export function startOnFirestore(emulator: string): Promise<StartedDeployment> {
 async function startDeployment(
   env: Readonly<Record<string, string>>,
   databaseOf: (name: string, directory: string) => readonly string[],
+  project?: NodeJS.ProcessEnv,
 ): Promise<StartedDeployment> {
-  const directory = await temporaryDirectory();
+  const directory = await temporaryDirectory(project);
   const local = await startLocal({ directory: directory.path, env });
   const key = join(directory.path, 'storage', 'key.json');
   const deployment: Deployment = {

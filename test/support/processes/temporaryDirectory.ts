@@ -8,8 +8,10 @@ export interface TemporaryDirectory {
   remove(): Promise<void>;
 }
 
-/** Makes a directory that no other test uses, in memory where the project says so. */
-export async function temporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(process.env.TEST_DIRECTORY ?? tmpdir(), 'identity-test-'));
+/** Makes a directory that no other test uses, in memory if the environment of the project has a directory there. */
+export async function temporaryDirectory(
+  { TEST_DIRECTORY }: NodeJS.ProcessEnv = process.env,
+): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(TEST_DIRECTORY ?? tmpdir(), 'identity-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
