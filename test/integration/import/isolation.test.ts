@@ -15,7 +15,8 @@ import {
 import { setUpOnce } from '../../support/stores/stores.ts';
 
 const all = recordSections;
-const everyOnConflict = ['report', 'skip', 'overwrite'] as const;
+/** A record that "skip" skips, "report" reports: neither writes it. */
+const everyOnConflict = ['report', 'overwrite'] as const;
 
 /** An import that must not reach a record of the victim. */
 interface Attack {
@@ -94,8 +95,7 @@ function nameAttacks(section: Section): Attack[] {
       const isTaken = isClaimed && perOrganisation !== true && !parts.includes('$orgId');
       const json = withValuesOf(usual, target, parts);
       const title = `the ${type} of record ${index}`;
-      // Under "skip", the attacker's own record is unchanged, whatever the file contains.
-      const outcomes = isTaken ? [...REJECTED, 'skipped'] : undefined;
+      const outcomes = isTaken ? REJECTED : undefined;
       const created = withNewKey(json, section, parts);
       const own = { title, section, json, outcomes };
       if (isDeepStrictEqual(created, json)) return [own];
@@ -110,7 +110,7 @@ function requestOf({ section, json, orgId = attacker.orgId }: Attack, on_conflic
   return { data_orgs: { orgs: [{ orgId, ...fields }] }, with_keys: true, on_conflict };
 }
 
-const outcomes = ['created', 'unchanged', 'failed', 'notCarried', 'skipped', 'overwritten'];
+const outcomes = ['created', 'unchanged', 'failed', 'notCarried', 'overwritten'];
 
 const open = setUpOnce(prepareTwoTenants);
 
