@@ -9,6 +9,7 @@ interface AwkwardString {
 const table: readonly AwkwardString[] = [
   { what: 'spaces', unit: ' ' },
   { what: 'spaces inside', start: 'A', unit: ' ', end: '!' },
+  { what: 'spaces at the end', start: 'A', unit: ' ' },
   { what: 'tabs', unit: '\t' },
   { what: 'line breaks', unit: '\r\n' },
   { what: 'spaces that do not break', start: 'a', unit: '\u00a0', end: 'b' },
