@@ -36,13 +36,13 @@ export const shared = {
  * or repeat one behaviour for each combination of places. `npm test` proves each behaviour once without them.
  */
 export const slowFiles = [
-  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,transferCuts}.test.ts',
+  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killMigration,killSelfHosted,outages,storeFaults,transferCuts}.test.ts',
   'test/integration/export/largestRecords.test.ts',
   'test/integration/http/{docs,throttledDatabase,transfersInBrowser}.test.ts',
   'test/integration/migrate/{failures,limits,places,questions}.test.ts',
   'test/integration/objectStorage/{bucketFaults,bucketMemory}.test.ts',
   'test/integration/places/{failures,places,sentFiles}.test.ts',
-  'test/integration/repository/browser.test.ts',
+  'test/integration/repository/{browser,documentedCommands}.test.ts',
   'test/integration/zitadel/{ledger,placeFailures}.test.ts',
 ];
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { root } from '../../../tools/program.ts';
 
 /** A Markdown file of the repository. */
-export interface Document {
+interface Document {
   /** Its path from the root, such as `docs/clients.md`. */
   readonly path: string;
   readonly text: string;
@@ -57,6 +57,12 @@ export function shownCommands({ path, text }: Document): ShownCommand[] {
     }
   }
   return commands;
+}
+
+/** Reads the commands that the manual shows, in the order of its documents. */
+export async function manualCommands(): Promise<readonly ShownCommand[]> {
+  const isManual = ({ path }: Document) => path === 'README.md' || /^docs\/[^/]+$/.test(path);
+  return (await readDocuments()).filter(isManual).flatMap(shownCommands);
 }
 
 /** Returns the `js` blocks of a document as one module. */
