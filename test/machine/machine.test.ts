@@ -11,7 +11,7 @@ import { anySteps } from './steps.ts';
 import { systemOn } from './system.ts';
 
 /** `npm test` makes a few steps, `npm run test:all` more. */
-const STEPS = repetitions({ few: Number(process.env.MACHINE_STEPS ?? 80), many: 10_000 });
+const STEPS = repetitions({ few: Number(process.env.MACHINE_STEPS ?? 60), many: 10_000 });
 /** A step takes several times longer on the emulator. */
 const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: Math.ceil(STEPS / 2), many: STEPS }) };
 /** Enough for the library to try both usual and unusual values. */

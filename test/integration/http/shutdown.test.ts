@@ -13,7 +13,7 @@ import { type ReplacedPorts, testInstance } from '../../support/instances/testIn
 import { startFunction } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { countsOf, readDatabase } from '../../support/stores/database.ts';
-import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, setUpOnce, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 1_000;
@@ -104,12 +104,18 @@ describe('a server that shuts down', () => {
     expect(await closing).toBe(0);
   });
 
-  it.each(['1.0', '1.1'])('cuts a streamed export, so that its client of HTTP/%s gets an error', async (version) => {
-    const store = await openTestStore(sqlite);
-    const { server, instance } = await served(store, {});
+  const exporting = setUpOnce(async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({
       data_orgs: { orgs: [organisation('O', { userMetadata: largeValues, humanUsers: [person('P')] })] },
     });
+    return instance;
+  });
+
+  it.each(['1.0', '1.1'])('cuts a streamed export, so that its client of HTTP/%s gets an error', async (version) => {
+    const instance = exporting();
+    const server = await serve({ app: instance.app, host: '127.0.0.1', port: 0, drainMs: DRAIN_MS });
+    onTestFinished(async () => void (await server.close()));
     const socket = await openConnection(server.url);
     const body = JSON.stringify({ response_output: true });
     const head = [`POST /admin/v1/export HTTP/${version}`, 'Host: a', `Authorization: Bearer ${instance.token}`];
