@@ -3,15 +3,18 @@ import { repetitions } from '../../support/repetitions.ts';
 /** The sizes of the abuses, which are smaller in `npm run test:all`. */
 export const sizes = repetitions({
   few: {
+    values: 330,
     imports: 0,
     // More than twice the limit, because an escaped line break has two bytes.
     whiteSpaceMegabytes: 140,
     attackMs: 4_000,
     people: 5_000,
-    listEntries: 20_000,
-    recordEntries: 40_000,
+    listEntries: 10_000,
+    recordEntries: 20_000,
   },
   many: {
+    // Together more than half of the heap.
+    values: 495,
     imports: 2,
     whiteSpaceMegabytes: 900,
     attackMs: 15_000,
