@@ -3,16 +3,8 @@ import { z } from 'zod';
 import { sections } from '../../../shared/organisation/sections.ts';
 import { changed, changes } from '../../support/fixtures/changedOrganisation.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
-import {
-  organisation,
-  person,
-  zitadelExport,
-  zitadelRequest,
-  zitadelText,
-} from '../../support/fixtures/organisations.ts';
+import { organisation, person, zitadelExport, zitadelText } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-
-const ACME = '330000000000000001';
 
 const list = z.array(z.looseObject({}));
 
@@ -34,40 +26,6 @@ describe('a second import of the same file', () => {
     ]);
     const { summary } = await instance.import({ dataOrgs });
     expect(summary).toMatchObject({ created: {}, unchanged: { humanUsers: 1, projects: 1 } });
-  });
-
-  it('writes nothing, creates nothing and reports no errors: all records are unchanged', async () => {
-    const { instance, writesOf } = await countedInstance();
-    const body = { dataOrgs: { orgs: zitadelRequest('import-request') }, with_keys: true };
-    const first = await writesOf(() => instance.import(body));
-    expect(first.writes).toBeGreaterThan(70);
-    const before = await instance.export();
-    const { result, writes } = await writesOf(() => instance.import(body));
-    expect(writes).toBe(0);
-    expect(result.errors).toBeUndefined();
-    expect(result.success.orgs).toEqual([{ orgId: ACME }, { orgId: '330000000000000002' }]);
-    expect({ ...result.summary, proved: true }).toMatchObject({
-      created: {},
-      failed: {},
-      notCarried: {},
-      unchanged: first.result.summary.created,
-    });
-    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
-  });
-
-  it('writes nothing even if the file has no credentials, and if its organisations are in another order', async () => {
-    const { instance, writesOf } = await countedInstance();
-    await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
-    const bare = await instance.export({ with_passwords: false, with_otp: false });
-    const before = await instance.export();
-    const body = { dataOrgs: { ...JSON.parse(bare.bytes), orgs: bare.orgs.toReversed() }, with_keys: true };
-    const { result, writes } = await writesOf(() => instance.import(body));
-    expect({ writes, errors: result.errors, proved: result.summary.proved }).toEqual({
-      writes: 0,
-      errors: undefined,
-      proved: true,
-    });
-    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 });
 
