@@ -36,7 +36,7 @@ export const shared = {
  * or repeat one behaviour for each combination of places. `npm test` proves each behaviour once without them.
  */
 export const slowFiles = [
-  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killMigration,killSelfHosted,outages,storeFaults,transferCuts}.test.ts',
+  'test/faults/{atOnce,auditFaults,bucketFaults,fullDisk,killFunction,killMigration,killSelfHosted,outages,storeFaults,transferCuts}.test.ts',
   'test/integration/export/largestRecords.test.ts',
   'test/integration/http/{docs,throttledDatabase,transfersInBrowser}.test.ts',
   'test/integration/migrate/{failures,limits,places,questions}.test.ts',

@@ -117,11 +117,6 @@ export const faultTable = {
     places: bucket,
     outcome: '409 with the advice to retry; no invariant is broken, and no record of the other object is imported',
   },
-  'client is gone': {
-    fault: 'the client disconnects at a random byte of its request, or while its import runs',
-    places: stores,
-    outcome: converges,
-  },
   'same file twice': {
     fault: 'the same file is imported twice at once',
     places: stores,
