@@ -1,10 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { formatPath, type JsonPath } from '../../../shared/json/jsonError.ts';
+import { formatPath } from '../../../shared/json/jsonError.ts';
 import { JsonSplitter, type SplitValue, type Treat, uniqueValue } from '../../../shared/json/splitter.ts';
-import { cutAtRandom, randomDocument, randomNumbers } from '../../support/json/randomDocuments.ts';
-import { parseReference } from '../../support/json/referenceParser.ts';
-import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt, enterAll, errorOf, keepAt, splitDocument } from './splitDocument.ts';
 
 const keep: Treat = () => 'keep';
@@ -16,58 +12,6 @@ function split(pieces: readonly Uint8Array[], treat: Treat): readonly SplitValue
   for (const value of found) if (value.text !== '') uniqueValue(value);
   return found;
 }
-
-describe('random documents', () => {
-  const treatments = ['enter', 'enter', 'enter', 'keep', 'skip'] as const;
-  /** Treats each value of a document at random, but always in the same way. */
-  const drawTreat = (seed: number): Treat => {
-    return (path) =>
-      treatments[randomNumbers(seed + path.join('.').length * 31 + path.length)(treatments.length)] ?? 'keep';
-  };
-
-  /** Lists the values of a parsed document that a splitter finds, each with its path. */
-  const valuesIn = (value: unknown, treat: Treat, path: JsonPath = []): [JsonPath, unknown][] => {
-    const isContainer = typeof value === 'object' && value !== null;
-    if (!isContainer || treat(path, Array.isArray(value) ? 'array' : 'object', 0) !== 'enter') return [[path, value]];
-    const parts = Array.isArray(value) ? value.map((part, index) => [index, part] as const) : Object.entries(value);
-    return parts.flatMap(([key, part]) => valuesIn(part, treat, [...path, key]));
-  };
-  const sorted = (values: [JsonPath, unknown][]) =>
-    values.map(([path, value]) => JSON.stringify([path, value])).toSorted();
-
-  /** Splits a document; returns its values with their paths, or undefined if it, or a skipped value, is rejected. */
-  const valuesOf = (document: Buffer, pieces: readonly Buffer[], treat: Treat) => {
-    try {
-      return split(pieces, treat).map(({ path, start, end, text, value }): [JsonPath, unknown] => {
-        const reference = parseReference(document.subarray(start, end));
-        if (text === '' && (reference === undefined || reference.isRefused)) throw new SyntaxError('skipped');
-        return [path, text === '' ? reference?.value : value];
-      });
-    } catch (error) {
-      if (error instanceof Error && (error.name === 'JsonError' || error.message === 'skipped')) return undefined;
-      throw error;
-    }
-  };
-
-  it('are accepted exactly if JSON.parse accepts them, with the same values, however they are cut and treated', () => {
-    const seed = randomInt(1_000_000_000);
-    const random = randomNumbers(seed);
-    const counted = { accepted: 0, refused: 0, invalid: 0 };
-    for (let count = 0; count < repetitions({ few: 4_000, many: 500_000 }); count++) {
-      const document = randomDocument(random);
-      const reference = parseReference(document);
-      // A scalar alone ends only with the input, and no caller accepts one.
-      if (reference !== undefined && (typeof reference.value !== 'object' || reference.value === null)) continue;
-      const treat = drawTreat(random(1_000_000));
-      const found = valuesOf(document, cutAtRandom(document, random), treat);
-      const expected = reference?.isRefused === false ? valuesIn(reference.value, treat) : undefined;
-      const message = `seed ${seed}, document ${count}: ${JSON.stringify(document.toString('latin1'))}`;
-      expect(found && sorted(found), message).toEqual(expected && sorted(expected));
-      counted[reference === undefined ? 'invalid' : reference.isRefused ? 'refused' : 'accepted']++;
-    }
-    for (const documents of Object.values(counted)) expect(documents).toBeGreaterThan(100);
-  });
-});
 
 // Everything that can be misread at a cut: escapes, quotes, brackets in texts, white space, scalars, and characters of 2 to 4 bytes.
 const tricky = Buffer.from(
