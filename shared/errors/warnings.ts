@@ -74,6 +74,9 @@ export const warnings = {
   factors_unknown: {
     text: 'OTP e-mail factors of organisation {organisation} are unknown, and do not move: {problem}',
   },
+  fields_unknown: {
+    text: 'fields of organisation {organisation} that this version does not know do not move: {fields}',
+  },
   memberships_left: {
     text: 'memberships in organisation {organisation} of users whose organisation stays do not move: {memberships}',
   },

@@ -86,7 +86,7 @@ async function exportAlone(
     const exported = message.orgs.find(({ orgId }) => orgId === id);
     if (exported === undefined) return undefined;
     const unknown = new Set(unknownFields(exported));
-    if (unknown.size > 0) onLeftOut(unknownText(id, unknown));
+    if (unknown.size > 0) onLeftOut(warn('fields_unknown', { organisation: id, fields: [...unknown].join(', ') }));
     const organisation = toJson(DataOrgSchema, exported);
     return isJsonObject(organisation) ? organisation : undefined;
   } catch (error) {
@@ -100,10 +100,6 @@ function* unknownFields(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   if (isMessage(value)) for (const { no } of value.$unknown ?? []) yield `${value.$typeName}.${no}`;
   for (const part of Object.values(value)) yield* unknownFields(part);
-}
-
-function unknownText(orgId: string, fields: ReadonlySet<string>): string {
-  return `fields of organisation ${orgId} that this version does not know do not move: ${[...fields].join(', ')}`;
 }
 
 /** Converts an error of a call to one about the organisation, if the others can be exported. */

@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
+import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
@@ -184,13 +185,13 @@ describe('an export of a newer release', () => {
       toBinary(ExportDataResponseSchema, create(ExportDataResponseSchema, { orgs: [org] })),
     );
     const zitadel = await answering([listed], [response]);
-    const leftOut: string[] = [];
-    const onLeftOut = (text: string) => void leftOut.push(text);
+    const leftOut: RecordWarning[] = [];
+    const onLeftOut = (notice: RecordWarning) => void leftOut.push(notice);
     const secrets = { withPasswords: true, withOtp: true };
     expect(await exportOne(connectTo(zitadel), '1', { ...scope, onLeftOut }, secrets)).toMatchObject({
       humanUsers: [{ user: { userName: 'ada' } }, {}],
     });
-    expect(leftOut).toEqual([
+    expect(leftOut.map(({ message }) => message)).toEqual([
       'fields of organisation 1 that this version does not know do not move: zitadel.management.v1.ImportHumanUserRequest.11',
     ]);
   });
