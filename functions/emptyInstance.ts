@@ -45,7 +45,7 @@ function emptyStore(loginNamesByDomain: boolean): Store {
     }),
     commit: refuse,
     transaction: refuse,
-    lock: { take: refuse, position: refuse },
+    lock: { take: refuse, position: async () => '' },
     close: async () => {},
   };
 }
