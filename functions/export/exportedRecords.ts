@@ -4,7 +4,6 @@ import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { fillForExport } from '../../shared/organisation/filledFields.ts';
 import { serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
@@ -114,6 +113,8 @@ export class ExportedRecords {
     const { forZitadel, leftToDo } = this.options;
     const { providers, keepProviders } = section.exported ?? {};
     if (providers === undefined) return documents;
+    // Loading ZITADEL's definitions takes a quarter of a cold start, and few sections need them.
+    const { fillForExport } = await import('../../shared/organisation/fillForExport.ts');
     const records = documents.map(({ body }) => parseObject(body));
     const provider = await this.findProviders(records.flatMap(providers));
     return documents.map((document, index) => {

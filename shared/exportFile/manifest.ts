@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
-import { type AdditionalField, keptFields } from '../organisation/additionalFields.ts';
+import { type AdditionalField, keptFields } from '../organisation/keptFields.ts';
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';

@@ -1,18 +1,14 @@
-// Fields of records that ZITADEL's definitions do not have.
+// Reads the fields of records that ZITADEL's definitions do not have, and checks their declarations.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
+import { type AdditionalField, keptFields } from './keptFields.ts';
 import { InvalidRecordError } from './message.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
-import type { KeptField, Section } from './section.ts';
+import type { Section } from './section.ts';
 import { statesOf } from './states.ts';
-
-/** A field that records keep: of their section's row, or their state. The first state is the usual one, which is omitted. */
-export type AdditionalField =
-  | KeptField
-  | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };
 
 /** A field, and the spellings of each step of its path. */
 interface SpelledField {
@@ -40,26 +36,14 @@ interface KeptValues {
 
 const NOTHING: readonly FoundField[] = [];
 
-/**
- * Lists the fields that a section's records keep although ZITADEL's definition does not have them.
- * @throws Error for a declaration that contradicts the definition
- */
-export function keptFields(section: Section): readonly AdditionalField[] {
-  return spelledFields(section).map(({ field }) => field);
-}
-
 const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
+/** @throws Error for a declaration that contradicts ZITADEL's definition */
 function spelledFields(section: Section): readonly SpelledField[] {
   const known = fieldsBySection.get(section);
   if (known !== undefined) return known;
   checkDeclarations(section);
-  const states = statesOf(section);
-  const fields: readonly AdditionalField[] = [
-    ...(section.additional?.kept ?? []),
-    ...(states === undefined ? [] : [{ path: 'state', type: 'state', states } as const]),
-  ];
-  const spelled = fields.map((field) => ({ field, names: field.path.split('.').map(spellings) }));
+  const spelled = keptFields(section).map((field) => ({ field, names: field.path.split('.').map(spellings) }));
   fieldsBySection.set(section, spelled);
   return spelled;
 }

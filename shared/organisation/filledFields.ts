@@ -3,10 +3,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';
-import { inWrittenOrder } from './recordBody.ts';
-import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
-import type { FilledField, OwnProviders, Provider, Section } from './section.ts';
+import type { FilledField, OwnProviders, Section } from './section.ts';
 
 function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;
@@ -30,17 +28,6 @@ export function withoutFilled(
   const rest = present.length === 0 ? json : structuredClone(json);
   for (const { path } of present) removeAt(rest, path);
   return exported?.withoutFilled?.(rest, isOwnProvider) ?? rest;
-}
-
-/** Returns a record with the fields that exports fill in, in canonical form; undefined if it has them. */
-export function fillForExport(
-  section: Section,
-  json: JsonObject,
-  orgId: string,
-  findProvider: (id: string) => Provider | undefined,
-): JsonObject | undefined {
-  const filled = section.exported?.fill?.(json, orgId, findProvider);
-  return filled === undefined ? undefined : inWrittenOrder(recordSchema(section), filled);
 }
 
 function removeAt(json: JsonObject, path: FieldPath): void {

@@ -4,7 +4,7 @@ import { type DescField, type DescMessage, getOption, hasOption, ScalarType } fr
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
-import { keptFields } from './additionalFields.ts';
+import { keptFields } from './keptFields.ts';
 import type { OrganisationRecord } from './record.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';

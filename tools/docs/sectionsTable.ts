@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { type FieldRules, rules } from '@zitadel/proto/validate/validate_pb.js';
-import { keptFields } from '../../shared/organisation/additionalFields.ts';
+import { keptFields } from '../../shared/organisation/keptFields.ts';
 import { recordSchema } from '../../shared/organisation/recordSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
-import { type AdditionalField, keptFields } from '../../../shared/organisation/additionalFields.ts';
+import { type AdditionalField, keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { keptFields, splitKept } from '../../../shared/organisation/additionalFields.ts';
+import { splitKept } from '../../../shared/organisation/additionalFields.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
+import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
@@ -46,7 +47,7 @@ describe('the declaration of an additional field', () => {
     ['ignored', 'humanUsers', ['note', 'user.hashedPassword.algorithm', 'user.idps.note']],
     ['ignored', 'org', ['slogan']],
   ] as const)('is accepted: %s of %s: %s', (list, name, paths) => {
-    expect(() => keptFields(declaring(name, list, ...paths))).not.toThrow();
+    expect(() => splitKept(declaring(name, list, ...paths), {})).not.toThrow();
   });
 
   it.each([
@@ -62,6 +63,8 @@ describe('the declaration of an additional field', () => {
     ['ignored', 'humanUsers', 'hr.costCentre', 'must be in one of these objects: '],
     ['ignored', 'humanUsers', 'user.profile.nickName', "is a field of ZITADEL's definition: remove the declaration"],
   ] as const)('is refused: %s of %s: %s', (list, name, path, problem) => {
-    expect(() => keptFields(declaring(name, list, path))).toThrow(`the additional field ${path} of ${name} ${problem}`);
+    expect(() => splitKept(declaring(name, list, path), {})).toThrow(
+      `the additional field ${path} of ${name} ${problem}`,
+    );
   });
 });

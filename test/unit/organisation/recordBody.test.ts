@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
-import { fillForExport } from '../../../shared/organisation/filledFields.ts';
+import { fillForExport } from '../../../shared/organisation/fillForExport.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';

@@ -3,8 +3,8 @@ import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDif
 import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
-import { keptFields } from '../../../shared/organisation/additionalFields.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
+import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
