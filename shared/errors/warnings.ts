@@ -7,7 +7,7 @@ export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
   states_unknown: {
-    text: 'unknown states: the file has none (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each counts as active, or as initial, even if it is deactivated or locked at the source',
+    text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each counts as active, or as initial, even if it is deactivated or locked at the source',
     remedy: 'deactivate it in the target',
   },
   people_initial: {

@@ -6,14 +6,22 @@ import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
+import { serviceUsers } from '../organisation/section.ts';
 import { organisationSection, sections } from '../organisation/sections.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { type PassOptions, passFile, readFile, Violations } from './filePass.ts';
 import { type Manifest, type ManifestTally, statedContent } from './manifest.ts';
-import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
+import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
+
+/** Numbers of records whose states are unknown. */
+interface UnknownStates {
+  readonly organisations: number;
+  readonly people: number;
+  readonly serviceUsers: number;
+}
 
 /** The result of validating an export file. */
 export interface Inspection {
@@ -34,7 +42,7 @@ export interface Inspection {
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
   readonly unknown: Readonly<Record<string, number>>;
-  /** The selected organisations and their users of which the file has no states; undefined if there are none. */
+  /** The selected organisations and users without a state; undefined if there are none, or if the file has a manifest. */
   readonly unknownStates: UnknownStates | undefined;
   /** The number of selected people without a state who are imported as initial, since their address is unverified. */
   readonly initialPeople: number;
@@ -91,7 +99,7 @@ export async function inspect(
 ): Promise<Inspection> {
   await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true } = options;
-  const { pass, counts, nested, invalid, leftOut, initialPeople } = await readRecords(source, signal, {
+  const { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers } = await readRecords(source, signal, {
     ...options,
     isSelected,
   });
@@ -114,7 +122,7 @@ export async function inspect(
     leftOut,
     unknown: unknown.counts,
     // An instance of this service exports every state, and a manifest.
-    unknownStates: manifest === undefined ? sumUnknownStates(organisations) : undefined,
+    unknownStates: manifest === undefined ? withOrganisations(unknownUsers, organisations) : undefined,
     initialPeople,
     stated: statedContent(manifest),
     proved: manifest !== undefined,
@@ -124,11 +132,17 @@ export async function inspect(
   };
 }
 
-function sumUnknownStates(organisations: readonly OrganisationHeader[]): UnknownStates | undefined {
-  const unknown = organisations.flatMap(({ unknownStates }) => unknownStates ?? []);
-  if (unknown.length === 0) return undefined;
-  const sum = (kind: keyof UnknownStates) => unknown.reduce((total, one) => total + one[kind], 0);
-  return { organisations: sum('organisations'), people: sum('people'), serviceUsers: sum('serviceUsers') };
+/** Adds the organisations whose states the file lacks to the users; returns undefined if it has all states. */
+function withOrganisations(
+  users: Omit<UnknownStates, 'organisations'>,
+  headers: readonly OrganisationHeader[],
+): UnknownStates | undefined {
+  const organisations = headers.filter(({ record }) => record !== undefined && lacksState(record)).length;
+  return organisations + users.people + users.serviceUsers === 0 ? undefined : { organisations, ...users };
+}
+
+function lacksState({ invalid, state }: OrganisationRecord): boolean {
+  return invalid === undefined && state?.source === 'unknown';
 }
 
 /**
@@ -255,13 +269,16 @@ async function countRecords(
   const invalid = new Set<string>();
   const budget = new FileBudget(limits);
   let initialPeople = 0;
+  const unknownUsers = { people: 0, serviceUsers: 0 };
   const take = (record: OrganisationRecord) => {
     budget.take(record);
-    const { state } = record;
-    if (record.invalid !== undefined || record.leftOut !== undefined) invalid.add(record.section.name);
-    if (record.invalid === undefined && state?.source === 'unknown' && state.value === 'USER_STATE_INITIAL')
-      initialPeople++;
-    increase(counts, record.section.name);
+    const { section, state } = record;
+    if (record.invalid !== undefined || record.leftOut !== undefined) invalid.add(section.name);
+    if (section.collection === 'users' && lacksState(record)) {
+      unknownUsers[section.name === serviceUsers.name ? 'serviceUsers' : 'people']++;
+      if (state?.value === 'USER_STATE_INITIAL') initialPeople++;
+    }
+    increase(counts, section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
     if (isSelected(record.orgId)) {
@@ -276,7 +293,7 @@ async function countRecords(
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, nested, invalid, leftOut, initialPeople };
+  return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

@@ -13,7 +13,6 @@ import { organisationFields } from '../organisation/recordSchema.ts';
 import type { RecordIssue } from '../organisation/relations.ts';
 import { IMPORTED_FROM, type Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
-import { humanUserSection } from '../organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection, sections } from '../organisation/sections.ts';
 import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
@@ -21,13 +20,6 @@ import type { ExportFileItem } from './reader.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
-
-/** Numbers of records whose states are unknown. */
-export interface UnknownStates {
-  readonly organisations: number;
-  readonly people: number;
-  readonly serviceUsers: number;
-}
 
 /** The facts about an organisation that must be known before its records are written. */
 export interface OrganisationHeader {
@@ -47,8 +39,6 @@ export interface OrganisationHeader {
   readonly domainPolicyIssue: RecordIssue | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
-  /** The organisation and its users, if the file has no state of any of them, as files of ZITADEL 2 and 3. */
-  readonly unknownStates: UnknownStates | undefined;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -101,9 +91,6 @@ export class OrganisationDraft {
   private passwordComplexity: PasswordComplexity | undefined;
   private validatesDomains: boolean | undefined;
   private readonly lastMarked = new Map<string, string>();
-  private readonly users = { people: 0, serviceUsers: 0 };
-  /** Whether the file has the state of a user. */
-  private hasUserState = false;
 
   /** @param entry the organisation's position in the file */
   constructor(entry: number) {
@@ -172,7 +159,6 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    if (section.collection === 'users') this.observeUser(record);
     // Of several policies, the first is imported. One that fails its check is not, so it does not apply either.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
@@ -195,9 +181,6 @@ export class OrganisationDraft {
     this.invalidField ??= later.invalidField;
     this.hasLoginNames ||= later.hasLoginNames;
     this.domainPolicyIssue ??= later.domainPolicyIssue;
-    this.hasUserState ||= later.hasUserState;
-    this.users.people += later.users.people;
-    this.users.serviceUsers += later.users.serviceUsers;
     this.passwordComplexity ??= later.passwordComplexity;
     this.validatesDomains ??= later.validatesDomains;
     for (const [mark, path] of later.lastMarked) this.lastMarked.set(mark, path);
@@ -216,7 +199,6 @@ export class OrganisationDraft {
       validatesDomains: this.validatesDomains,
       domainPolicyIssue: this.validatesDomains === undefined ? this.domainPolicyIssue : undefined,
       lastMarked: this.lastMarked,
-      unknownStates: this.unknownStates(),
       orphaned: this.countOrphaned(),
     };
   }
@@ -238,20 +220,6 @@ export class OrganisationDraft {
     if (invalidField === undefined) return record;
     const digest = hash('sha256', JSON.stringify([record.digest, invalidField.digest]), 'base64url');
     return { ...record, digest, invalid: invalidField.issue };
-  }
-
-  private observeUser({ section, state }: OrganisationRecord): void {
-    this.hasUserState ||= state?.source === 'given';
-    this.users[section === humanUserSection ? 'people' : 'serviceUsers']++;
-  }
-
-  private unknownStates(): UnknownStates | undefined {
-    const { org, orgState } = this.fields;
-    const { people, serviceUsers } = this.users;
-    const organisations = isJsonObject(org) ? 1 : 0;
-    const hasState = orgState !== undefined || this.invalidField?.name === 'orgState';
-    if (this.hasUserState || hasState || organisations + people + serviceUsers === 0) return undefined;
-    return { organisations, people, serviceUsers };
   }
 
   private get(name: string): unknown {

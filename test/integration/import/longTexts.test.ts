@@ -34,7 +34,8 @@ describe('texts above their limits', () => {
   it('are accepted as ids of people of more than 200 characters, as in a ZITADEL, with a warning that no request finds them', async () => {
     const instance = await testInstance(await openTestStore());
     const id = 'r'.repeat(2_600);
-    const org = organisation('o', { humanUsers: [person(id, { userName: 'r' })] });
+    const humanUsers = [{ ...person(id, { userName: 'r' }), state: 'USER_STATE_ACTIVE' }];
+    const org = organisation('o', { humanUsers });
     const { errors, summary } = await instance.import({ data_orgs: { orgs: [org] } });
     expect(errors).toBeUndefined();
     const message = 'the id has more than 200 characters: no operation finds the user by it';

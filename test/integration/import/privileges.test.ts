@@ -5,7 +5,7 @@ import { openTestStore } from '../../support/stores/stores.ts';
 
 const request = (...orgs: object[]) => ({ data_orgs: { orgs } });
 const member = (roles: string[], more: object = {}) => ({ userId: 'bot', roles, ...more });
-const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' } };
+const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' }, state: 'USER_STATE_ACTIVE' };
 const project = { projectId: 'P', project: { name: 'P' } };
 const grant = { grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'own' } };
 

@@ -37,6 +37,7 @@ describe('an import of some organisations of a file', () => {
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
     expect(summary.warnings).toEqual([
       unproved,
+      expect.objectContaining({ reason: 'states_unknown' }),
       { type: 'org', id: 'c', reason: 'organisation_missing', message: expect.stringContaining('excluded_org_ids') },
     ]);
     expect(await organisationsOf(instance)).toEqual(['a']);

@@ -72,9 +72,10 @@ it('a state of an organisation without its record counts as not carried', async 
 describe('errors and warnings', () => {
   it('are listed up to 10,000 of each, and the rest is counted', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
-    const humanUsers = Array.from({ length: 10_002 }, (_, index) =>
-      person(`U${index}`, { hashedPassword: { value: 'unknown' } }),
-    );
+    const humanUsers = Array.from({ length: 10_002 }, (_, index) => ({
+      ...person(`U${index}`, { hashedPassword: { value: 'unknown' } }),
+      state: 'USER_STATE_ACTIVE',
+    }));
     const userMetadata = Array.from({ length: 10_003 }, (_, index) => ({
       id: 'missing',
       key: `${index}`,

@@ -37,7 +37,11 @@ describe('unknown content of a file', () => {
   it('is a warning if it is the name of an enumeration', async () => {
     const { instance } = await countedInstance();
     const profile = { firstName: 'A', lastName: 'B', gender: 'GENDER_QUEER' };
-    const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [person('A', { profile })] })] } };
+    const body = {
+      data_orgs: {
+        orgs: [organisation('O', { humanUsers: [{ ...person('A', { profile }), state: 'USER_STATE_ACTIVE' }] })],
+      },
+    };
     for (const _repetition of [1, 2]) {
       const { errors, summary } = await instance.import(body);
       expect(errors).toBeUndefined();

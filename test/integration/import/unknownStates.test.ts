@@ -8,7 +8,7 @@ const counts = 'organisations: 1, people: 2, service users: 0';
 const warning = {
   type: 'state',
   reason: 'states_unknown',
-  message: `unknown states: the file has none (${counts}); each counts as active, or as initial, even if it is deactivated or locked at the source: deactivate it in the target`,
+  message: `unknown states: the file lacks states of records (${counts}); each counts as active, or as initial, even if it is deactivated or locked at the source: deactivate it in the target`,
 };
 
 describe('an import', () => {
@@ -23,7 +23,8 @@ describe('an import', () => {
 
   it('does not warn of a file with states, nor of its own export', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
-    const first = await instance.import({ data_orgs: { orgs: [organisation('acme', { humanUsers })] } });
+    const stated = humanUsers.map((user) => ({ ...user, state: 'USER_STATE_ACTIVE' }));
+    const first = await instance.import({ data_orgs: { orgs: [organisation('acme', { humanUsers: stated })] } });
     const { bytes } = await instance.export();
     const again = await instance.import({ data_orgs: JSON.parse(bytes) });
     for (const { summary } of [first, again]) expect(JSON.stringify(summary.warnings)).not.toContain('unknown states');

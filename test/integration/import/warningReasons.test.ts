@@ -47,6 +47,7 @@ it('every warning of an import has a reason of the list', async () => {
     new Set([
       'field_ignored',
       'manifest_missing',
+      'states_unknown',
       'organisation_missing',
       'privilege_added',
       'domain_added',

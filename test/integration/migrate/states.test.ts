@@ -10,7 +10,7 @@ import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 const withoutStates = () =>
   exportFileWith({ orgId: 'acme', org: { name: 'Acme' }, humanUsers: [person('ada'), person('bob')] });
 const UNKNOWN =
-  'unknown states: the file has none (organisations: 1, people: 2, service users: 0); each counts as active';
+  'unknown states: the file lacks states of records (organisations: 1, people: 2, service users: 0); each counts as active';
 
 describe('a file without states', () => {
   it('is named in what inspect and import print', async () => {
@@ -29,7 +29,9 @@ describe('a file without states', () => {
     expect(inspection.warnings).toContainEqual(
       expect.objectContaining({ type: 'state', reason: 'states_unknown', message }),
     );
-    const stated = await exportFileWith(organisation('acme', { humanUsers: [person('ada')] }));
+    const stated = await exportFileWith(
+      organisation('acme', { humanUsers: [{ ...person('ada'), state: 'USER_STATE_ACTIVE' }] }),
+    );
     expect((await identity(['inspect', stated])).stdout).not.toContain('unknown states');
   });
 

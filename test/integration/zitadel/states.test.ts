@@ -143,14 +143,12 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
-    expect(result.warnings).toMatchObject([
-      {
-        type: 'export',
-        reason: 'states_not_returned',
-        message: expect.stringContaining(warning),
-        params: { organisation: 'acme' },
-      },
-    ]);
+    expect(result.warnings).toContainEqual({
+      type: 'export',
+      reason: 'states_not_returned',
+      message: expect.stringContaining(warning),
+      params: expect.objectContaining({ organisation: 'acme' }),
+    });
   });
 });
 

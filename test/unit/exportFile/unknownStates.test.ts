@@ -12,20 +12,29 @@ async function unknownStates(orgs: readonly object[], isSelected = (_orgId: stri
 }
 
 describe('the states of a file without manifest', () => {
-  it('are unknown if the file has none for an organisation and its users', async () => {
+  it('are unknown for each organisation and user without one', async () => {
     const acme = { orgId: 'acme', org, humanUsers: [person('ada'), person('bob')], machineUsers: [robot] };
     expect(await unknownStates([acme])).toEqual({ organisations: 1, people: 2, serviceUsers: 1 });
   });
 
-  it('are known for each organisation that has one', async () => {
-    const stated = [
-      { orgId: 'a', org, orgState: 'ORG_STATE_ACTIVE', humanUsers: [person('ada')] },
-      { orgId: 'b', org: { name: 'B' }, humanUsers: [{ ...person('bob'), state: 'USER_STATE_ACTIVE' }] },
-      { orgId: 'c', org: { name: 'C' }, machineUsers: [{ ...robot, state: 'USER_STATE_LOCKED' }] },
-    ];
-    expect(await unknownStates(stated)).toBeUndefined();
-    const other = { orgId: 'd', org: { name: 'D' }, humanUsers: [person('dan')] };
-    expect(await unknownStates([...stated, other])).toEqual({ organisations: 1, people: 1, serviceUsers: 0 });
+  it('are known for the records that have one, whatever other records have', async () => {
+    const active = { orgId: 'a', org, orgState: 'ORG_STATE_ACTIVE' };
+    const bob = { ...person('bob'), state: 'USER_STATE_ACTIVE' };
+    const locked = { ...robot, state: 'USER_STATE_LOCKED' };
+    expect(await unknownStates([{ ...active, humanUsers: [bob], machineUsers: [locked] }])).toBeUndefined();
+    const users = {
+      humanUsers: [bob, person('ada'), person('eve')],
+      machineUsers: [locked, { ...robot, userId: 'r' }],
+    };
+    expect(await unknownStates([{ ...active, ...users }])).toEqual({ organisations: 0, people: 2, serviceUsers: 1 });
+    const withoutOwn = { orgId: 'b', org: { name: 'B' }, humanUsers: [bob] };
+    expect(await unknownStates([withoutOwn])).toEqual({ organisations: 1, people: 0, serviceUsers: 0 });
+  });
+
+  it('are not counted of invalid records, which no import takes', async () => {
+    const invalid = { ...person('ada'), user: { userName: '' } };
+    const acme = { orgId: 'acme', org, orgState: 'ORG_STATE_ACTIVE', humanUsers: [invalid] };
+    expect(await unknownStates([acme])).toBeUndefined();
   });
 
   it('are unknown if the file has only the state that means unspecified', async () => {
@@ -40,7 +49,8 @@ describe('the states of a file without manifest', () => {
       { orgId: 'acme', machineUsers: [robot] },
     ];
     expect(await unknownStates(entries)).toEqual({ organisations: 1, people: 1, serviceUsers: 1 });
-    expect(await unknownStates([...entries, { orgId: 'acme', orgState: 'ORG_STATE_ACTIVE' }])).toBeUndefined();
+    const withState = [...entries, { orgId: 'acme', orgState: 'ORG_STATE_ACTIVE' }];
+    expect(await unknownStates(withState)).toEqual({ organisations: 0, people: 1, serviceUsers: 1 });
   });
 
   it('are ignored if the request excludes the organisation, and if a file has neither it nor its users', async () => {
