@@ -5,20 +5,35 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
+/** The bytes by which an encoding is recognised. */
+const START_BYTES = 4;
+
 /**
  * Yields a JSON text in UTF-8 without byte order mark: converts UTF-16, and passes all other content on as it is.
- * @throws JsonError for invalid UTF-16
+ * @throws JsonError for UTF-32, for invalid UTF-16, and for a text that is encoded twice or has two marks
  */
 export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
-  const { start, rest } = await readStart(content, 4);
+  const { start, rest } = await readStart(content, START_BYTES);
+  if (isUtf32(start)) throw new JsonError([], 'the text is in UTF-32: convert it to UTF-8');
   const encoding = utf16Encoding(start);
-  if (encoding !== undefined) return yield* fromUtf16(rest, encoding);
-  const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
-  let skipped = hasMark ? 3 : 0;
-  for await (const chunk of rest) {
-    const content = chunk.subarray(skipped);
-    skipped -= chunk.length - content.length;
-    if (content.length > 0) yield content;
+  if (encoding === undefined && !hasMark(start)) return yield* rest;
+  const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
+  // A file inside a body is decoded again, and no other reader takes such a text.
+  if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
+    throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
+  yield* decoded.rest;
+}
+
+function hasMark(start: Uint8Array): boolean {
+  return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
+}
+
+async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
+  let skipped = 3;
+  for await (const chunk of content) {
+    const kept = chunk.subarray(skipped);
+    skipped -= chunk.length - kept.length;
+    if (kept.length > 0) yield kept;
   }
 }
 
@@ -27,13 +42,25 @@ export function decodeText(content: Uint8Array): string {
   return new TextDecoder(utf16Encoding(content)).decode(content);
 }
 
-/** Recognises UTF-16 by its mark, or by the zeros beside the first two characters, which are ASCII in JSON. */
-function utf16Encoding([first, second, third, fourth]: Uint8Array): Utf16 | undefined {
+/** Lists which of the first bytes are zero: the first two characters of JSON are ASCII. */
+function zerosIn(start: Uint8Array): string {
+  return [0, 1, 2, 3].map((index) => start[index] === 0).join();
+}
+
+/** Recognises UTF-32 by its mark, or by the zeros beside the first character. */
+function isUtf32(start: Uint8Array): boolean {
+  const hasLittleMark = start[0] === 0xff && start[1] === 0xfe && zerosIn(start) === 'false,false,true,true';
+  const hasBigMark = start[2] === 0xfe && start[3] === 0xff && zerosIn(start) === 'true,true,false,false';
+  return hasLittleMark || hasBigMark || ['false,true,true,true', 'true,true,true,false'].includes(zerosIn(start));
+}
+
+/** Recognises UTF-16 by its mark, or by the zeros beside the first two characters. */
+function utf16Encoding(start: Uint8Array): Utf16 | undefined {
+  const [first, second] = start;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  const hasZeros = [first, second, third, fourth].map((byte) => byte === 0).join();
-  if (hasZeros === 'false,true,false,true') return 'utf-16le';
-  return hasZeros === 'true,false,true,false' ? 'utf-16be' : undefined;
+  if (zerosIn(start) === 'false,true,false,true') return 'utf-16le';
+  return zerosIn(start) === 'true,false,true,false' ? 'utf-16be' : undefined;
 }
 
 async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8Array> {

@@ -98,6 +98,15 @@ describe('an import whose body is the file', () => {
     expect(logged).not.toContain('PRIVATE');
   });
 
+  it.each([
+    ['two byte order marks', `\ufeff\ufeff${plain}`, 'two byte order marks'],
+    ['two byte order marks in UTF-16', Buffer.concat([Buffer.from('fffe', 'hex'), utf16]), 'two byte order marks'],
+    ['UTF-32', Buffer.from([...plain].flatMap((character) => [...Buffer.from(character), 0, 0, 0])), 'in UTF-32'],
+  ])('is rejected in %s', async (_form, body, problem) => {
+    const { sendFile } = await fileInstance();
+    expect(await sendFile(body)).toMatchObject({ status: 400, text: expect.stringContaining(problem) });
+  });
+
   it('is rejected before its file is read if the query is invalid', async () => {
     const { instance } = await fileInstance();
     let pulled = 0;

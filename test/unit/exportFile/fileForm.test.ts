@@ -8,6 +8,11 @@ const FILE = '{"orgs":[{"orgId":"1","org":{"name":"Äcme 😀 \\"x\\""}}]}';
 const bytes = (text: string) => Buffer.from(text);
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 
+/** Encodes a text in UTF-32, little endian. */
+function utf32(text: string): Buffer {
+  return Buffer.concat([...text].map((character) => Buffer.from(Uint32Array.of(character.codePointAt(0) ?? 0).buffer)));
+}
+
 /** Reads a file that arrives in pieces of a size. */
 async function read(file: Buffer, size: number): Promise<string> {
   const pieces = await Array.fromAsync(exportFileJson(inPieces(file, size)));
@@ -57,6 +62,12 @@ describe('an export file', () => {
   it.each([
     ['damaged compression', gzipSync(FILE).fill(7, 12), /^the file's compression is damaged or incomplete/],
     ['half of its compression', gzipSync(FILE).subarray(0, 30), /^the file's compression is damaged or incomplete/],
+    ['two byte order marks', bytes(`\ufeff\ufeff${FILE}`), /^the text has two byte order marks, or is encoded twice/],
+    ['two marks in UTF-16', utf16(`\ufeff${FILE}`), /^the text has two byte order marks, or is encoded twice/],
+    ['UTF-16 behind a mark', Buffer.concat([bytes('\ufeff'), utf16(FILE)]), /^the text has two byte order marks/],
+    ['UTF-32 with a mark', utf32(`\ufeff${FILE}`), /^the text is in UTF-32: convert it to UTF-8$/],
+    ['UTF-32 without a mark', utf32(FILE), /^the text is in UTF-32: convert it to UTF-8$/],
+    ['UTF-32 from its greater byte on', utf32(`\ufeff${FILE}`).swap32(), /^the text is in UTF-32/],
     ['half a character of UTF-16', utf16(FILE).subarray(0, -1), /^the text is not valid UTF-16$/],
     [
       'an option of a request',
