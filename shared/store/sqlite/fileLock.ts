@@ -81,16 +81,11 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
 }
 
 /** Creates a file that describes a holder. It has its name only once it is complete and locked. */
-async function describeHolder(file: string, { operation, caller, since }: LockHolder): Promise<DatabaseSync> {
+async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
   const database = new DatabaseSync(unnamed);
   try {
-    // Nobody needs the file after a crash.
-    database.exec(
-      'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)',
-    );
-    database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
-    database.exec(lockStatements.shared);
+    withStoreErrors(() => writeHolder(database, holder));
     await rename(unnamed, file);
     return database;
   } catch (error) {
@@ -98,6 +93,14 @@ async function describeHolder(file: string, { operation, caller, since }: LockHo
     await rm(unnamed, { force: true });
     throw error;
   }
+}
+
+/** Writes a description, and keeps it locked. */
+function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
+  // Nobody needs the file after a crash.
+  database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
+  database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
+  database.exec(lockStatements.shared);
 }
 
 /** Describes a holder that has just taken the lock, and has not described itself yet. */
