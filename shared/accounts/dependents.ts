@@ -39,7 +39,14 @@ export interface Stored {
 const DELETIONS_PER_COMMIT = 100;
 
 /** The fields that contain a document's references and claims. */
-export const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+
+/** Yields the documents of a range. */
+export async function* scanStored(store: Store, range: PassRange): AsyncGenerator<readonly Stored[]> {
+  const { collection } = range;
+  for await (const documents of scanInPasses(store, { ...range, fields: dependentFields }))
+    yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
+}
 
 /** Reads the documents that exist. */
 export async function readDependents(
@@ -117,13 +124,8 @@ const userReferences: readonly UserReference[] = sections.flatMap((section) =>
 
 /** Yields all documents of an instance that refer to a user of the organisation `orgId`. */
 export async function* findReferring(store: Store, userId: string, orgId: string): AsyncGenerator<readonly Stored[]> {
-  for (const range of referringRanges(userId, orgId)) {
-    const { collection } = range;
-    for await (const documents of scanInPasses(store, { ...range, fields: dependentFields })) {
-      const found = documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
-      yield found.filter((one) => refersTo(one, userId));
-    }
-  }
+  for (const range of referringRanges(userId, orgId))
+    for await (const found of scanStored(store, range)) yield found.filter((one) => refersTo(one, userId));
 }
 
 /**
@@ -170,28 +172,23 @@ async function* scanForeign(
   collection: Collection,
   orgIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of scanInPasses(store, { collection, fields: dependentFields })) {
-    const records = documents.filter(({ orgId = '' }) => !orgIds.has(orgId)).flatMap(withSection);
-    const dependents = await selectDependents(store, orgIds, records);
-    yield dependents.map(({ stored }) => ({ key: { collection, id: stored.id }, stored }));
+  for await (const found of scanStored(store, { collection })) {
+    const foreign = found.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
+    const records = foreign.flatMap(({ key, stored }) => withSection(stored).map((record) => ({ ...record, key })));
+    yield await selectDependents(store, orgIds, records);
   }
 }
 
 /** Yields the documents of a range whose users are of the organisations. */
 async function* scanOwned(
   store: Store,
-  range: { readonly collection: Collection; readonly partition?: string },
+  range: PassRange,
   orgIds: ReadonlySet<string>,
   owner: (stored: StoredDocument) => string,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of scanInPasses(store, { ...range, fields: dependentFields })) {
-    const users = await readByPath(
-      store,
-      documents.map((stored) => userKey(owner(stored))),
-      ['orgId'],
-    );
-    const isOwned = (stored: StoredDocument) =>
-      orgIds.has(users.get(documentPath(userKey(owner(stored))))?.orgId ?? '');
-    yield documents.filter(isOwned).map((stored) => ({ key: { collection: range.collection, id: stored.id }, stored }));
+  for await (const found of scanStored(store, range)) {
+    const ownerKeys = found.map(({ stored }) => userKey(owner(stored)));
+    const users = await readByPath(store, ownerKeys, ['orgId']);
+    yield found.filter(({ stored }) => orgIds.has(users.get(documentPath(userKey(owner(stored))))?.orgId ?? ''));
   }
 }

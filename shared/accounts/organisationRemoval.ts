@@ -13,10 +13,10 @@ import type { DocumentKey, Reader, Store } from '../store/store.ts';
 import {
   deleteFound,
   deleteWithClaims,
-  dependentFields,
   findDependents,
   readDependents,
   type Stored,
+  scanStored,
 } from './dependents.ts';
 import { requireOtherOwner } from './members.ts';
 import { changeRemovals } from './organisationRemovals.ts';
@@ -119,11 +119,7 @@ async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly St
     const isServiceUsers = section.name === machineUserSection.name;
     return isServiceUsers ? [own, { collection, partition: deletionPartition(orgId) }] : [own];
   });
-  for (const range of ranges) {
-    const { collection } = range;
-    for await (const documents of scanInPasses(store, { ...range, fields: dependentFields }))
-      yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
-  }
+  for (const range of ranges) yield* scanStored(store, range);
 }
 
 function finishRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
