@@ -145,9 +145,8 @@ async function answering(lists: readonly Reply[], exports: readonly Reply[]): Pr
       [listMyMemberships.name]: () => answerOf(listMyMemberships, {}),
       [getDomainPolicy.name]: () => answerOf(getDomainPolicy, { policy: {} }),
     };
-    const { type, content } =
-      answers[response.req.url?.split('/').at(-1) ?? '']?.() ?? grpcWebMessage(new Uint8Array());
-    response.setHeader('content-type', type).end(content);
+    const reply = answers[response.req.url?.split('/').at(-1) ?? '']?.() ?? grpcWebMessage(new Uint8Array());
+    response.writeHead(reply.status, { 'content-type': reply.type }).end(reply.content);
   });
 }
 
@@ -167,10 +166,14 @@ describe('an answer that is none of a ZITADEL', () => {
     for (const orgIds of [[], ['1']]) await expect(exportFromZitadel(zitadel, orgIds)).rejects.toThrow(message);
   });
 
-  it('is no empty list of organisations', async () => {
-    const zitadel = await answering([page], [exported()]);
+  it.each([
+    ['a page', page],
+    ['an unknown path', replies.notFound],
+    ['an unknown media type', replies.text(415, 'not supported')],
+  ])('is no empty list of organisations, but a gateway that does not pass gRPC-Web on: %s', async (_case, answer) => {
+    const zitadel = await answering([answer], [exported()]);
     await expect(exportFromZitadel(zitadel)).rejects.toThrow(
-      /fails POST \S+ListOrgs with Unknown: .*: let gateways pass gRPC-Web on/,
+      /fails POST \S+ListOrgs with Unknown: HTTP \d+ .*: let gateways pass gRPC-Web on/,
     );
   });
 });
