@@ -55,8 +55,9 @@ interface NoticeGroup {
 /**
  * Groups notices by their text, in the order of their first occurrence.
  * @param omitted the number of further notices, which are not listed
+ * @param examples the most ids of a group
  */
-function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
+function groupNotices(notices: readonly Notice[], omitted: number, examples: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
   for (const notice of notices) {
     const { type, id, further = 0 } = notice;
@@ -65,7 +66,7 @@ function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[
     const group = groups.get(key) ?? { first: notice, text, ids: [], count: 0, isLeast: omitted > 0 };
     groups.set(key, group);
     group.count += 1 + further;
-    if (id !== undefined && group.ids.length < MAX_EXAMPLES) group.ids.push(id);
+    if (id !== undefined && group.ids.length < examples) group.ids.push(id);
   }
   return [...groups.values()];
 }
@@ -76,9 +77,14 @@ function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
 
-/** Returns the first warnings or manual steps, with one line per message. */
-export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
-  const groups = groupNotices(notices, omitted);
+/** Returns the first notices, with one line per message. */
+export function noticeLines(
+  notices: readonly Notice[],
+  noun: string,
+  omitted = 0,
+  examples: number = MAX_EXAMPLES,
+): string[] {
+  const groups = groupNotices(notices, omitted, examples);
   const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
   return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
@@ -105,9 +111,14 @@ export function withoutEmpty(
 
 /** The kinds of notices, with their headings, nouns and styles. */
 const noticeKinds = {
-  error: { heading: 'Errors', noun: 'error', style: 'bad' },
-  warning: { heading: 'Warnings', noun: 'warning', style: 'warning' },
-  'left to do': { heading: 'Left to do by hand', noun: 'thing left to do', style: undefined },
+  error: { heading: 'Errors', noun: 'error', style: 'bad', examples: 10 },
+  warning: { heading: 'Warnings', noun: 'warning', style: 'warning', examples: MAX_EXAMPLES },
+  'left to do': {
+    heading: 'Left to do by hand',
+    noun: 'thing left to do',
+    style: undefined,
+    examples: MAX_EXAMPLES,
+  },
 } as const;
 
 /** A kind of notices. */
@@ -123,11 +134,8 @@ export function shownNotices(
   omitted?: number,
   others: readonly string[] = [],
 ): { readonly heading: string; readonly lines: readonly Line[] } {
-  const { heading, noun, style } = noticeKinds[kind];
-  // Errors are not grouped, because each record needs attention.
-  const shown =
-    kind === 'error' ? firstLines(notices.map(noticeText), noun, omitted) : noticeLines(notices, noun, omitted);
-  const lines = [...shown, ...others];
+  const { heading, noun, style, examples } = noticeKinds[kind];
+  const lines = [...noticeLines(notices, noun, omitted, examples), ...others];
   return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
 }
 

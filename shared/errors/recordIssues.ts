@@ -110,7 +110,10 @@ export const instanceIssues = {
     remedy: 'choose a number from 1 to 72',
   },
   key_expired: { text: 'the key has expired', remedy: 'leave it out, and create a new one' },
-  key_invalid: { text: 'the key is not a public key in PEM', remedy: 'correct `publicKey`' },
+  key_invalid: {
+    text: '`publicKey` is not a public key in PEM[: {problem}]',
+    remedy: 'set it to the base64 of a text in PEM, with its line BEGIN PUBLIC KEY',
+  },
   key_unused: {
     text: 'the application does not authenticate with keys',
     remedy: 'set its method to private key JWT, or leave the key out',

@@ -171,7 +171,7 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
       'person eve: no password',
     ],
   ],
-  [sectionTexts('error', passwords), ['Errors', 'person ada: has no password', 'person bob: has no password']],
+  [sectionTexts('error', passwords), ['Errors', '2 people: has no password: ada, bob']],
   [sectionTexts('warning', []), []],
   [
     sectionTexts('warning', [...numbered(20, (index) => `warning ${index}`), ...argon]).at(-1),

@@ -60,8 +60,24 @@ function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue |
 /** Checks that a machine key is a public key in PEM and has not expired. */
 function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
-  const isValid = typeof publicKey !== 'string' || isPublicKey(Buffer.from(publicKey, 'base64').toString('latin1'));
-  return isValid ? checkExpiry(record, now) : { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' };
+  const text = typeof publicKey === 'string' ? Buffer.from(publicKey, 'base64').toString('latin1') : undefined;
+  if (text === undefined || isPublicKey(text)) return checkExpiry(record, now);
+  const params = { problem: keyProblem(text) };
+  return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
+}
+
+/** What texts are instead of public keys in PEM. The first that matches counts. */
+const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
+  [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
+  [/^0[\x80-\x84]/, 'it is DER, without the lines of PEM'],
+  [/^\s*\{/, 'it is JSON'],
+  [/^ssh-|^ecdsa-/, 'it is a key of SSH'],
+  [/-----BEGIN /, 'its content is damaged, or of a type that ZITADEL does not know'],
+];
+
+function keyProblem(text: string): string {
+  return keyProblems.find(([pattern]) => pattern.test(text))?.[1] ?? 'it has no line -----BEGIN PUBLIC KEY-----';
 }
 
 /** Checks that an application with keys authenticates by private key JWT. */

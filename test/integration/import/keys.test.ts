@@ -70,10 +70,15 @@ describe('keys', () => {
       text: 'key',
     });
     const orgs = [{ ...valid, machineKeys: [valid.machineKeys, invalid.machineKeys].flat() }];
-    const { errors } = await instance.import({ with_keys: true, data_orgs: { orgs } });
+    const { errors, reasons } = await instance.import({ with_keys: true, data_orgs: { orgs } });
     const message = 'ID=COMMAND-5F3h1 Message=Errors.User.Machine.Key.Invalid';
     const refused = ['secret', 'secret relabelled', 'text'].map((id) => ({ type: 'machine_user_key', id, message }));
     expect(errors).toEqual(refused);
+    expect(reasons.map(({ params }) => params?.problem)).toEqual([
+      'it is a private key',
+      'its content is damaged, or of a type that ZITADEL does not know',
+      'it has no line -----BEGIN PUBLIC KEY-----',
+    ]);
     expect(keysIn((await instance.export()).orgs)).toEqual(expect.arrayContaining(keysIn([valid])));
     expect(keysIn((await instance.export()).orgs)).toHaveLength(4);
   });
