@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { UserNames } from '../../shared/accounts/userNames.ts';
 import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
@@ -17,12 +18,18 @@ export const auditCommand = defineInstanceCommand({
   details: 'These are exports, imports, removals and commands.',
   arguments: [],
   options: {
-    since: optional('DURATION', 'how far to go back; by default 24h'),
+    since: optional('MOMENT', 'how far to go back, such as 7d, or a date; by default 24h'),
+    user: optional('USER_ID', 'only the calls of a user, or about the user'),
+    operation: optional('OPERATION', 'export, import, otp-email or command'),
     after: optional('CURSOR', 'list the events after a cursor (see --json); 0 lists all'),
     follow: flag('print further events as they are recorded, until a signal'),
   },
-  examples: ['audit --since 7d --data ./north', 'audit --follow --json --after 0 --data ./north'],
-  run: async ({ store: { trail }, location, options: { since, after, follow }, now, signal, stderr }) => {
+  examples: [
+    'audit --since 2026-11-24 --user 330000000000000201 --operation otp-email --data ./north',
+    'audit --follow --json --after 0 --data ./north',
+  ],
+  run: async ({ store, location, options: { since, after, follow, user, operation }, now, signal, stderr }) => {
+    const { trail } = store;
     const directory = embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
     if (trail === undefined) throw new Error('an embedded database has a trail');
     if (since !== undefined && after !== undefined) throw usageError('--since and --after are mutually exclusive');
@@ -33,8 +40,12 @@ export const auditCommand = defineInstanceCommand({
       damaged++;
       stderr.write(`event ${cursor} is damaged, skipped\n`);
     };
-    const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
-    const span: EventRange = { trail, after, from, onDamaged };
+    const from = since !== undefined && 'at' in since ? since.at : new Date(now.getTime() - (since?.ago ?? DAY_MS));
+    const isListed = ({ event, userId, target }: ReadEvent) =>
+      (user === undefined || userId === user || target === user) &&
+      (operation === undefined || event.startsWith(`${camelCase(operation)}.`));
+    const { UserNames: Names } = await import('../../shared/accounts/userNames.ts');
+    const span: EventRange = { trail, after, from, isListed, names: new Names(store), onDamaged };
     const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
     const exitStatus = () => (damaged === 0 ? 'done' : 'listed');
     return { name: 'events', heads, rows, isEndless: follow, exitStatus };
@@ -46,13 +57,21 @@ interface EventRange {
   readonly after: string | undefined;
   /** The start of the range without a cursor. */
   readonly from: Date;
+  readonly isListed: (event: ReadEvent) => boolean;
+  readonly names: UserNames;
   readonly onDamaged: (cursor: string) => void;
 }
 
-async function* listEvents({ trail, after, from, onDamaged }: EventRange): AsyncGenerator<Row> {
+/** Returns the beginning of the events of an operation, such as `otpEmail` for `otp-email`. */
+function camelCase(operation: string): string {
+  return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+async function* listEvents({ trail, after, from, isListed, names, onDamaged }: EventRange): AsyncGenerator<Row> {
   const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
   for (const event of readEvents(trail, after ?? cursorBefore(from), onDamaged))
-    if (after !== undefined || Date.parse(event.time) >= from.getTime()) yield toRow(event);
+    if ((after !== undefined || Date.parse(event.time) >= from.getTime()) && isListed(event))
+      yield await toRow(event, names);
 }
 
 /**
@@ -60,7 +79,7 @@ async function* listEvents({ trail, after, from, onDamaged }: EventRange): Async
  * @param file the database; if it is replaced, the open trail gets no further events
  */
 async function* followEvents(
-  { trail, after, from, onDamaged }: EventRange,
+  { trail, after, from, isListed, names, onDamaged }: EventRange,
   file: string,
   signal: Surroundings['signal'],
 ) {
@@ -75,7 +94,7 @@ async function* followEvents(
   while (!signal.aborted) {
     for (const event of readEvents(trail, last, skip)) {
       last = event.cursor;
-      yield toRow(event);
+      if (isListed(event)) yield await toRow(event, names);
     }
     if (inode() !== opened) throw instanceReplaced({ file });
     await setTimeout(POLL_MS, undefined, { signal }).catch(() => {});
@@ -84,13 +103,25 @@ async function* followEvents(
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
-function toRow(json: ReadEvent): Row {
-  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = json;
+async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
+  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
+  const [userName, targetName] = [await names.find(userId), await names.find(target)];
+  const named = (id: string | undefined, found: string | undefined) =>
+    id === undefined || found === undefined ? cell(id) : `${cell(id)} (${cellText(found)})`;
   const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
-  const known = [time, name, outcome, userId ?? account, remote, target].map((text) => (text ? cellText(text) : '-'));
-  const [at = '', called = '', ...others] = known;
-  const marked = trial === true ? `${called} (trial)` : called;
-  return { json, cells: [at, marked, ...others, organisations.join(',') || '-'] };
+  const marked = trial === true ? `${cell(name)} (trial)` : cell(name);
+  const who = userId === undefined ? cell(account) : named(userId, userName);
+  const json = {
+    ...event,
+    ...(userName === undefined ? {} : { userName }),
+    ...(targetName === undefined ? {} : { targetName }),
+  };
+  const cells = [cell(time), marked, cell(outcome), who, cell(remote), named(target, targetName)];
+  return { json, cells: [...cells, organisations.join(',') || '-'] };
+}
+
+function cell(text: string | undefined): string {
+  return text ? cellText(text) : '-';
 }
 
 /** Quotes an id that could be mistaken for several ids, for none or for the next cell, because callers choose ids. */

@@ -25,6 +25,8 @@ export interface Span {
 
 const spanUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS };
 
+const SPAN = /^\d{1,6}[smhd]$/;
+
 function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
@@ -85,11 +87,7 @@ const valueFormats = {
   DIR: { ...pathFormat, remedy: 'specify a directory' },
   DURATION: {
     remedy: 'specify a duration such as 30d, 12h, 45m or 90s',
-    schema: ({ z }: Zod) =>
-      z
-        .string()
-        .regex(/^\d{1,6}[smhd]$/)
-        .transform(parseSpan),
+    schema: ({ z }: Zod) => z.string().regex(SPAN).transform(parseSpan),
   },
   FILE: pathFormat,
   HOST: {
@@ -98,8 +96,20 @@ const valueFormats = {
   },
   LOSS: someOf(['unknown-states']),
   LOSSES: someOf(acceptableLosses),
+  MOMENT: {
+    remedy: 'specify a duration such as 7d or 12h, or a date such as 2026-11-24 or 2026-11-24T08:00:00Z (UTC)',
+    schema: ({ z }: Zod) =>
+      z.union([
+        z
+          .string()
+          .regex(SPAN)
+          .transform((text) => ({ ago: parseSpan(text).milliseconds })),
+        z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => ({ at: new Date(text) })),
+      ]),
+  },
   // Checked later, because organisations and service users have different rules.
   NAME: textFormat,
+  OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
   // Parsed later, by the command that opens the place.

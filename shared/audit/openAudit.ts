@@ -7,7 +7,7 @@ import { traceField } from '../log.ts';
 import type { StoreLocation } from '../store/openStore.ts';
 import type { Store } from '../store/store.ts';
 import { Audit } from './audit.ts';
-import type { AuditEvent, AuditTrail } from './auditEvent.ts';
+import { type AuditEvent, type AuditTrail, MAX_RECORDED_CHARACTERS } from './auditEvent.ts';
 import { createDatabaseTrail } from './databaseTrail.ts';
 
 interface AuditOptions {
@@ -34,8 +34,17 @@ export function openAudit(
   return new Audit(createAuditLog(projectId, stream));
 }
 
-/** Returns the account of the operating system that runs a command: its name, or its id if it has none. */
+/**
+ * Returns the account of the operating system that runs a command: its name, or its id if it has none. Behind sudo, the
+ * account that called it follows.
+ */
 export function systemAccount(): string {
+  const { SUDO_USER: caller } = process.env;
+  const isSudo = process.geteuid?.() === 0 && caller !== undefined && caller !== '';
+  return isSudo ? `${ownAccount()} (sudo by ${caller.slice(0, MAX_RECORDED_CHARACTERS)})` : ownAccount();
+}
+
+function ownAccount(): string {
   try {
     return userInfo().username;
   } catch {

@@ -82,9 +82,35 @@ describe('identity audit', () => {
     expect(stderr).toMatch(/event \d{13}000 is damaged, skipped\n$/);
     expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
       code: 64,
-      stderr: 'identity: invalid --since yesterday: specify a duration such as 30d, 12h, 45m or 90s\n',
+      stderr: expect.stringContaining(
+        'identity: invalid --since yesterday: specify a duration such as 7d or 12h, or a date',
+      ),
     });
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
+  });
+
+  it('lists the events of a user and of an operation since a date, with names', async () => {
+    const data = await newInstance();
+    const add = (time: string, target: string) => {
+      const event = { time, event: 'otpEmail.removed', outcome: 'ok', target };
+      changeTrail(data, `INSERT INTO trail VALUES (${Date.parse(time)}000, '${JSON.stringify(event)}')`);
+    };
+    const [{ orgId = '' } = {}] = z
+      .object({ organisations: z.array(z.object({ orgId: z.string() })) })
+      .parse(await identityJson(['org', 'list', '--data', data])).organisations;
+    const { userId } = z
+      .object({ userId: z.string() })
+      .parse(await identityJson(['service-user', 'create', 'ann', '--org', orgId, '--data', data]));
+    add('2026-11-23T23:59:59.999Z', userId);
+    add('2026-11-24T00:00:00.000Z', userId);
+    add('2026-11-25T00:00:00.000Z', 'another');
+    const call = ['audit', '--since', '2026-11-24', '--operation', 'otp-email', '--user', userId, '--data', data];
+    expect(await identityJson(call)).toMatchObject({
+      events: [{ time: '2026-11-24T00:00:00.000Z', target: userId, targetName: 'ann' }],
+    });
+    const { stdout } = await identity(call);
+    expect(stdout).toContain(`${userId} (ann)`);
+    expect(stdout).not.toContain('another');
   });
 
   it('marks trials, in the table and as JSON', async () => {

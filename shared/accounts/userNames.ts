@@ -1,0 +1,26 @@
+import { userKey } from '../auth/authorise.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import type { Reader } from '../store/store.ts';
+
+/** Bounds the memory of the known names. */
+const MAX_KNOWN_NAMES = 10_000;
+
+/** The names of the users of an instance. A deleted user has none. */
+export class UserNames {
+  private readonly store: Reader;
+  private readonly known = new Map<string, string | undefined>();
+
+  constructor(store: Reader) {
+    this.store = store;
+  }
+
+  /** Finds the name of a user; undefined for an id that no user has. */
+  async find(userId: string | undefined): Promise<string | undefined> {
+    if (userId === undefined || this.known.has(userId)) return this.known.get(userId ?? '');
+    const [document] = await this.store.getMany([userKey(userId)], ['body']);
+    const name = document === undefined ? undefined : textAt(parseObject(document.body), 'user.userName', '');
+    if (this.known.size >= MAX_KNOWN_NAMES) this.known.clear();
+    this.known.set(userId, name);
+    return name;
+  }
+}
