@@ -1,5 +1,5 @@
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
-import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
+import type { ComparedSides, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
@@ -39,7 +39,7 @@ export const compareCommand = defineCommand({
     interruptible(call.signal, NOTHING_CHANGED, async () => {
       const { openPlaces } = await import('../open/openPlaces.ts');
       const { requireRereadable } = await import('../places/parsePlace.ts');
-      const { Comparison: Compared } = await import('../../shared/exportFile/comparison.ts');
+      const { RunDatabase } = await import('../../shared/exportFile/runDatabase.ts');
       const { compareSides, explainZitadels } = await import('../comparison/compareSides.ts');
       const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
@@ -52,15 +52,17 @@ export const compareCommand = defineCommand({
       const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
       const losses = new FileLosses();
       const explain = explainZitadels([firstFacts, secondFacts], losses);
-      using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
+      using database = new RunDatabase(options);
+      const maxListed = call.options.limit ?? DEFAULT_LIMIT;
       const run = { output: progressOutput(call), signal };
       const sides = await selectOrganisations([first, second], options, run);
       const lagging = [firstFacts?.service === 'zitadel', secondFacts?.service === 'zitadel'] as const;
-      const read = await compareSides({ comparison, ...sides, lagging, visitors: [losses] }, run);
+      const comparing = { database, maxListed, explain, ...sides, lagging, visitors: [losses] };
+      const { compared, read } = await compareSides(comparing, run);
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const notices = read.flatMap((side) => side.notices);
-      return compareOutput(comparison, options, [first.name, second.name], notices);
+      return compareOutput(compared, options, [first.name, second.name], notices);
     }),
 });
 
@@ -82,19 +84,19 @@ async function selectOrganisations(
 }
 
 function compareOutput(
-  comparison: Comparison,
+  compared: ComparedSides,
   options: PlaceExportOptions,
   names: readonly [string, string],
   notices: readonly RecordWarning[],
 ): Output {
-  const { isEqual, counts, differences, expected } = comparison;
+  const { isEqual, counts, differences, expected } = compared;
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
     const both = { different, 'different as expected': differentAsExpected };
     const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${words(name)}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
-  const verdict = verdictOf(comparison, notCompared.length === 0);
+  const verdict = verdictOf(compared, notCompared.length === 0);
   const listed = differences.entries.flatMap((difference) => comparedLines(difference, names));
   const explained = expected.entries.map(
     (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
@@ -121,7 +123,7 @@ function compareOutput(
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
 }
 
-function verdictOf({ isEqual, counts, expected }: Comparison, isWhole: boolean): string {
+function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolean): string {
   if (!isEqual) return 'different';
   if (counts.size === 0) return 'nothing to compare: neither place has records';
   const equal = isWhole ? 'equal' : 'equal in all that was compared';

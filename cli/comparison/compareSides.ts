@@ -2,9 +2,8 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
-import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { Comparison, PairVisitor, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import type { ComparedSides, Explain, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { nothingStated, type StatedContent } from '../../shared/organisation/statedContent.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInterfaces.ts';
@@ -13,7 +12,10 @@ import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDiff
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 
 interface Comparing {
-  readonly comparison: Comparison;
+  readonly database: RunDatabase;
+  /** The number of differing records to list. */
+  readonly maxListed: number;
+  readonly explain: Explain;
   readonly first: { readonly place: Place; readonly options: PlaceExportOptions };
   /** Its options may depend on the content of the first side. */
   readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
@@ -30,10 +32,22 @@ interface Comparing {
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
-  { comparison, first, second, lagging = [false, false], isFirstZitadel = lagging[0], visitors = [] }: Comparing,
+  {
+    database,
+    maxListed,
+    explain,
+    first,
+    second,
+    lagging = [false, false],
+    isFirstZitadel = lagging[0],
+    visitors = [],
+  }: Comparing,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
-): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
-  const visitor = combineVisitors([comparison.first, ...visitors]);
+): Promise<{
+  readonly compared: ComparedSides;
+  readonly read: readonly [first: PlaceInspection, second: PlaceInspection];
+}> {
+  const visitor = combineVisitors([database.first, ...visitors]);
   const [isFirstLagging] = lagging;
   const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
@@ -43,13 +57,13 @@ export async function compareSides(
     if (read === undefined || isFirstLagging) {
       visitor.reset();
       read = await readSide(first.place, first.options, visitor);
-      comparison.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
+      database.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
     }
-    comparison.second.reset();
-    const other = await readSide(second.place, second.options(read), comparison.second);
-    comparison.finish();
-    const found = JSON.stringify([...comparison.counts]);
-    if (comparison.isEqual || !lagging.includes(true) || found === before) return [read, other];
+    database.second.reset();
+    const other = await readSide(second.place, second.options(read), database.second);
+    const compared = await database.compare(signal, maxListed, explain);
+    const found = JSON.stringify([...compared.counts]);
+    if (compared.isEqual || !lagging.includes(true) || found === before) return { compared, read: [read, other] };
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }
@@ -93,7 +107,7 @@ export function onlyOrganisationsOf(
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
   losses: FileLosses,
-): (difference: RecordDifference, first?: RecordContent) => string | undefined {
+): Explain {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
     const { domains = [] } = known;
@@ -105,17 +119,4 @@ export function explainZitadels(
       .toReversed()
       .map((zitadel) => zitadelReason(difference, zitadel, first))
       .find((reason) => reason !== undefined);
-}
-
-/** Combines visitors of pairs. */
-export function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
-  const visitors = given.filter((visitor) => visitor !== undefined);
-  return {
-    addPair: (pair) => {
-      for (const visitor of visitors) visitor.addPair(pair);
-    },
-    reset: () => {
-      for (const visitor of visitors) visitor.reset();
-    },
-  };
 }

@@ -3,7 +3,9 @@
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
+import type { Inspection, RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
+import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
@@ -160,6 +162,16 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
+   * Prepares an import of a file that the caller reads once, for the dry run and the import. Undefined for a place that
+   * reads the file itself.
+   * @param database has those of the place once they were read, and gets those of the file
+   */
+  prepareImport?(
+    options: PlaceImportOptions,
+    database: RunDatabase,
+    signal: AbortSignal,
+  ): Promise<PreparedImport | undefined>;
+  /**
    * Lists all organisations, of a ZITADEL also the deleted ones.
    * @throws IdentityError
    */
@@ -169,6 +181,21 @@ export interface DatabasePlace extends Source {
    * @throws IdentityError for an unreachable place, an unknown service or a rejected token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
+}
+
+/** A prepared import, which takes the records of the file. */
+export interface PreparedImport extends RecordVisitor {
+  /**
+   * Imports the file, or tries that.
+   * @param read reads the file, unless that was done
+   * @throws IdentityError
+   */
+  import(
+    read: (signal: AbortSignal) => Promise<Inspection>,
+    options: PlaceImportOptions,
+    meter: ImportMeter,
+    signal: AbortSignal,
+  ): Promise<ImportResponse>;
 }
 
 /** An organisation of a place, and its origin. */

@@ -32,7 +32,7 @@ const IMPORTING = 'importing';
 
 /** Imports content into a place, and shows its phases: sending, for some places uploading, and settling. */
 export async function trackImport(
-  target: DatabasePlace,
+  target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
   options: PlaceImportOptions,
   output: ProgressOutput,

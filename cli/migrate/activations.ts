@@ -1,35 +1,28 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { warn } from '../../shared/errors/warnings.ts';
-import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
+import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
 import { stateWord } from '../terminal/nouns.ts';
+import { closables } from '../zitadel/import/closable.ts';
 import { MAX_LISTED } from './migrationTypes.ts';
 
-/** A list of the records that are open in the target, and deactivated or locked in the source. */
-export class Activations implements PairVisitor {
-  private readonly found = new BoundedList<CountedEntry>(MAX_LISTED);
+const sectionsWithStates = closables.flatMap(({ sections }) => sections);
 
-  addPair({ section: name, id, first, second }: ComparedPair): void {
-    if (second === undefined) return;
-    const section = recordSection(name);
+/** Lists the records that are open in the target, and deactivated or locked in the source. */
+export async function listActivations(
+  database: Pick<RunDatabase, 'pairs'>,
+  signal: AbortSignal,
+): Promise<BoundedList<CountedEntry>> {
+  const activations = new BoundedList<CountedEntry>(MAX_LISTED);
+  for await (const { section: name, id, first, second } of database.pairs(signal, sectionsWithStates)) {
+    if (second === undefined) continue;
     const states = [first.state?.value, second.state?.value] as const;
-    if (!isClosed(states[0]) || isClosed(states[1])) return;
+    if (!isClosed(states[0]) || isClosed(states[1])) continue;
     const [source = '', now = ''] = states.map((state = '') => stateWord(state));
     const remedy = source === 'locked' ? 'lock' : 'deactivate';
-    this.found.add({ type: section.error.type, id, ...warn('access_given', { now, source, remedy }) });
+    activations.add({ type: recordSection(name).error.type, id, ...warn('access_given', { now, source, remedy }) });
   }
-
-  reset(): void {
-    this.found.clear();
-  }
-
-  get entries(): readonly CountedEntry[] {
-    return this.found.entries;
-  }
-
-  get omitted(): number {
-    return this.found.omitted;
-  }
+  return activations;
 }

@@ -1,7 +1,7 @@
 // Counts of people whose credentials arrive in the target.
 
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
+import type { ComparedPair } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { isVerifiedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import {
@@ -17,6 +17,7 @@ import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
 import { stateWord } from '../terminal/nouns.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
+import type { MigrationRun } from './migrationRun.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
@@ -49,7 +50,7 @@ const { password, totp } = personCredentials;
  * Counts the people whose password, second factors and state are equal in source and target, and lists the others by
  * reason. In a ZITADEL, only active people count whose hash it verifies by default.
  */
-export class CredentialTally implements PairVisitor {
+export class CredentialTally {
   private readonly target: CredentialTarget;
   private people = 0;
   private withPassword = 0;
@@ -66,12 +67,6 @@ export class CredentialTally implements PairVisitor {
     const target = this.target.arrives?.includes(outcome) === true ? arriving(first, second) : second;
     if (section === organisationSection.name) this.addOrganisation(orgId, first, target);
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
-  }
-
-  reset(): void {
-    [this.people, this.withPassword, this.refused] = [0, 0, 0];
-    this.organisations.clear();
-    this.others.clear();
   }
 
   /** The figures for plan, result and report. Read after all records, because organisations come after their people. */
@@ -201,19 +196,29 @@ function add(group: Group, { count, names }: Group): void {
 }
 
 /**
- * Creates the tally of a migration's target; undefined for a file, which is not compared.
+ * Counts the credentials of a migration's compared records; undefined for a file as target, which is not compared.
  * @param planned the options of the planned import; absent after the import
  */
-export function credentialTally(
+export async function countCredentials(
+  { database, signal }: Pick<MigrationRun, 'database' | 'signal'>,
   { place, kind, facts }: OpenSide,
   planned?: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
-): CredentialTally | undefined {
+): Promise<CredentialTally | undefined> {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
-  if (planned === undefined) return new CredentialTally({ isZitadel });
-  return new CredentialTally({
-    isZitadel,
+  const tally = new CredentialTally(planned === undefined ? { isZitadel } : { isZitadel, ...expected(planned, facts) });
+  for await (const pair of database.pairs(signal, [humanUserSection.name, organisationSection.name]))
+    tally.addPair(pair);
+  return tally;
+}
+
+/** What the plan expects of the import. */
+function expected(
+  planned: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
+  facts: OpenSide['facts'],
+): Pick<CredentialTarget, 'arrives' | 'hashes'> {
+  return {
     arrives: planned.onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
     hashes: accepts(planned, 'refused-hashes') ? 'omitted' : facts?.refusesHashes === true ? 'sent' : undefined,
-  });
+  };
 }

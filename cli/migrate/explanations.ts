@@ -1,7 +1,7 @@
 // The reasons of expected differences between the sides of a migration.
 
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
+import type { Explain, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { explainZitadels } from '../comparison/compareSides.ts';
@@ -20,7 +20,7 @@ export function explainDifferences(
   settings: Pick<MigrationSettings, 'onConflict'>,
   losses: FileLosses,
   response?: ImportResponse,
-): (difference: RecordDifference, first: RecordContent | undefined) => string | undefined {
+): Explain {
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   // The hashes of created people are those of the export.
   const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;

@@ -4,40 +4,54 @@ import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
-import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
-import { FileSecrets } from '../exports/fileFacts.ts';
+import { FileFacts } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, Place, PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
+import type {
+  DatabasePlace,
+  Place,
+  PlaceExportOptions,
+  PlaceImportOptions,
+  PreparedImport,
+} from '../exports/placeInterfaces.ts';
 import { RecordCounter } from '../exports/recordCounter.ts';
 import { trackImport, trackStore } from '../exports/trackTransfer.ts';
 import { usageError } from '../terminal/command.ts';
+import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import type { OpenSide } from './openSides.ts';
+import type { OpenSide, OpenSides } from './openSides.ts';
+import { OrganisationTally } from './organisationTally.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org selects it';
 
 /**
- * Exports the source into a private file, and validates the export. The default organisation of an instance is excluded unless
+ * Exports the source into a private file, validates the export, and loads its records into the run's database. The default organisation of an instance is excluded unless
  * it is selected; a file is read where it is.
  * @throws IdentityError USAGE_INVALID for a file with secrets that are not selected, or without organisations
  */
-export async function stageExport(run: MigrationRun, source: OpenSide): Promise<void> {
+export async function stageExport(run: MigrationRun, { source, target }: OpenSides): Promise<void> {
   const { settings } = run;
   const isFile = source.place.takes === 'files';
   const defaultOrgId = stayingOrganisation(source.facts, settings.orgIds);
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
   const notices = run.sourceFile !== undefined ? [] : await stageSource(run, source.place, options);
-  const secrets = new FileSecrets();
+  const facts = new FileFacts();
+  const organisationTally = new OrganisationTally();
+  const losses = new FileLosses(settings);
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
-  const { bytes, tally, counts, manifest, organisations } = await inspectStaged(run, secrets, read);
+  const prepared = await prepareImport(run, target);
+  const visitor = combineVisitors([prepared ?? run.database.first, facts, organisationTally, losses]);
+  const inspection = await inspectStaged(run, visitor, read);
+  run.database.stated = inspection.stated;
+  const { bytes, tally, counts, manifest, organisations } = inspection;
   const { orgs = 0, org = 0 } = tally.counts;
   if (isFile && orgs === 0)
     throw usageError(`${source.place.name} has no organisations: specify an export file with organisations`);
-  if (isFile) requireSelected(source.place.name, secrets, manifest ?? {}, settings);
+  if (isFile) requireSelected(source.place.name, facts.secrets, manifest ?? {}, settings);
   const contains = (id: string | undefined) => organisations.some(({ orgId }) => orgId === id);
   const exporter = source.facts?.caller ?? manifest?.exportedBy;
   const prefix = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
@@ -45,6 +59,10 @@ export async function stageExport(run: MigrationRun, source: OpenSide): Promise<
     defaultOrgId === undefined ? [] : [{ orgId: defaultOrgId, reason: `${prefix}${DEFAULT_ORGANISATION}` }];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   run.exported = {
+    inspection,
+    facts,
+    listed: organisationTally.listed,
+    losses,
     bytes,
     records: total(counts) + org,
     organisations: orgs,
@@ -55,6 +73,14 @@ export async function stageExport(run: MigrationRun, source: OpenSide): Promise<
     notices,
     leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== defaultOrgId)],
   };
+}
+
+/** Prepares the import into a ZITADEL, which needs the records of the export. */
+async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
+  if (place.takes === 'files' || kind !== 'zitadel') return undefined;
+  const options = targetOptions(run.settings, false);
+  run.prepared = await run.reconnecting(async () => place.prepareImport?.(options, run.database, run.signal));
+  return run.prepared;
 }
 
 /** Returns the options of exports after the first one, which has determined the excluded organisations. */
@@ -81,7 +107,7 @@ async function stageSource(
 }
 
 /** Reads and validates the stored export. */
-export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read = run.export): Promise<PlaceInspection> {
+function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): Promise<PlaceInspection> {
   const options = stagedOptions(run.settings);
   return inspectPlace(read, options, visitor, run.output, run.signal, `checking ${run.export.name}`);
 }
@@ -114,6 +140,10 @@ async function sendExport(
   target: DatabasePlace,
   options: PlaceImportOptions,
 ): Promise<ImportResponse> {
+  const { prepared, exported } = run;
+  const read = async () => exported.inspection;
+  const place: Pick<DatabasePlace, 'import'> =
+    prepared === undefined ? target : { import: (_, ...call) => prepared.import(read, ...call) };
   await using content = await run.openExport();
-  return await trackImport(target, { name: run.export.name, content }, options, run.output, run.signal);
+  return await trackImport(place, { name: run.export.name, content }, options, run.output, run.signal);
 }

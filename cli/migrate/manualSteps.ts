@@ -7,8 +7,8 @@ import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { tokenFileOf } from '../places/placeOptions.ts';
-import { counted, named } from '../terminal/numberTexts.ts';
-import type { MigrationRun } from './migrationRun.ts';
+import { counted, named, numberText } from '../terminal/numberTexts.ts';
+import type { MigrationRun, StagedExport } from './migrationRun.ts';
 import type { ManualStep, MigrationResult } from './migrationTypes.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
@@ -20,7 +20,7 @@ export interface Callers {
 
 /** Lists the manual steps after a migration: users to delete, and files of tokens and keys. */
 export async function listManualSteps(
-  { settings, exported }: Pick<MigrationRun, 'settings' | 'exported'>,
+  { settings, exported }: Pick<MigrationRun, 'settings'> & { readonly exported: Pick<StagedExport, 'movedExporterId'> },
   described: PlannedSides,
   callers: Callers,
 ): Promise<ManualStep[]> {
@@ -40,8 +40,10 @@ export async function listManualSteps(
 
 /** The organisations that moved, by what this run saw of their creation. */
 interface SeenOrganisations {
-  /** Those that the import reported as created. */
+  /** Those that the import listed as created, which are the first ones of many. */
   readonly created: readonly string[];
+  /** The number of those that it created. */
+  readonly createdCount: number;
   /** Those that the target had before. */
   readonly present: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
@@ -55,7 +57,7 @@ const DELETED_AT_ONCE = 50;
 /** Lists how to take a migration back: a command only for organisations whose creation this run saw. */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
-  { created, present, absent, names }: SeenOrganisations,
+  { created, createdCount, present, absent, names }: SeenOrganisations,
 ): ManualStep[] {
   if (kind === 'file' || kind === 'object') return [];
   if (kind === 'zitadel') return [{ what: `delete the organisations in the console of ${place}` }];
@@ -64,6 +66,10 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const unseen = [...absent.difference(new Set(created))];
+  const doubt =
+    createdCount > created.length
+      ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
+      : 'this run did not see who created it';
   return [
     ...chunks.map((orgIds) => ({
       what: `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`,
@@ -71,7 +77,7 @@ export function listTakeBack(
     })),
     ...[...present].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
     ...unseen.map((orgId) => ({
-      what: `${named(orgId, names.get(orgId))} did not exist when this run began, and this run did not see who created it`,
+      what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,
     })),
   ];
 }

@@ -70,7 +70,7 @@ async function doSteps(
   const { expect, 'dry-run': isDryRun, yes, json } = call.options;
   const { source, target } = sides;
   const between = `from ${source.place.name} to ${target.place.name}`;
-  await stageExport(run, source);
+  await stageExport(run, sides);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
   const digest = isEmptyPlan(made.plan) ? undefined : (expect ?? (await planDigest(made.shown)));

@@ -1,20 +1,32 @@
 // A running migration. It keeps no state for another process: an interrupted migration is run again.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
+import { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
+import type { FileFacts } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
-import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
+import type { PlaceInspection } from '../exports/inspectPlace.ts';
+import type { ExportFile, FilePlace, PreparedImport, StoredFile } from '../exports/placeInterfaces.ts';
 import { openPrivateFile } from '../exports/privateFile.ts';
 import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { movedBy, type PhaseState, type ProgressOutput, pace } from '../terminal/progress.ts';
+import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
+import type { CountedOrganisation } from './organisationTally.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 
 /** The facts about the export. */
 export interface StagedExport {
+  readonly inspection: PlaceInspection;
+  /** The facts about its records. */
+  readonly facts: FileFacts;
+  /** Its organisations with their sizes. */
+  readonly listed: readonly CountedOrganisation[];
+  /** The records that a ZITADEL cannot take. */
+  readonly losses: FileLosses;
   /** The size of its JSON. */
   readonly bytes: number;
   /** Including the organisations themselves, and nested records. */
@@ -48,9 +60,13 @@ export class MigrationRun implements AsyncDisposable {
   readonly export: FilePlace;
   /** The path of the source if that is a file, which is read where it is. */
   readonly sourceFile: string | undefined;
+  /** The records of the export and of the target. */
+  readonly database: RunDatabase;
   private readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
+  /** The import into a ZITADEL, once it is prepared. */
+  prepared: PreparedImport | undefined;
   /** How far it came: whether the target may have written records. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
   /** Whether the import took several requests, of which earlier ones may have written records. */
@@ -66,6 +82,7 @@ export class MigrationRun implements AsyncDisposable {
     { source }: OpenSides,
   ) {
     this.settings = settings;
+    this.database = new RunDatabase(settings);
     this.signal = call.signal;
     const { place, kind } = source;
     const isRead = place.takes === 'files' && kind === 'file';
@@ -117,6 +134,7 @@ export class MigrationRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.database[Symbol.dispose]();
     await this.privateFile[Symbol.asyncDispose]();
   }
 }

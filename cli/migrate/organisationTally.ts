@@ -8,7 +8,8 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { OrganisationCounts, PlannedOrganisation } from './migrationTypes.ts';
 
-type CountedOrganisation = Omit<PlannedOrganisation, 'before'>;
+/** An organisation of an export, with its size. */
+export type CountedOrganisation = Omit<PlannedOrganisation, 'before'>;
 
 interface OrganisationSize {
   name: string;

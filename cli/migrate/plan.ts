@@ -2,34 +2,31 @@
 
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
-import { type ComparedPair, Comparison, type PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
-import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
-import { combinePairs, compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
+import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { findCertainIssues } from '../exports/emptyInstance.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
-import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
+import type { FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
-import type { PlaceInspection } from '../exports/inspectPlace.ts';
+import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, numberText } from '../terminal/numberTexts.ts';
-import { FileLosses } from '../zitadel/fileLosses.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
-import { type CredentialTally, credentialTally } from './credentialTally.ts';
+import { type CredentialTally, countCredentials } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
-import { inspectStaged, rehearseImport } from './exportStage.ts';
+import { rehearseImport } from './exportStage.ts';
 import { sortNotices } from './importNotices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { MigrationPlan } from './migrationTypes.ts';
 import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
-import { OrganisationTally, recordCounts } from './organisationTally.ts';
+import { recordCounts } from './organisationTally.ts';
 import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
-import { UndoneChanges } from './undoneChanges.ts';
+import { listUndoneChanges } from './undoneChanges.ts';
 
 /** A plan, and what it follows from. */
 export interface MadePlan {
@@ -42,11 +39,11 @@ export interface MadePlan {
 /** Compares the export with the target, and tries its import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { inspection, targetDigest, credentials, presence, leftToDo, found } = await surveyExport(run, sides);
+  const { targetDigest, credentials, presence, leftToDo, found } = await surveyExport(run, sides);
+  const { bytes, leftOut, inspection } = run.exported;
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
   const [refused, refusedOmitted] = trial === undefined ? await findRefused(run, inspection) : [errors, errorsOmitted];
-  const { bytes, leftOut } = run.exported;
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
     source: describeSide(source),
@@ -82,56 +79,46 @@ function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 't
 }
 
 /** The organisations of an export, by whether the target has them. */
-class OrganisationPresence implements PairVisitor {
-  readonly absent = new Set<string>();
-  readonly present = new Set<string>();
-
-  addPair({ section, orgId, outcome }: ComparedPair): void {
-    if (section !== organisationSection.name) return;
-    (outcome === 'onlyFirst' ? this.absent : this.present).add(orgId);
-  }
-
-  reset(): void {
-    this.absent.clear();
-    this.present.clear();
-  }
+interface OrganisationPresence {
+  readonly absent: ReadonlySet<string>;
+  readonly present: ReadonlySet<string>;
 }
 
-/** Reads the export, and compares it with the target. `found` is the part of the plan that follows from their records. */
+async function readPresence({ database, signal }: MigrationRun): Promise<OrganisationPresence> {
+  const [absent, present] = [new Set<string>(), new Set<string>()];
+  for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))
+    (outcome === 'onlyFirst' ? absent : present).add(orgId);
+  return { absent, present };
+}
+
+/** Compares the export with the target. `found` is the part of the plan that follows from their records. */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
-  const { settings } = run;
+  const { settings, database, signal } = run;
   const { target } = sides;
-  const isZitadel = target.kind === 'zitadel';
-  const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
-  const credentials = credentialTally(target, settings);
-  const presence = new OrganisationPresence();
-  const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
-  const losses = new FileLosses(settings);
+  const { inspection, facts, listed, losses } = run.exported;
+  const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, losses);
   // Only records on both sides can be in conflict.
-  using comparison = new Comparison(settings, 0, {
-    explain: (difference, first) => (difference.outcome === 'different' ? explain(difference, first) : 'no conflict'),
-    pairs: combinePairs([credentials, undone, presence]),
-  });
-  const [inspection, targetDigest] = await readSides(run, target, comparison, [facts, organisations, losses]);
+  const compared = await database.compare(signal, 0, (difference, first) =>
+    difference.outcome === 'different' ? explain(difference, first) : 'no conflict',
+  );
+  const credentials = await countCredentials(run, target, settings);
+  const undone = overwrites(target, settings) ? await listUndoneChanges(database, signal) : undefined;
   const found = {
-    organisations: organisations.listed.map((one) => ({
-      ...one,
-      before: recordCounts(comparison.organisations.get(one.orgId)),
-    })),
+    organisations: listed.map((one) => ({ ...one, before: recordCounts(compared.organisations.get(one.orgId)) })),
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
-    before: recordCounts([...comparison.counts.values()].reduce(addCounts, {})),
+    before: recordCounts([...compared.counts.values()].reduce(addCounts, {})),
     secrets: { selected: [...selectedKinds(settings)], found: facts.secrets.counts },
     hashFormats: facts.hashFormats,
     credentials: credentials && {
       ...credentials.credentials,
       secondFactors: secondFactors(inspection.request, facts.secrets, settings, sides.source),
     },
-    undone: undone?.people.entries ?? [],
-    undoneOmitted: undone?.people.omitted ?? 0,
+    undone: undone?.entries ?? [],
+    undoneOmitted: undone?.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
-  const leftToDo = facts.leftToDo(inspection.request, isZitadel, settings);
-  return { inspection, targetDigest, credentials, presence, leftToDo, found };
+  const leftToDo = facts.leftToDo(inspection.request, target.kind === 'zitadel', settings);
+  return { targetDigest, credentials, presence: await readPresence(run), leftToDo, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */
@@ -154,23 +141,22 @@ function secondFactors(
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 
-/** Compares the export with the target, which is read once. A file as target is not read, because it is new. */
-async function readSides(
-  run: MigrationRun,
-  target: OpenSide,
-  comparison: Comparison,
-  visitors: readonly RecordVisitor[],
-): Promise<readonly [inspection: PlaceInspection, targetDigest: string]> {
-  const options = stagedOptions(run.settings);
-  const first = { place: run.export, options };
-  if (target.place.takes === 'imports') {
-    const second = onlyOrganisationsOf(target.place, options);
-    const [read, other] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
-    return [read, other.tally.digest];
-  }
-  const read = await inspectStaged(run, combineVisitors([comparison.first, ...visitors]));
-  comparison.finish();
-  return [read, 'a new file'];
+/**
+ * Loads the target's records of the exported organisations. A file as target is not read, because it is new.
+ * @returns the digest of these records
+ */
+async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
+  if (place.takes === 'files') return 'a new file';
+  const { database, output, signal } = run;
+  const only = onlyOrganisationsOf(place, stagedOptions(run.settings));
+  const options = only.options(run.exported.inspection);
+  const { tally } = await run.reconnecting(async () => {
+    database.second.reset();
+    const read = await inspectPlace(only.place, options, database.second, output, signal, `comparing ${place.name}`);
+    database.isSecondComplete = true;
+    return read;
+  });
+  return tally.digest;
 }
 
 /** Tries the import; returns undefined for a file, and for an export above the limit of a dry run. */

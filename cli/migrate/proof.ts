@@ -1,15 +1,17 @@
 // The proof of a migration.
 
+import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
-import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
+import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
+import { type RecordDifference, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { combinePairs, compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
+import { compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import { Activations } from './activations.ts';
-import { credentialTally } from './credentialTally.ts';
+import { listActivations } from './activations.ts';
+import { countCredentials } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
 import { currentOptions } from './exportStage.ts';
 import type { MigrationRun } from './migrationRun.ts';
@@ -21,7 +23,7 @@ import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisat
 /** The parts of a result that the proof provides. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The organisations and users that a ZITADEL has activated. */
-  readonly activations: Pick<Activations, 'entries' | 'omitted'>;
+  readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
   /** The user of the target's token, if known. */
   readonly targetCaller: string | undefined;
 }
@@ -43,29 +45,39 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
   }
 }
 
+const NO_ACTIVATIONS = { entries: [], omitted: 0 };
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   const { source, target } = sides;
   const { settings, response } = run;
-  const credentials = credentialTally(target);
-  const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings);
-  using comparison = new Comparison(settings, MAX_LISTED, {
-    explain: explainDifferences(sides, settings, losses, response),
-    pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
-  });
+  // The names of people in the result are those of the export, which the run's database keeps.
+  using database = new RunDatabase(settings);
+  const explain = explainDifferences(sides, settings, losses, response);
   const first = { place: source.place, options: currentOptions(run) };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
   const isFirstZitadel = source.kind === 'zitadel';
-  const comparing = { comparison, first, second, isFirstZitadel, lagging, visitors: [organisations, losses] };
-  const [before, after] = await run.reconnecting(() => compareSides(comparing, run));
+  const comparing = {
+    database,
+    maxListed: MAX_LISTED,
+    explain,
+    first,
+    second,
+    isFirstZitadel,
+    lagging,
+    visitors: [organisations, losses],
+  };
+  const { compared, read } = await run.reconnecting(() => compareSides(comparing, run));
+  const [before, after] = read;
+  const credentials = await countCredentials({ database, signal: run.signal }, target);
+  const activations = target.kind === 'zitadel' ? await listActivations(database, run.signal) : NO_ACTIVATIONS;
   const all = await findOtherOrganisations(run, sides, before);
   const [fromSource, others] = [all.filter(isFromSource), all.filter((other) => !isFromSource(other))];
-  const { differences, expected } = comparison;
-  const sections = [...comparison.counts].map(
+  const { differences, expected } = compared;
+  const sections = [...compared.counts].map(
     ([name, { onlyFirst, onlySecond, ...both }]) =>
       [name, { ...both, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
   );
@@ -95,7 +107,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
     organisations: listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...noCounts, absent: one.records },
-      after: recordCounts(comparison.organisations.get(one.orgId)),
+      after: recordCounts(compared.organisations.get(one.orgId)),
     })),
     activations,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
@@ -136,7 +148,7 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
     },
     credentials: undefined,
     organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
-    activations: { entries: [], omitted: 0 },
+    activations: NO_ACTIVATIONS,
     targetCaller: undefined,
   };
 }

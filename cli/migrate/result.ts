@@ -2,6 +2,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
@@ -32,7 +33,8 @@ export async function makeResult(
   const described = { source: plan.source, target: { ...plan.target, ...object } };
   const callers = { from: source.facts?.caller?.userId ?? run.exported.exporterId, to: proved.targetCaller };
   const names = new Map(organisations.map(({ orgId, name }) => [orgId, name]));
-  const seen = { ...presence, created: response?.summary.createdOrgs ?? [], names };
+  const { createdOrgs = [], created } = response?.summary ?? {};
+  const seen = { ...presence, created: createdOrgs, createdCount: created?.[organisationSection.name] ?? 0, names };
   return {
     outcome: outcomeOf(response, notices.errors.length + proof.unexpected),
     ...(response?.elsewhere === undefined ? {} : { elsewhere: response.elsewhere }),

@@ -1,6 +1,6 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
+import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { stateWord } from '../terminal/nouns.ts';
@@ -9,14 +9,16 @@ import { MAX_LISTED, type UndonePerson } from './migrationTypes.ts';
 const { password, totp } = personCredentials;
 
 /**
- * A list of the people whose factors, passwords or states in the target an overwrite replaces. The target may have changed
+ * Lists the people whose factors, passwords or states in the target an overwrite replaces. The target may have changed
  * them since an earlier migration: for example, a removed factor comes back.
  */
-export class UndoneChanges implements PairVisitor {
-  readonly people = new BoundedList<UndonePerson>(MAX_LISTED);
-
-  addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
-    if (section !== humanUserSection.name || outcome !== 'different' || second === undefined) return;
+export async function listUndoneChanges(
+  database: Pick<RunDatabase, 'pairs'>,
+  signal: AbortSignal,
+): Promise<BoundedList<UndonePerson>> {
+  const people = new BoundedList<UndonePerson>(MAX_LISTED);
+  for await (const { orgId, id, outcome, first, second } of database.pairs(signal, [humanUserSection.name])) {
+    if (outcome !== 'different' || second === undefined) continue;
     const person = parseObject(second.body);
     const states = [first, second].map(({ state }) => state?.value ?? '');
     const changes = [
@@ -25,12 +27,9 @@ export class UndoneChanges implements PairVisitor {
       ...factorChange(first.otpEmail, second.otpEmail),
       ...(first.state?.source === 'unknown' ? [] : stateChangeTexts(states)),
     ];
-    if (changes.length > 0) this.people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
+    if (changes.length > 0) people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
   }
-
-  reset(): void {
-    this.people.clear();
-  }
+  return people;
 }
 
 function secretChange(name: string, path: string, first: RecordContent, second: RecordContent): string[] {

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
+import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';

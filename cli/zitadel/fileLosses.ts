@@ -1,7 +1,7 @@
 // Records of a file that ZITADEL does not import.
 
-import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
@@ -50,6 +50,8 @@ export function lossOf(record: OrganisationRecord, file?: FileRecords): ImportLo
 export class FileLosses implements RecordVisitor {
   /** The identity providers that ZITADEL takes, with their organisations. */
   private readonly providers = new Map<string, string>();
+  /** Those among them that are not imported, because their ids have other owners. */
+  private readonly withheld = new Set<string>();
   private readonly names = new CaselessNames();
   /** The reasons of records that are not imported, by `lossKey`. */
   private readonly reasons = new Map<string, string>();
@@ -76,18 +78,23 @@ export class FileLosses implements RecordVisitor {
 
   reset(): void {
     this.names.clear();
-    for (const found of [this.providers, this.reasons, this.withoutHash]) found.clear();
+    for (const found of [this.providers, this.withheld, this.reasons, this.withoutHash]) found.clear();
   }
 
-  /** Forgets an identity provider that is not imported, because its id has another owner. */
+  /** Takes back what was withheld. */
+  restart(): void {
+    this.withheld.clear();
+  }
+
+  /** Withholds an identity provider whose id has another owner. */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     const id = textAt(json, 'idpId', orgId);
-    if (section.exported?.providerType !== undefined && this.hasProvider(orgId, id)) this.providers.delete(id);
+    if (section.exported?.providerType !== undefined && this.hasProvider(orgId, id)) this.withheld.add(id);
   }
 
   /** Whether the file has an identity provider of an organisation, and ZITADEL takes it. */
   hasProvider(orgId: string, id: string): boolean {
-    return this.providers.get(id) === orgId;
+    return this.providers.get(id) === orgId && !this.withheld.has(id);
   }
 
   /** Whether a person is imported without the password hash that the record has. */

@@ -1,4 +1,4 @@
-import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { placeNotKnown, placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import { stateless } from '../../shared/organisation/sections/states.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
@@ -9,11 +9,11 @@ import { words } from '../terminal/nouns.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { exportLosses, openZitadelExport } from './export/exportContent.ts';
 import { closables } from './import/closable.ts';
-import { importIntoZitadel } from './import/importFile.ts';
+import { FileImport, importIntoZitadel } from './import/importFile.ts';
 import { requestLimits } from './import/outgoingRecords.ts';
 import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
-import { importsStates, readCaller, readInstance } from './zitadelInstance.ts';
+import { importsStates, readCaller, readInstance, recogniseZitadel } from './zitadelInstance.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -24,6 +24,21 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
     import: async (content, options, meter, signal) => {
       await requireRole({ ...settings, signal }, 'import');
       return await importIntoZitadel(settings, content, options, meter, signal);
+    },
+    prepareImport: async (options, database) => {
+      const file = new FileImport(settings, options, database);
+      return {
+        add: (...record) => file.add(...record),
+        reset: () => file.reset(),
+        import: async (read, given, meter, signal) => {
+          // The address may have another service by now, which must not get the token.
+          const found = await recogniseZitadel({ ...settings, signal });
+          if (typeof found === 'string')
+            throw placeNotKnown({ place: settings.origin, reason: found, ofZitadel: found });
+          await requireRole({ ...settings, signal }, 'import');
+          return await file.import(read, given, meter, signal);
+        },
+      };
     },
     organisations: async (signal) => [...(await readOrganisations({ ...settings, signal })).values()],
     facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),

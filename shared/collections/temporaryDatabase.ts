@@ -19,6 +19,11 @@ export class TemporaryDatabase implements Disposable {
     this.database = openTemporaryDatabase(tables);
   }
 
+  /** Creates further tables. */
+  create(tables: string): void {
+    this.database.exec(tables);
+  }
+
   statement(sql: string): StatementSync {
     const statement = this.statements.get(sql) ?? this.database.prepare(sql);
     this.statements.set(sql, statement);

@@ -1,7 +1,7 @@
 // What the records of a side decide about its other records in an import: its primary domains, its roles and actions,
 // and the project grants that no import carries.
 
-import type { DatabaseSync } from 'node:sqlite';
+import type { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../json/jsonObject.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { isGrantToItself, planReferences, recordKey } from '../organisation/recordPlan.ts';
@@ -18,53 +18,53 @@ const partialTargets = new Set(Array.from(partialReferences.values(), ({ collect
 
 const VALIDATES = 'validates domains';
 
+/** A side of a comparison. */
+export type Side = 'first' | 'second';
+
+const TABLES = `
+  CREATE TABLE marks (orgId TEXT, mark TEXT, side TEXT, path TEXT, PRIMARY KEY (orgId, mark, side)) STRICT, WITHOUT ROWID;
+  CREATE TABLE partialTargets (path TEXT, side TEXT, PRIMARY KEY (path, side)) STRICT, WITHOUT ROWID;
+  CREATE TABLE leftOut (path TEXT, side TEXT, PRIMARY KEY (path, side)) STRICT, WITHOUT ROWID`;
+const MARK = 'INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)';
+const KEEP_TARGET = 'INSERT OR IGNORE INTO partialTargets VALUES (?, ?)';
+const LEAVE_OUT = 'INSERT OR IGNORE INTO leftOut VALUES (?, ?)';
+const FIND_MARK = 'SELECT path FROM marks WHERE orgId = ? AND mark = ? AND side = ?';
+const FIND_TARGET = 'SELECT 1 FROM partialTargets WHERE path = ?';
+const FIND_LEFT_OUT = 'SELECT 1 FROM leftOut WHERE path = ? AND side = ?';
+
 /** The facts of both sides of a comparison. */
 export class SideFacts {
-  private readonly statements;
+  private readonly database: TemporaryDatabase;
 
-  /** @param database a temporary database, which gets three tables */
-  constructor(database: DatabaseSync) {
-    database.exec(`
-      CREATE TABLE marks (orgId TEXT, mark TEXT, isFirst INTEGER, path TEXT, PRIMARY KEY (orgId, mark, isFirst)) WITHOUT ROWID;
-      CREATE TABLE targets (path TEXT, isFirst INTEGER, PRIMARY KEY (path, isFirst)) WITHOUT ROWID;
-      CREATE TABLE leftOut (path TEXT, isFirst INTEGER, PRIMARY KEY (path, isFirst)) WITHOUT ROWID`);
-    this.statements = {
-      mark: database.prepare('INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)'),
-      findMark: database.prepare('SELECT path FROM marks WHERE orgId = ? AND mark = ? AND isFirst = ?'),
-      keepTarget: database.prepare('INSERT OR IGNORE INTO targets VALUES (?, ?)'),
-      findTarget: database.prepare('SELECT 1 FROM targets WHERE path = ?'),
-      leaveOut: database.prepare('INSERT OR IGNORE INTO leftOut VALUES (?, ?)'),
-      findLeftOut: database.prepare('SELECT 1 FROM leftOut WHERE path = ? AND isFirst = ?'),
-      clearMarks: database.prepare('DELETE FROM marks WHERE isFirst = ?'),
-      clearTargets: database.prepare('DELETE FROM targets WHERE isFirst = ?'),
-      clearLeftOut: database.prepare('DELETE FROM leftOut WHERE isFirst = ?'),
-    };
+  /** @param database gets three tables */
+  constructor(database: TemporaryDatabase) {
+    this.database = database;
+    database.create(TABLES);
   }
 
   /** Notes what a record decides about others. */
-  note(record: OrganisationRecord, isFirst: boolean): void {
+  note(record: OrganisationRecord, side: Side): void {
     const { section, json, orgId, invalid } = record;
     if (invalid !== undefined) return;
-    const side = Number(isFirst);
-    if (partialTargets.has(section.collection)) this.statements.keepTarget.run(documentPath(recordKey(record)), side);
-    if (isGrantToItself(record)) this.statements.leaveOut.run(documentPath(recordKey(record)), side);
+    if (partialTargets.has(section.collection)) this.database.run(KEEP_TARGET, documentPath(recordKey(record)), side);
+    if (isGrantToItself(record)) this.database.run(LEAVE_OUT, documentPath(recordKey(record)), side);
     if (section === domainPolicySection && requiresValidation(json))
-      this.statements.mark.run(orgId, VALIDATES, side, '');
+      this.database.run(MARK, orgId, VALIDATES, side, '');
     for (const mark of section.adjusted?.marks(json) ?? [])
-      this.statements.mark.run(orgId, mark, side, documentPath(recordKey(record)));
+      this.database.run(MARK, orgId, mark, side, documentPath(recordKey(record)));
   }
 
   /** Forgets a side. */
-  reset(isFirst: boolean): void {
-    this.statements.clearMarks.run(Number(isFirst));
-    this.statements.clearTargets.run(Number(isFirst));
-    this.statements.clearLeftOut.run(Number(isFirst));
+  reset(side: Side): void {
+    for (const table of ['marks', 'partialTargets', 'leftOut'])
+      this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);
   }
 
   /** Whether no import carries a record of a side, because it refers to a grant of the side that none carries. */
-  isLeftOut(record: Subject, isFirst: boolean): boolean {
+  isLeftOut(record: Subject, side: Side): boolean {
+    if (!mayBeLeftOut(record.section)) return false;
     return planReferences(record).some(
-      ({ key }) => this.statements.findLeftOut.get(documentPath(key), Number(isFirst)) !== undefined,
+      ({ key }) => this.database.statement(FIND_LEFT_OUT).get(documentPath(key), side) !== undefined,
     );
   }
 
@@ -72,18 +72,21 @@ export class SideFacts {
    * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles and
    * actions that neither side has, if others remain.
    */
-  asStored(record: Subject, isFirst: boolean): JsonObject {
-    return this.withoutMissingTargets(this.adjusted(record, isFirst));
+  asStored(record: Subject, side: Side): JsonObject {
+    return this.withoutMissingTargets(this.adjusted(record, side));
   }
 
-  private adjusted(record: Subject, isFirst: boolean): Subject {
+  private adjusted(record: Subject, side: Side): Subject {
     const { section, json, orgId } = record;
     if (section.adjusted === undefined) return record;
     const path = documentPath(recordKey(record));
     // An import of the first side keeps the primary domain of the second.
-    const stored = isFirst ? lastPrimaryPath({ get: (mark) => this.pathOf(orgId, mark, false) }) : undefined;
-    const isLast = (mark: string) => this.pathOf(orgId, mark, isFirst) === path;
-    const validatesDomains = [true, false].some((side) => this.pathOf(orgId, VALIDATES, side) !== undefined);
+    const stored =
+      side === 'first' ? lastPrimaryPath({ get: (mark) => this.pathOf(orgId, mark, 'second') }) : undefined;
+    const isLast = (mark: string) => this.pathOf(orgId, mark, side) === path;
+    const validatesDomains = (['first', 'second'] as const).some(
+      (either) => this.pathOf(orgId, VALIDATES, either) !== undefined,
+    );
     const keepsField =
       stored === undefined
         ? section.adjusted.adjust(json, isLast, { validatesDomains })?.warning === undefined
@@ -91,8 +94,8 @@ export class SideFacts {
     return keepsField ? record : { ...record, json: withValue(json, section.adjusted.field) };
   }
 
-  private pathOf(orgId: string, mark: string, isFirst: boolean): string | undefined {
-    const path = this.statements.findMark.get(orgId, mark, Number(isFirst))?.path;
+  private pathOf(orgId: string, mark: string, side: Side): string | undefined {
+    const path = this.database.statement(FIND_MARK).get(orgId, mark, side)?.path;
     return typeof path === 'string' ? path : undefined;
   }
 
@@ -100,7 +103,7 @@ export class SideFacts {
     const partial = partialReferences.get(record.section);
     if (partial === undefined) return record.json;
     const targets = planReferences(record).filter(({ reference }) => reference.collection === partial.collection);
-    const kept = targets.filter(({ key }) => this.statements.findTarget.get(documentPath(key)) !== undefined);
+    const kept = targets.filter(({ key }) => this.database.statement(FIND_TARGET).get(documentPath(key)) !== undefined);
     if (kept.length === 0 || kept.length === targets.length) return record.json;
     return withValue(
       record.json,
@@ -110,13 +113,8 @@ export class SideFacts {
   }
 }
 
-/** Whether other records decide what an import stores of a record. */
-export function dependsOnOthers(section: Section): boolean {
-  return section.adjusted !== undefined || partialReferences.has(section);
-}
-
 /** Whether records of a section refer to records that imports may not carry. */
-export function mayBeLeftOut({ references = [] }: Section): boolean {
+function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');
 }
 

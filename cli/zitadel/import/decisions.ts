@@ -204,12 +204,12 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
   const { record, id, isHeld, issues, withheld } = one;
-  const { key, found, paths, isClosed } = target.find(record);
-  const holder = key && ledger.idWithKey(key);
+  const { found, paths, isClosed } = target.find(one);
+  const holder = ledger.earlierWithKey(one);
   const isRepeated = holder !== undefined;
   if (isClosed || isRepeated) ledger.settleClosing(one);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
-  const known = { key, found };
+  const known = { found };
   // Only one person can log in by an external identity.
   if (isRepeated && isLink(record) && holder !== id)
     return { ...known, outcome: 'failed', issues: [because('identity_taken', { holder })] };
@@ -219,7 +219,7 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
     if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
     return { ...known, outcome: 'failed', issues: [because('content_kept', { fields: paths })] };
   }
-  if (withheld !== null) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', issues };
+  if (withheld !== null) return { found: 'taken', foreseen: 'failed', outcome: 'failed', issues };
   if (file.refusedOrgIds.has(record.orgId)) {
     const ofName = record.section === organisationSection ? [ORGANISATION_NAME_TAKEN] : [];
     return { ...known, foreseen: 'failed', outcome: undefined, issues: ofName };

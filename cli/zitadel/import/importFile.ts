@@ -4,8 +4,10 @@ import { addCounts } from '../../../shared/collections/counts.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
-import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
+import { type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../../shared/exportFile/organisationFilter.ts';
+import { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
+import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -13,7 +15,14 @@ import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
-import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type {
+  AcceptedLosses,
+  ComparedRecords,
+  ExportFile,
+  ImportMeter,
+  PlaceImportOptions,
+  PreparedImport,
+} from '../../exports/placeInterfaces.ts';
 import { asRefusal } from '../../http/serverErrors.ts';
 import { usageError } from '../../terminal/command.ts';
 import { counted } from '../../terminal/numberTexts.ts';
@@ -47,46 +56,97 @@ export async function importIntoZitadel(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  let compared = { records: 0, total: 0 };
-  meter.onBegun('comparing', () => compared);
-  const onCompared = (now: ComparedRecords) => {
-    compared = now;
+  using database = new RunDatabase({ ...noSecrets, withKeys: options.withKeys });
+  const file = new FileImport(address, options, database);
+  const read = async (ends: AbortSignal) => {
+    await using repeatable = await makeRepeatable(content, ends);
+    return await inspect(repeatable, ends, { isSelected: organisationFilter(options), visitor: file });
   };
-  using call = callSignal(signal, options.timeoutMs);
-  if (options.onConflict === 'overwrite')
-    throw usageError('ZITADEL never overwrites records: specify --on-conflict report, skip or fail');
-  await using file = await makeRepeatable(content, call.signal);
-  try {
-    return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);
-  } catch (error) {
-    throw asRefusal(address.origin, error);
+  return await file.import(read, options, meter, signal);
+}
+
+/**
+ * An import of the records that a ZITADEL does not have. After a dry run, the import reads neither the file nor the ZITADEL's
+ * records again.
+ */
+export class FileImport implements PreparedImport {
+  private readonly address: ZitadelAddress;
+  private readonly ledger: ImportLedger;
+  private readonly owners: IdOwners;
+  private readonly survey: FileSurvey;
+  private readonly database: RunDatabase;
+
+  /** @param database gets the records of the file as its first side, and the tables of the import */
+  constructor(address: ZitadelAddress, options: AcceptedLosses, database: RunDatabase) {
+    this.address = address;
+    this.database = database;
+    this.survey = new FileSurvey(options);
+    this.ledger = new ImportLedger(database.database);
+    this.owners = new IdOwners(database.database);
   }
+
+  add(record: OrganisationRecord, holder?: OrganisationRecord): void {
+    this.ledger.add(record, holder, this.database.first.add(record));
+    for (const visitor of [this.survey, this.owners]) visitor.add(record);
+  }
+
+  reset(): void {
+    for (const visitor of [this.database.first, this.ledger, this.survey, this.owners]) visitor.reset();
+  }
+
+  async import(
+    read: (signal: AbortSignal) => Promise<Inspection>,
+    options: PlaceImportOptions,
+    meter: ImportMeter,
+    signal: AbortSignal,
+  ): Promise<ImportResponse> {
+    const { ledger, owners, survey, database, address } = this;
+    let compared = { records: 0, total: 0 };
+    meter.onBegun('comparing', () => compared);
+    const onCompared = (now: ComparedRecords) => {
+      compared = now;
+    };
+    using call = callSignal(signal, options.timeoutMs);
+    if (options.onConflict === 'overwrite')
+      throw usageError('ZITADEL never overwrites records: specify --on-conflict report, skip or fail');
+    ledger.restart();
+    survey.losses.restart();
+    try {
+      const file = { ledger, owners, survey, database, inspection: await read(call.signal) };
+      return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);
+    } catch (error) {
+      throw asRefusal(address.origin, error);
+    }
+  }
+}
+
+/** A file that was read. */
+interface ReadFile {
+  readonly ledger: ImportLedger;
+  readonly owners: IdOwners;
+  readonly survey: FileSurvey;
+  readonly database: RunDatabase;
+  readonly inspection: Inspection;
 }
 
 async function importFile(
   connection: ZitadelConnection,
-  file: ExportFile,
+  { ledger, owners, survey, database, inspection }: ReadFile,
   asked: PlaceImportOptions,
   onCompared: (compared: ComparedRecords) => void,
   { onStarted }: ImportMeter,
 ): Promise<ImportResponse> {
   const { signal } = connection;
-  using ledger = new ImportLedger();
-  using owners = new IdOwners();
-  const survey = new FileSurvey(asked);
-  const inspection = await inspect(file, signal, {
-    isSelected: organisationFilter(asked),
-    visitor: combineVisitors([survey, ledger, owners]),
-  });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
-  using target = await TargetRecords.read(connection, asked, orgIds, survey.losses);
+  const { losses } = survey;
+  const target = await TargetRecords.read(connection, asked, orgIds, { database, losses });
   // From here on, this import creates organisations itself.
   const options = { ...asked, onConflict: recordConflict(asked.onConflict) };
   await owners.read(connection);
   const release = { writesToFirstOwner: !target.importsStates };
-  const owned = { ledger, owners, losses: survey.losses, release };
+  const owned = { ledger, owners, losses, release };
   const { userId: callerId } = await readCaller(connection);
   await withholdDeleted(connection, owned, callerId);
   withholdForeign(owned);
@@ -107,7 +167,7 @@ async function importFile(
   };
   if (options.dryRun) ledger.foresee();
   else await sendLedger(connection, owned, callerId, onSettled);
-  const sent = { ...read, owned, connection };
+  const sent = { ...read, database, owned, connection };
   if (await settleExisting(sent)) await decideClosings(read, connection);
   if (!options.dryRun) {
     await lookAgain(sent);
@@ -139,6 +199,7 @@ async function importFile(
 
 /** A file whose records were sent. */
 interface SentFile {
+  readonly database: RunDatabase;
   readonly connection: ZitadelConnection;
   readonly ledger: ImportLedger;
   readonly survey: FileSurvey;
@@ -156,7 +217,8 @@ const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, 
  * and those that ZITADEL took without an error.
  * @returns whether there were any
  */
-async function settleExisting({ connection, ledger, survey, options, owned }: SentFile): Promise<boolean> {
+async function settleExisting(file: SentFile): Promise<boolean> {
+  const { connection, ledger, survey, options, owned } = file;
   const outcomes = ['existing', 'sent'] as const;
   // A record that ZITADEL has in its organisation appears sooner or later.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
@@ -169,9 +231,9 @@ async function settleExisting({ connection, ledger, survey, options, owned }: Se
     const orgIds = await placesOf(ledger.records(connection.signal, outcomes), survey);
     if (orgIds.length === 0) return !isFirst;
     await setTimeout(LAG_MS, undefined, { signal: connection.signal });
-    using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
+    const target = await readAgain(file, orgIds);
     for await (const one of ledger.records(connection.signal, outcomes)) {
-      const existing = target.find(one.record);
+      const existing = target.find(one);
       if (existing.isClosed) ledger.settleClosing(one);
       const entry = settledEntry(one, existing, options, isAwaited(one));
       if (entry !== undefined || isLast) ledger.enter(one, entry ?? unconfirmedEntry(one));
@@ -179,6 +241,12 @@ async function settleExisting({ connection, ledger, survey, options, owned }: Se
     if (isLast) return true;
     isLast = !(await backoff.failed(undefined));
   }
+}
+
+/** Reads some organisations of the ZITADEL after records were sent. */
+function readAgain({ connection, database, survey: { losses }, options }: SentFile, orgIds: readonly string[]) {
+  database.second.reset();
+  return TargetRecords.read(connection, options, orgIds, { database, losses });
 }
 
 /** Settles the records that no export shows, and that ZITADEL left as they were, by the events of their creation before. */
@@ -230,7 +298,7 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
 async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void> {
   const created = [...ledger.documents('created')];
   if (created.length === 0) return;
-  await owned.owners.refresh(connection);
+  await owned.owners.read(connection);
   for (const document of created) {
     const owner = withholdIfForeign(owned, document);
     if (owner !== undefined) ledger.addElsewhere(document.position, organisationText(owned.owners, owner.orgId));
@@ -241,21 +309,22 @@ async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void>
  * Compares the created records with the target's export, as the proof of a migration does, and reports those that it shows
  * with other content, or not at all.
  */
-async function proveCreated({ connection, ledger, survey, options, callerId }: SentFile): Promise<void> {
+async function proveCreated(file: SentFile): Promise<void> {
+  const { connection, ledger, survey, callerId } = file;
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
   let orgIds = await placesOf(ledger.records(connection.signal, ['created']), survey);
   while (orgIds.length > 0) {
-    using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
+    const target = await readAgain(file, orgIds);
     const differing: LedgerRecord[] = [];
     for await (const one of ledger.records(connection.signal, ['created'])) {
       const place = placeOf(one.record, survey);
       const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId);
-      if (isShown && target.find(one.record).found !== 'equal') differing.push(one);
+      if (isShown && target.find(one).found !== 'equal') differing.push(one);
     }
     if (differing.length === 0) return;
     orgIds = await placesOf(differing, survey);
     if (await backoff.failed(undefined)) continue;
-    for (const one of differing) ledger.addProblem(one, differenceIssue(target.find(one.record)));
+    for (const one of differing) ledger.addProblem(one, differenceIssue(target.find(one)));
     return;
   }
 }

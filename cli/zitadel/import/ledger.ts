@@ -4,10 +4,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
-import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { because, type Meaning, type RecordReason, recordIssues } from '../../../shared/errors/recordIssues.ts';
 import { recordName } from '../../../shared/exportFile/comparedRecord.ts';
-import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
@@ -85,6 +84,7 @@ const ledgerRow = z.object({
   outcome: outcome.nullable(),
   issues: issueList,
   withheld: z.string().nullable(),
+  key: z.instanceof(Uint8Array).nullable(),
   record: z.string(),
 });
 const documentRow = z.object({ position: z.int(), orgId: z.string(), section: z.string(), path: z.string() });
@@ -105,7 +105,7 @@ const recordContent = z.object({
 export interface LedgerRecord
   extends Pick<
     z.infer<typeof ledgerRow>,
-    'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'issues' | 'withheld'
+    'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'issues' | 'withheld' | 'key'
   > {
   /** Whether it is nested in another record of the file, and is sent with it. */
   readonly isHeld: boolean;
@@ -114,8 +114,6 @@ export interface LedgerRecord
 
 /** The changes of a record's state. */
 export interface LedgerEntry {
-  /** Identifies the record among those that are compared. */
-  readonly key?: Uint8Array | undefined;
   readonly found?: LedgerRecord['found'];
   /** The outcome if the ZITADEL takes the record, which a dry run reports. */
   readonly foreseen?: LedgerOutcome;
@@ -144,14 +142,14 @@ function stepOf(section: string): number | undefined {
 
 const TABLE = `
   CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
-    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, record TEXT)
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, closing TEXT, record TEXT)
     STRICT;
   CREATE TABLE documents (position INTEGER PRIMARY KEY, path TEXT) STRICT;
   CREATE TABLE targets (position INTEGER, path TEXT, field TEXT, isOwn INTEGER) STRICT;
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
   CREATE INDEX parents ON records (parent);
-  CREATE TABLE closings (position INTEGER PRIMARY KEY) STRICT;
+  CREATE INDEX closings ON records (position) WHERE closing = 'open';
   CREATE INDEX withheld ON records (position) WHERE withheld IS NOT NULL;
   CREATE INDEX paths ON documents (path);
   CREATE INDEX targetPaths ON targets (path);
@@ -170,17 +168,24 @@ const WITHHOLD_DEPENDENTS = `
       WHERE other.path = documents.path AND kept.withheld IS NULL))
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
+/** Records that were never to be sent keep their outcomes: invalid ones, and those that invalid ones contain. */
+const RESTART = [
+  'DELETE FROM records WHERE orgId IS NULL',
+  `UPDATE records SET found = 'missing', foreseen = 'created', outcome = NULL, issues = NULL, withheld = NULL,
+    closing = iif(closing IS NULL, NULL, 'open') WHERE record IS NOT NULL`,
+  'DELETE FROM loginNames',
+];
 const DEPENDENT = 'dependency_not_imported' satisfies RecordReason;
 const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
 /**
- * The records of a file and their outcomes, in an unnamed temporary file, which the operating system removes. The records
+ * The records of a file and their outcomes, in the database of a run. The records
  * are encrypted with a key that only this process has, because the disk may keep the file's blocks.
  */
-export class ImportLedger implements RecordVisitor, Disposable {
+export class ImportLedger {
   private readonly keyring = temporaryKeyring();
-  private readonly database = new TemporaryDatabase(TABLE);
+  private readonly database: TemporaryDatabase;
   /** The positions of the last record, and of the last record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
   /** The positions of the records that were written into another organisation. */
@@ -189,23 +194,33 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** The organisations that the ZITADEL refused, with all of their records. */
   readonly refused = new Set<string>();
 
-  /** Adds a record of the file, to be sent unless it is invalid. */
-  add(record: OrganisationRecord, holder?: OrganisationRecord): void {
+  /** @param database gets the tables of the ledger */
+  constructor(database: TemporaryDatabase) {
+    this.database = database;
+    database.create(TABLE);
+  }
+
+  /**
+   * Adds a record of the file, to be sent unless it is invalid.
+   * @param key identifies the record among those that are compared
+   */
+  add(record: OrganisationRecord, holder?: OrganisationRecord, key?: Uint8Array): void {
     const position = ++this.last.position;
     if (holder === undefined) this.last.holder = position;
     const parent = holder === undefined ? null : this.last.holder;
     if (record.invalid !== undefined) this.addInvalid(position, record, record.invalid);
     else if (holder?.invalid !== undefined) this.leaveOut(position, parent, record, 'notCarried');
-    else this.addUnsent(position, parent, record);
+    else this.addUnsent(position, parent, record, key);
   }
 
-  private addUnsent(position: number, parent: number | null, record: OrganisationRecord): void {
+  private addUnsent(position: number, parent: number | null, record: OrganisationRecord, key?: Uint8Array): void {
     const { section, orgId } = record;
     const id = reportedId(record) || orgId;
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
-    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, NULL, ?, ?)`;
-    this.database.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
-    if (mustBeClosed(record)) this.database.run('INSERT INTO closings VALUES (?)', position);
+    const sql = `INSERT INTO records (position, parent, section, orgId, id, found, foreseen, key, record, step, closing)
+      VALUES (?, ?, ?, ?, ?, 'missing', 'created', ?, ?, ?, ?)`;
+    const [step, closing] = [stepOf(section.name) ?? null, mustBeClosed(record) ? 'open' : null];
+    this.database.run(sql, position, parent, section.name, orgId, id, key ?? null, sealed, step, closing);
     if (parent === null) this.addRelations(position, record);
   }
 
@@ -242,7 +257,14 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   reset(): void {
-    for (const table of ['records', 'closings', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
+    for (const table of ['records', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
+  }
+
+  /** Forgets all outcomes, such as those of a dry run before the import. */
+  restart(): void {
+    for (const sql of RESTART) this.database.run(sql);
+    this.elsewhere.clear();
+    for (const known of [this.misplaced, this.refused]) known.clear();
   }
 
   /** Yields the paths of valid records that are not nested, in the order of the file. */
@@ -335,19 +357,19 @@ export class ImportLedger implements RecordVisitor, Disposable {
    */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
-    const sql = `SELECT ${COLUMNS} FROM records WHERE position IN (SELECT position FROM closings) AND ${selected}
+    const sql = `SELECT ${COLUMNS} FROM records WHERE closing = 'open' AND ${selected}
       AND section IN (SELECT value FROM json_each(?)) ORDER BY position`;
     return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
   /** Whether the file has a record as closed that is not known to be closed in the ZITADEL. */
   get hasClosings(): boolean {
-    return this.database.all('SELECT 1 FROM closings LIMIT 1').length > 0;
+    return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
   /** Notes that a record is closed in the ZITADEL, or stays open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
-    this.database.run('DELETE FROM closings WHERE position = ?', position);
+    this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
 
   /** Notes that an existing record is changed, if nothing else is known about it. */
@@ -371,19 +393,20 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /** Returns the id of the first record with a key; undefined if no record has it. */
-  idWithKey(key: Uint8Array): string | undefined {
-    const [columns] = this.database.all('SELECT id FROM records WHERE key = ? ORDER BY position LIMIT 1', key);
+  /** Returns the id of the first record of those with a record's key; undefined if that is the record. */
+  earlierWithKey({ position, key }: Pick<LedgerRecord, 'position' | 'key'>): string | undefined {
+    const sql = 'SELECT id FROM records WHERE key = ? AND position < ? ORDER BY position LIMIT 1';
+    const [columns] = this.database.all(sql, key, position);
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
   /** Updates a record. Nested records get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
-    const { key = null, found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
-    const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
+    const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
+    const known = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
     const sql = `UPDATE records SET ${known}, outcome = ?, issues = ? WHERE position = ?`;
     const list = issues.length === 0 ? null : JSON.stringify(issues);
-    this.database.run(sql, key, is, foreseen, settled, list, position);
+    this.database.run(sql, is, foreseen, settled, list, position);
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
@@ -437,10 +460,6 @@ export class ImportLedger implements RecordVisitor, Disposable {
     for (const { section, id, issues } of this.rows(errorRow, sql))
       for (const issue of issues) errors.add(toError(section, id, issue));
     return errors;
-  }
-
-  [Symbol.dispose](): void {
-    this.database[Symbol.dispose]();
   }
 
   private read(columns: unknown): LedgerRecord {

@@ -2,10 +2,8 @@
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
-import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
-import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
-import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
@@ -17,11 +15,10 @@ import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
+import type { LedgerRecord } from './ledger.ts';
 
 /** The existing record of a ZITADEL. */
 export interface TargetRecord {
-  /** Identifies the record; undefined for one that is not compared. */
-  readonly key: Uint8Array | undefined;
   /** Whether its content is equal, according to the ZITADEL's exports. */
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that should not differ. */
@@ -30,32 +27,30 @@ export interface TargetRecord {
   readonly isClosed: boolean;
 }
 
-type ZitadelTarget = ZitadelSide & { readonly losses: FileLosses };
-
-/** The records of organisations in a ZITADEL, with which those of a file are compared. */
-export class TargetRecords implements Disposable {
-  private readonly comparison: Comparison;
-  private readonly zitadel: ZitadelTarget;
+/** The existing records of a ZITADEL, the second side of a database, with which those of a file are compared. */
+export class TargetRecords {
+  private readonly database: RunDatabase;
+  private readonly zitadel: ZitadelSide;
   /** All organisations of the ZITADEL. */
   readonly organisations: ListedOrganisations;
-
   /** Whether the ZITADEL imports states. */
   readonly importsStates: boolean;
 
   private constructor(
-    organisations: ListedOrganisations,
-    zitadel: ZitadelTarget,
-    { withKeys, importsStates }: { readonly withKeys: boolean; readonly importsStates: boolean },
+    database: RunDatabase,
+    zitadel: ZitadelSide,
+    facts: Pick<TargetRecords, 'organisations' | 'importsStates'>,
   ) {
-    this.organisations = organisations;
+    this.database = database;
     this.zitadel = zitadel;
-    this.importsStates = importsStates;
-    this.comparison = new Comparison({ ...noSecrets, withKeys }, 0);
+    this.organisations = facts.organisations;
+    this.importsStates = facts.importsStates;
   }
 
   /**
    * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
    * four times as fast.
+   * @param database gets the records, unless its second side is complete
    * @param losses the records that the ZITADEL cannot take
    * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
    */
@@ -63,52 +58,44 @@ export class TargetRecords implements Disposable {
     connection: ZitadelConnection,
     { withKeys, onConflict, accepted, timeoutMs }: PlaceImportOptions,
     orgIds: readonly string[],
-    losses: FileLosses,
+    { database, losses }: { readonly database: RunDatabase; readonly losses: FileLosses },
   ): Promise<TargetRecords> {
-    const inTarget = await listZitadelOrganisations(connection);
-    const existing = orgIds.filter((id) => inTarget.has(id));
+    const organisations = await listZitadelOrganisations(connection);
+    const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
-    const zitadel: ZitadelTarget = {
-      side: 'first',
-      domains: existing.length > 0 ? (await readInstance(connection)).domains : [],
-      losses,
-    };
+    const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
     // Only a search shows who is active in releases without states.
     const hasStates = await importsStates(connection);
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!hasStates) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    using resources = new DisposableStack();
-    const target = resources.use(new TargetRecords(inTarget, zitadel, { withKeys, importsStates: hasStates }));
-    if (existing.length > 0) {
+    // ZITADEL reports records that appeared since the database was filled as existing, and then they are read.
+    if (!database.isSecondComplete) database.second.reset();
+    if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };
       const content = openZitadelExport(connection, selection);
       await using exported = await makeRepeatable(content, connection.signal);
-      await inspect(exported, connection.signal, { visitor: target.comparison.first });
+      await inspect(exported, connection.signal, { visitor: database.second });
     }
-    resources.move();
-    return target;
+    return new TargetRecords(
+      database,
+      { side: 'second', domains, losses },
+      { organisations, importsStates: hasStates },
+    );
   }
 
-  find(record: OrganisationRecord): TargetRecord {
+  find({ key, record }: Pick<LedgerRecord, 'key' | 'record'>): TargetRecord {
     const { section, orgId } = record;
-    const {
-      key,
-      first,
-      fields = [],
-    } = this.comparison.find(record, (id) => this.zitadel.losses.hasProvider(orgId, id));
-    if (first === undefined) return { key, found: 'missing', paths: [], isClosed: false };
+    const shared = key === null ? undefined : this.database.find(key);
+    if (shared === undefined) return { found: 'missing', paths: [], isClosed: false };
+    const { second, fields } = shared;
     const id = reportedId(record) || orgId;
-    const isClosed = isClosedState(first.state?.value);
+    const isClosed = isClosedState(second.state?.value);
     // The import closes an open record, or reports it.
     const others =
       mustBeClosed(record) && !isClosed ? fields.filter(({ path }) => !stateFields.includes(path)) : fields;
     const difference = { outcome: 'different', section: section.name, orgId, id, fields: others } as const;
     const isEqual = others.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
     const paths = isEqual ? [] : others.map(({ path }) => path);
-    return { key, found: isEqual ? 'equal' : 'different', paths, isClosed };
-  }
-
-  [Symbol.dispose](): void {
-    this.comparison[Symbol.dispose]();
+    return { found: isEqual ? 'equal' : 'different', paths, isClosed };
   }
 }

@@ -1,7 +1,7 @@
 // The owners of a file's ids in a ZITADEL instance.
 
 import { z } from 'zod';
-import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -24,7 +24,7 @@ const TABLES = `
   CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
     openTo TEXT, createdAt INTEGER, isRemoved INTEGER, PRIMARY KEY (space, id)) STRICT, WITHOUT ROWID;
   CREATE INDEX aggregates ON ids (space, aggregateId);
-  CREATE INDEX parents ON ids (space, parentId);
+  CREATE INDEX idParents ON ids (space, parentId);
   CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER, isDeleted INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE fileOrganisations (id TEXT PRIMARY KEY, name TEXT) STRICT, WITHOUT ROWID`;
 
@@ -80,11 +80,18 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
 }
 
-/** The owners of the ids of a file, in an unnamed temporary file. */
-export class IdOwners implements RecordVisitor, Disposable {
-  private readonly database = new TemporaryDatabase(TABLES);
+/** The owners of the ids of a file, in the database of a run. */
+export class IdOwners implements RecordVisitor {
+  private readonly database: TemporaryDatabase;
   /** The time of the newest event that was read of each stream. */
   private readonly readTo = new Map<EventStream, EventTime>();
+  private hasFirstEvent = false;
+
+  /** @param database gets the tables of the owners */
+  constructor(database: TemporaryDatabase) {
+    this.database = database;
+    database.create(TABLES);
+  }
 
   /** The time of the newest event of a user that was read; undefined if there is none. */
   get usersReadTo(): EventTime | undefined {
@@ -110,25 +117,15 @@ export class IdOwners implements RecordVisitor, Disposable {
   }
 
   /**
-   * Reads the owners of all ids: by the types of events, or by aggregate where the instance has more events than the file ids.
+   * Reads the owners of all ids: by the types of events, or by aggregate where the instance has more events than the file
+   * ids. Reads only later events the next time, and forgets which ids the records of the file claim.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
     const isCreation = { aggregateTypes: ['instance'], eventTypes: ['instance.added'] };
-    if ((await oldestEvent(connection, isCreation)) === undefined)
-      throw zitadelHistoryIncomplete({ url: connection.origin });
-    this.readTo.clear();
-    await this.readEvents(connection);
-  }
-
-  /** Reads the events since the owners were read, and forgets which ids the records of the file claim. */
-  async refresh(connection: ZitadelConnection): Promise<void> {
+    this.hasFirstEvent ||= (await oldestEvent(connection, isCreation)) !== undefined;
+    if (!this.hasFirstEvent) throw zitadelHistoryIncomplete({ url: connection.origin });
     this.database.run(`${FORGET} WHERE createdAt = ?`, CLAIMED_AT);
-    await this.readEvents(connection);
-  }
-
-  /** Reads the events that were not read yet. */
-  private async readEvents(connection: ZitadelConnection): Promise<void> {
     await this.readOrganisations(connection);
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
@@ -253,10 +250,6 @@ export class IdOwners implements RecordVisitor, Disposable {
     const { orgId, noun, openTo, isRemoved, goneWithOrganisation, createdAt } = ownerRow.parse(columns);
     const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
     return { orgId, noun, state, openTo: openTo ?? undefined, ...(createdAt === CLAIMED_AT ? { isOfFile: true } : {}) };
-  }
-
-  [Symbol.dispose](): void {
-    this.database[Symbol.dispose]();
   }
 }
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { explain } from '../../../cli/migrate/explanations.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { isEqual } from '../../../functions/import/decide/comparison.ts';
-import { Comparison } from '../../../shared/exportFile/comparison.ts';
+import { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { fillForExport } from '../../../shared/organisation/fillForExport.ts';
 import { type AdditionalField, keptFields } from '../../../shared/organisation/keptFields.ts';
@@ -180,6 +180,7 @@ function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, o
 }
 
 const conflicts = ['report', 'overwrite'] as const;
+const { signal } = new AbortController();
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
 /** Lists the pairs on which import, comparison and proof disagree; each has its own organisation. */
@@ -187,18 +188,18 @@ async function disagreements(pairs: readonly Pair[]): Promise<string[]> {
   const found: string[] = [];
   const areSame = pairs.map(({ given, stored }) => isDeepStrictEqual(filledIn(given), filledIn(stored)));
   for (const onConflict of conflicts) {
-    using comparison = new Comparison(everything, 0, {
-      explain: (difference, first) => explain(difference, { onConflict }, undefined, first),
-    });
-    for (const { given } of pairs) comparison.first.add(given);
+    using database = new RunDatabase(everything);
+    for (const { given } of pairs) database.first.add(given);
     for (const { given, stored } of pairs) {
-      comparison.second.add(exported(stored));
-      for (const provider of ownProviders(given)) comparison.second.add(provider);
+      database.second.add(exported(stored));
+      for (const provider of ownProviders(given)) database.second.add(provider);
     }
-    comparison.finish();
+    const { organisations } = await database.compare(signal, 0, (difference, first) =>
+      explain(difference, { onConflict }, undefined, first),
+    );
     for (const [index, { title, given, stored }] of pairs.entries()) {
       const isUnchanged = callsUnchanged(given, stored, onConflict);
-      const { equal = 0, differentAsExpected = 0 } = comparison.organisations.get(given.orgId) ?? {};
+      const { equal = 0, differentAsExpected = 0 } = organisations.get(given.orgId) ?? {};
       const isSame = areSame[index] === true;
       const verdicts = { isSame, isEqual: equal === 1, isProved: equal + differentAsExpected === 1, isUnchanged };
       const agree = verdicts.isSame === verdicts.isEqual && verdicts.isProved === verdicts.isUnchanged;

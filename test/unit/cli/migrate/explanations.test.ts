@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explain, explainBesideHash } from '../../../../cli/migrate/explanations.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
-import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
+import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
 
 const record = { section: 'humanUsers', orgId: 'acme', id: 'ada' };
 const changed: RecordDifference = { ...record, outcome: 'different', fields: [{ path: 'user.userName' }] };

@@ -30,7 +30,13 @@ it('an organisation has a command that deletes it only if this run reported its 
   const many = Array.from({ length: 51 }, (_, index) => `new-${String(index).padStart(2, '0')}`);
   const steps = listTakeBack(
     { place: 'sqlite:/south', kind: 'database' },
-    { created: many, present: new Set(['old']), absent: new Set([...many, 'odd']), names: new Map([['old', 'Old']]) },
+    {
+      created: many,
+      createdCount: 51,
+      present: new Set(['old']),
+      absent: new Set([...many, 'odd']),
+      names: new Map([['old', 'Old']]),
+    },
   );
   expect(steps.map(({ command }) => command)).toEqual([
     `identity org delete ${many.slice(0, 50).join(' ')} --data /south`,
@@ -41,5 +47,15 @@ it('an organisation has a command that deletes it only if this run reported its 
   expect(steps.slice(2).map(({ what }) => what)).toEqual([
     'old (Old) existed when this run began',
     'odd did not exist when this run began, and this run did not see who created it',
+  ]);
+});
+
+it('an organisation beyond those that the target lists is named with their number', () => {
+  const steps = listTakeBack(
+    { place: 'https://south.example', kind: 'instance' },
+    { created: ['a'], createdCount: 12_000, present: new Set(), absent: new Set(['a', 'b']), names: new Map() },
+  );
+  expect(steps.slice(1).map(({ what }) => what)).toEqual([
+    'b did not exist when this run began, and https://south.example lists only 1 of the 12,000 organisations that this run created',
   ]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainZitadels } from '../../../../cli/comparison/compareSides.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
-import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
+import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';

@@ -1,11 +1,19 @@
 import { StatementSync } from 'node:sqlite';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ImportLedger, type LedgerRecord } from '../../../../../cli/zitadel/import/ledger.ts';
+import { TemporaryDatabase } from '../../../../../shared/collections/temporaryDatabase.ts';
 import { because, zitadelIssue } from '../../../../../shared/errors/recordIssues.ts';
 import { type OrganisationRecord, readRecord } from '../../../../../shared/organisation/record.ts';
+import { taken } from '../../../../../shared/organisation/sections/references.ts';
 import { recordSection } from '../../../../../shared/organisation/sections.ts';
 
 const { signal } = new AbortController();
+
+function newLedger(): ImportLedger {
+  const database = new TemporaryDatabase('');
+  onTestFinished(() => database[Symbol.dispose]());
+  return new ImportLedger(database);
+}
 
 function record(section: string, json: object, orgId = 'acme'): OrganisationRecord {
   return readRecord(recordSection(section), structuredClone(json), orgId);
@@ -41,7 +49,7 @@ describe('the ledger of an import into a ZITADEL', () => {
     ],
     ['without a state', project('5')],
   ])('returns a record %s as the file has it', async (_what, given) => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     ledger.add(given);
     const [one] = await all(ledger);
     expect(one?.record).toEqual(given);
@@ -49,7 +57,7 @@ describe('the ledger of an import into a ZITADEL', () => {
 
   it('encrypts all stored parts of a record', () => {
     const run = vi.spyOn(StatementSync.prototype, 'run');
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     ledger.add(person('ada', { hashedPassword: { value: '$2a$10$hash' }, otpCode: 'SEED' }));
     const kept: unknown[] = run.mock.calls.flat();
     expect(kept).toContain('ada');
@@ -57,7 +65,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   });
 
   it('yields the unsent records of a step, grouped by organisation', async () => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     for (const [id, orgId] of [
       ['1', 'b'],
       ['2', 'a'],
@@ -72,7 +80,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   });
 
   it('gives records that are nested in a parent record its outcome, and sends none of them alone', async () => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     const [ada, ben] = [person('ada'), person('ben')];
     for (const holder of [ada, ben]) {
       ledger.add(holder);
@@ -92,7 +100,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   });
 
   it('lists errors in the order of the file, then those about a part by its type, then those about no record', async () => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     for (const id of ['1', '2']) ledger.add(project(id));
     ledger.add(person('ada'));
     ledger.addError('9', { type: 'unknown_type', ...zitadelIssue('of no record') });
@@ -111,7 +119,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   });
 
   it('keeps each error of a record, with its type, reason and parameters', async () => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     ledger.add(person('ada'));
     const ada = await entered(ledger, 'ada');
     ledger.enter(ada, { outcome: 'failed', issues: [because('content_kept', { fields: ['user.userName', 'state'] })] });
@@ -145,7 +153,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   });
 
   it('withholds what depends on a withheld record, directly or not, with the name of that record', async () => {
-    using ledger = new ImportLedger();
+    const ledger = newLedger();
     const app = { appId: 'app', app: { projectId: 'shop', name: 'app' } };
     const appKey = { id: 'key', projectId: 'shop', appId: 'app' };
     for (const one of [project('shop'), record('apiApps', app), record('appKeys', appKey), project('5')])
@@ -161,5 +169,48 @@ describe('the ledger of an import into a ZITADEL', () => {
     ]);
     expect(ledger.outcomes.failed).toEqual({ projects: 1, apiApps: 1, appKeys: 1 });
     expect(await entered(ledger, 'app')).toMatchObject({ withheld: 'project shop', issues: [depends] });
+  });
+
+  it('forgets all outcomes of a dry run before the import, except those of records that are never sent', async () => {
+    const ledger = newLedger();
+    const invalid = { ...person('bob'), invalid: taken('Errors.User.AlreadyExists') };
+    const locked = person('ada', {}, { state: 'USER_STATE_LOCKED' });
+    for (const one of [locked, project('shop'), invalid]) ledger.add(one);
+    const facts = async () => ({
+      records: await all(ledger),
+      errors: ledger.errors.entries,
+      outcomes: ledger.outcomes,
+      isNameFree: ledger.claimLoginName('ada'),
+      toClose: ledger.toClose(['humanUsers'], 'existing').map(({ id }) => id),
+    });
+    ledger.restart();
+    const before = await facts();
+    expect(before).toMatchObject({
+      errors: [{ id: 'bob' }],
+      outcomes: { failed: { humanUsers: 1 } },
+      isNameFree: true,
+    });
+    const ada = await entered(ledger, 'ada');
+    ledger.settleClosing(ada);
+    ledger.enter(ada, { found: 'equal', foreseen: 'unchanged', outcome: 'unchanged' });
+    ledger.withhold(2, because('id_taken', { owner: 'organisation 1', holder: 'a project' }));
+    ledger.addElsewhere(2, 'organisation 1');
+    ledger.refuse('acme');
+    ledger.addError('9', { type: 'unknown_type', ...zitadelIssue('of no record') });
+    ledger.foresee();
+    expect(await facts()).not.toEqual(before);
+    ledger.restart();
+    expect(await facts()).toEqual(before);
+    expect([ledger.elsewhere.size, ledger.refused.size]).toEqual([0, 0]);
+    ledger.enter(ada, { found: 'different', outcome: 'failed' });
+    expect(ledger.toClose(['humanUsers'], 'existing').map(({ id }) => id)).toEqual(['ada']);
+  });
+
+  it('finds the first of several records with one key', async () => {
+    const ledger = newLedger();
+    const keys = [undefined, Buffer.from('a'), Buffer.from('b'), Buffer.from('a')];
+    for (const [index, key] of keys.entries()) ledger.add(project(String(index)), undefined, key);
+    const earlier = (await all(ledger)).map((one) => ledger.earlierWithKey(one));
+    expect(earlier).toEqual([undefined, undefined, undefined, '1']);
   });
 });

@@ -1,0 +1,389 @@
+// The records of two sides, and their comparison.
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { BoundedList } from '../collections/boundedList.ts';
+import { total } from '../collections/counts.ts';
+import { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
+import { textAt } from '../json/jsonObject.ts';
+import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
+import type { OrganisationRecord } from '../organisation/record.ts';
+import { recordSection } from '../organisation/sections.ts';
+import { nothingStated } from '../organisation/statedContent.ts';
+import { stateSources } from '../organisation/states.ts';
+import { isTurnOver, yieldToEventLoop } from '../turns.ts';
+import {
+  type ComparedRecord,
+  comparedContent,
+  comparedRecord,
+  type RecordContent,
+  recordName,
+  statedRecordContent,
+} from './comparedRecord.ts';
+import type { RecordVisitor } from './inspection.ts';
+import type { SecretSelection } from './secretSelection.ts';
+import { type Side, SideFacts } from './sideFacts.ts';
+
+/** How a record of one side stands to the other side. */
+type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
+
+/** A record that differs. */
+export interface RecordDifference {
+  /** Why it may differ; absent where it should not. */
+  readonly reason?: string;
+  readonly outcome: Exclude<Outcome, 'equal'>;
+  readonly section: string;
+  readonly orgId: string;
+  readonly id: string;
+  /** The record's name, by the first side that has it; absent where it has none. */
+  readonly name?: string;
+  /** Present where another record of its side with the same id is compared instead. */
+  readonly isRepeat?: true;
+  /** For a record that both sides have. */
+  readonly fields?: readonly FieldDifference[];
+}
+
+/** The size of the listed differences, whose values may be long. */
+const MAX_LISTED_BYTES = 16_000_000;
+
+const storedRecord = z.object({
+  key: z.instanceof(Uint8Array),
+  section: z.string(),
+  orgId: z.string(),
+  id: z.string(),
+  isRepeat: z.int(),
+  first: z.string().nullable(),
+  second: z.string().nullable(),
+});
+const sectionRow = z.object({ section: z.string() });
+const equalRow = z.object({ section: z.string(), orgId: z.string(), records: z.int() });
+const sharedRow = z.object({ section: z.string(), orgId: z.string(), first: z.string(), second: z.string() });
+const contentRow = z.object({ content: z.string() });
+const namedRow = contentRow.extend({ orgId: z.string(), id: z.string() });
+const content = z.object({
+  body: z.string(),
+  secrets: z.record(z.string(), z.string()),
+  otpEmail: z.boolean().exactOptional(),
+  state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
+  hashFormat: z.string().exactOptional(),
+  isHashRefused: z.literal(true).exactOptional(),
+  isSeedUnusable: z.literal(true).exactOptional(),
+});
+
+function readContent(text: string): RecordContent {
+  return content.parse(JSON.parse(text));
+}
+
+/**
+ * Returns why a record may differ; undefined if it should not.
+ * @param first the record of the first side, if it has one
+ */
+export type Explain = (difference: RecordDifference, first?: RecordContent) => string | undefined;
+
+/** A record of the first side, with that of the second side. */
+export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
+  readonly outcome: Exclude<Outcome, 'onlySecond'>;
+  readonly first: RecordContent;
+  /** Undefined for a record that only the first side has. */
+  readonly second: RecordContent | undefined;
+}
+
+/** A record that both sides have. */
+interface SharedRecord {
+  readonly second: RecordContent;
+  /** The differing fields, without secrets and factors. */
+  readonly fields: readonly FieldDifference[];
+}
+
+/** Takes the records of a side. */
+interface SideLoader extends RecordVisitor {
+  /** @returns the key of the record; undefined for a record that is not compared */
+  add(record: OrganisationRecord): Uint8Array | undefined;
+}
+
+/** A record of the first side, found by its id. */
+export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
+
+/** Numbers of records; those that both sides have and that may differ are not among the `different` ones. */
+type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
+
+/** The result of a comparison. */
+export class ComparedSides {
+  /** The numbers of records, by section and outcome. */
+  readonly counts = new Map<string, OutcomeCounts>();
+  /** The same by organisation. */
+  readonly organisations = new Map<string, OutcomeCounts>();
+  /** The records that should not differ. */
+  readonly differences: BoundedList<RecordDifference>;
+  /** The records that may differ, each with the reason. */
+  readonly expected: BoundedList<RecordDifference>;
+
+  /** @param maxListed the number of differing records to list */
+  constructor(maxListed: number) {
+    this.differences = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
+    this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
+  }
+
+  /** Whether no record differs that should not. */
+  get isEqual(): boolean {
+    return this.differences.size === 0;
+  }
+
+  count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: keyof OutcomeCounts, records = 1) {
+    countsIn(this.counts, section)[outcome] += records;
+    countsIn(this.organisations, orgId)[outcome] += records;
+  }
+}
+
+const TABLES = `
+  CREATE TABLE first (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
+    isRepeat INTEGER) STRICT;
+  CREATE TABLE second (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
+    isRepeat INTEGER) STRICT;
+  CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
+  CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
+
+// The records of the second side come in its order, then those that only the first side has.
+const OF_SECOND = `
+  SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second
+  FROM second LEFT JOIN first USING (key)`;
+const OF_BOTH = `
+  SELECT first.section, first.orgId, first.content AS first, second.content AS second
+  FROM first JOIN second USING (key) WHERE key = ?`;
+const ONLY_FIRST = `
+  SELECT key, section, orgId, id, isRepeat, content AS first, NULL AS second
+  FROM first WHERE key NOT IN (SELECT key FROM second)`;
+const IN_SECTIONS = 'section IN (SELECT value FROM json_each(?))';
+const EQUAL = `
+  SELECT second.section, second.orgId, count(*) AS records FROM second JOIN first USING (key)
+  WHERE first.content = second.content GROUP BY second.section, second.orgId`;
+
+/**
+ * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. They are in
+ * an unnamed temporary file, which the operating system removes, so memory does not grow with the sides.
+ */
+export class RunDatabase implements Disposable {
+  /** Also for the tables of an import. */
+  readonly database = new TemporaryDatabase(TABLES);
+  private readonly facts = new SideFacts(this.database);
+  private readonly selection: SecretSelection;
+  /** The absent values that the first side states; known once the side was read. */
+  stated = nothingStated;
+  /** Whether all records of the second side were read, and none since. */
+  isSecondComplete = false;
+  /** Takes the records of the first side, which must be complete before the second one. */
+  readonly first = this.loader('first');
+  /** Takes the records of the second side. */
+  readonly second = this.loader('second');
+
+  /** @param selection the secrets that are compared */
+  constructor(selection: SecretSelection) {
+    this.selection = selection;
+  }
+
+  /**
+   * Compares both sides, which must be complete.
+   * @param maxListed the number of differing records to list
+   * @param explain by default, no record may differ
+   */
+  async compare(signal: AbortSignal, maxListed: number, explain: Explain = () => undefined): Promise<ComparedSides> {
+    const sides = new ComparedSides(maxListed);
+    this.database.run('DELETE FROM differing');
+    for (const columns of this.database.all('SELECT section FROM second GROUP BY section ORDER BY min(position)'))
+      countsIn(sides.counts, sectionRow.parse(columns).section);
+    for (const columns of this.database.all(EQUAL)) {
+      const { records, ...record } = equalRow.parse(columns);
+      sides.count(record, 'equal', records);
+    }
+    const differing = `${OF_SECOND} WHERE first.content IS NOT second.content ORDER BY second.position`;
+    for (const sql of [differing, `${ONLY_FIRST} ORDER BY position`])
+      for await (const record of this.rows(storedRecord, signal, sql)) this.compareRecord(record, sides, explain);
+    // Sections of which no import carries a record.
+    for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
+    return sides;
+  }
+
+  /** Yields the records of some sections that the first side has, once the sides are compared. */
+  async *pairs(signal: AbortSignal, sections: readonly string[]): AsyncGenerator<ComparedPair, void, void> {
+    const both = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
+    const onlyFirst = `${ONLY_FIRST} AND isRepeat = 0 AND ${IN_SECTIONS}`;
+    for (const sql of [`${both} ORDER BY second.position`, `${onlyFirst} ORDER BY position`])
+      for await (const stored of this.rows(storedRecord, signal, sql, JSON.stringify(sections))) {
+        const { key, section, orgId, id, ...texts } = stored;
+        const { first, second } = this.contents(section, texts);
+        if (first !== undefined) yield { section, orgId, id, outcome: this.outcomeOf(key, second), first, second };
+      }
+  }
+
+  /** Yields the records of the first side in a section with some ids. */
+  async *firstWithIds(
+    signal: AbortSignal,
+    section: string,
+    ids: readonly string[],
+  ): AsyncGenerator<IdentifiedRecord, void, void> {
+    const sql = `SELECT orgId, id, content FROM first
+      WHERE section = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY position`;
+    for await (const { content: text, ...record } of this.rows(namedRow, signal, sql, section, JSON.stringify(ids)))
+      yield { ...record, content: readContent(text) };
+  }
+
+  /**
+   * Compares a record of both sides without its secrets and factors, which an import into a ZITADEL never changes.
+   * @returns undefined if the second side does not have the record
+   */
+  find(key: Uint8Array): SharedRecord | undefined {
+    const columns = this.database.statement(OF_BOTH).get(key);
+    if (columns === undefined) return undefined;
+    const { first, second, ...record } = sharedRow.parse(columns);
+    const [given, found] = [readContent(first), readContent(second)];
+    const fields = first === second ? [] : this.fieldDifferences(record, withoutSecrets(given), withoutSecrets(found));
+    return { second: found, fields };
+  }
+
+  [Symbol.dispose](): void {
+    this.database[Symbol.dispose]();
+  }
+
+  /** Yields the rows of a query, in turns of the event loop. */
+  private async *rows<Row>(
+    schema: z.ZodType<Row>,
+    signal: AbortSignal,
+    sql: string,
+    ...values: readonly string[]
+  ): AsyncGenerator<Row, void, void> {
+    for (const columns of this.database.statement(sql).iterate(...values)) {
+      if (isTurnOver()) {
+        await yieldToEventLoop();
+        signal.throwIfAborted();
+      }
+      yield schema.parse(columns);
+    }
+  }
+
+  private loader(side: Side): SideLoader {
+    return {
+      add: (given) => {
+        const { section, json, orgId } = given;
+        if (section.exported?.providerType !== undefined)
+          this.database.run(PROVIDER, orgId, textAt(json, section.key[0] ?? '', orgId), side);
+        this.facts.note(given, side);
+        const record = comparedRecord(given, this.selection);
+        if (record !== undefined) this.keep(side, record);
+        return record?.key;
+      },
+      reset: () => {
+        if (side === 'second') this.isSecondComplete = false;
+        this.database.run(`DELETE FROM ${side}`);
+        this.database.run('DELETE FROM providers WHERE side = ?', side);
+        this.facts.reset(side);
+      },
+    };
+  }
+
+  /** Keeps a record. As in an import, the first of several records with one key counts; the others are repetitions of it. */
+  private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord): void {
+    const text = JSON.stringify(content);
+    const sql = `INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat) VALUES (?, ?, ?, ?, ?, ?)`;
+    const insert = (as: Uint8Array, isRepeat: boolean) =>
+      this.database.statement(sql).run(as, section, orgId, id, text, Number(isRepeat)).changes > 0;
+    if (insert(key, false)) return;
+    const isSame = [side, 'first' as const].some((other) => this.contentOf(other, key) === text);
+    if (!isSame) insert(repeatKey(key, text), true);
+  }
+
+  private contentOf(side: Side, key: Uint8Array): string | undefined {
+    const columns = this.database.statement(`SELECT content FROM ${side} WHERE key = ?`).get(key);
+    return columns === undefined ? undefined : contentRow.parse(columns).content;
+  }
+
+  private compareRecord(stored: z.infer<typeof storedRecord>, sides: ComparedSides, explain: Explain): void {
+    const { key, isRepeat, first: firstText, second: secondText, ...record } = stored;
+    const { first, second } = this.contents(record.section, { first: firstText, second: secondText });
+    if (this.isLeftOut(record, first, second)) return;
+    const fields = first && second && this.fieldDifferences(record, first, second);
+    if (fields?.length === 0) {
+      sides.count(record, 'equal');
+      return;
+    }
+    const outcome = second === undefined ? 'onlyFirst' : first === undefined ? 'onlySecond' : 'different';
+    if (outcome === 'different') this.database.run('INSERT INTO differing VALUES (?)', key);
+    const named = first ?? second;
+    const name = named && recordName(named);
+    const difference: RecordDifference = {
+      outcome,
+      ...record,
+      ...(isRepeat === 0 ? {} : { isRepeat: true }),
+      ...(fields === undefined ? {} : { fields }),
+      ...(name === undefined ? {} : { name }),
+    };
+    const reason = explain(difference, first);
+    sides.count(record, outcome === 'different' && reason !== undefined ? 'differentAsExpected' : outcome);
+    if (reason === undefined) sides.differences.add(difference);
+    else sides.expected.add({ ...difference, reason });
+  }
+
+  /** Whether only one side has a record, and no import carries it. */
+  private isLeftOut(
+    { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
+    first: RecordContent | undefined,
+    second: RecordContent | undefined,
+  ): boolean {
+    const only = first ?? second;
+    if (only === undefined || (first !== undefined && second !== undefined)) return false;
+    const { json } = comparedContent(only);
+    return this.facts.isLeftOut(
+      { section: recordSection(name), json, orgId },
+      first === undefined ? 'second' : 'first',
+    );
+  }
+
+  /** Reads the contents of a record, the first side's with what that side states by absent values. */
+  private contents(
+    section: string,
+    { first, second }: Pick<z.infer<typeof storedRecord>, Side>,
+  ): { readonly first: RecordContent | undefined; readonly second: RecordContent | undefined } {
+    const read = first === null ? undefined : readContent(first);
+    return {
+      first: read && statedRecordContent(recordSection(section), read, this.stated),
+      second: second === first ? read : second === null ? undefined : readContent(second),
+    };
+  }
+
+  private outcomeOf(key: Uint8Array, second: RecordContent | undefined): ComparedPair['outcome'] {
+    if (second === undefined) return 'onlyFirst';
+    const isDifferent = this.database.statement('SELECT 1 FROM differing WHERE key = ?').get(key) !== undefined;
+    return isDifferent ? 'different' : 'equal';
+  }
+
+  private fieldDifferences(
+    { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
+    first: RecordContent,
+    second: RecordContent,
+  ): readonly FieldDifference[] {
+    const section = recordSection(name);
+    const isOwnProvider = (idpId: string) => this.database.statement(FIND_PROVIDER).get(orgId, idpId) !== undefined;
+    const stored = (content: RecordContent, side: Side) => {
+      const compared = comparedContent(content);
+      return { ...compared, json: this.facts.asStored({ ...compared, section, orgId }, side) };
+    };
+    return fieldDifferences(section, stored(first, 'first'), stored(second, 'second'), isOwnProvider);
+  }
+}
+
+const PROVIDER = 'INSERT OR IGNORE INTO providers VALUES (?, ?, ?)';
+const FIND_PROVIDER = 'SELECT 1 FROM providers WHERE orgId = ? AND id = ?';
+
+function withoutSecrets({ body, state }: RecordContent): RecordContent {
+  return { body, secrets: {}, ...(state === undefined ? {} : { state }) };
+}
+
+/** Returns the key of a record whose own key another record has. */
+function repeatKey(key: Uint8Array, text: string): Uint8Array {
+  return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
+}
+
+function countsIn(all: Map<string, OutcomeCounts>, name: string): OutcomeCounts {
+  const counts = all.get(name) ?? { equal: 0, different: 0, differentAsExpected: 0, onlyFirst: 0, onlySecond: 0 };
+  all.set(name, counts);
+  return counts;
+}
