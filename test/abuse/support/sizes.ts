@@ -3,7 +3,6 @@ import { repetitions } from '../../support/repetitions.ts';
 /** The sizes of the abuses, which are smaller in `npm run test:all`. */
 export const sizes = repetitions({
   few: {
-    values: 330,
     imports: 0,
     // More than twice the limit, because an escaped line break has two bytes.
     whiteSpaceMegabytes: 140,
@@ -13,8 +12,6 @@ export const sizes = repetitions({
     recordEntries: 20_000,
   },
   many: {
-    // Together more than half of the heap.
-    values: 495,
     imports: 2,
     whiteSpaceMegabytes: 900,
     attackMs: 15_000,
