@@ -36,7 +36,7 @@ describe('a migration', () => {
     const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: people(2) })]);
     const args = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
     const exportsSince = (start: number) =>
-      zitadel.requests.slice(start).filter(({ path }) => path === '/admin/v1/export').length;
+      zitadel.requests.slice(start).filter(({ path }) => path === '/zitadel.admin.v1.AdminService/ExportData').length;
     const result = await migrate(args, await prepareMigration(await servedPlace(sqlite)));
     expect(result.moved.imported).toMatchObject({ created: { humanUsers: 1 }, unchanged: { org: 1, humanUsers: 2 } });
     expect(readsOf(file)).toBe(2);
