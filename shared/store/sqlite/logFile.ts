@@ -1,6 +1,6 @@
 // The write-ahead log of a SQLite file: its size, durability and checkpoints.
 
-import { closeSync, fdatasync, openSync, readSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
@@ -12,22 +12,12 @@ import type { Writer } from './writer.ts';
 
 const syncData = promisify(fdatasync);
 
-// The format of the file: https://www.sqlite.org/fileformat2.html#walformat
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-const PAGE_SIZE_OFFSET = 8;
-const HEADER_SALT_OFFSET = 16;
-const FRAME_SALT_OFFSET = 8;
-const SALT_BYTES = 8;
-
 /**
  * The write-ahead log of an open database, read as a file. SQLite locks the database's other files only: these would lose
  * their locks when another descriptor of theirs is closed.
  */
 export class LogFile {
   private descriptor: number | undefined;
-  private salt: Buffer = Buffer.alloc(SALT_BYTES);
-  private frames = 0;
 
   /**
    * @param connection a connection that has read, and stays open as long as this is in use: the last one deletes the file
@@ -42,47 +32,19 @@ export class LogFile {
     if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
 
-  /** Returns the bytes that are in use. The file is larger after its content was moved into the database. */
-  usedBytes(): number {
-    const header = this.read(0, HEADER_BYTES);
-    if (header.byteLength < HEADER_BYTES) return 0;
-    const salt = header.subarray(HEADER_SALT_OFFSET, HEADER_SALT_OFFSET + SALT_BYTES);
-    const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(PAGE_SIZE_OFFSET);
-    if (!salt.equals(this.salt)) {
-      this.salt = salt;
-      this.frames = 0;
-    }
-    this.frames = countFrom(this.frames, (frame) => {
-      const start = HEADER_BYTES + frame * frameBytes + FRAME_SALT_OFFSET;
-      return this.read(start, SALT_BYTES).equals(salt);
-    });
-    return this.frames === 0 ? 0 : HEADER_BYTES + this.frames * frameBytes;
-  }
-
-  private read(position: number, length: number): Buffer {
-    const bytes = Buffer.alloc(length);
+  /**
+   * Returns the size of the file. SQLite shortens it to a few megabytes with the first commit after its content was moved
+   * into the database, so that it is close to what is in use.
+   */
+  size(): number {
     // A snapshot may outlive its store.
-    if (this.descriptor === undefined) return bytes.subarray(0, 0);
-    return bytes.subarray(0, readSync(this.descriptor, bytes, 0, length, position));
+    return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
   close(): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor);
     this.descriptor = undefined;
   }
-}
-
-/**
- * Returns the number of frames of which `isCurrent` is true: a frame contains the salt of its log, and behind the last one
- * are those of an earlier log, or none.
- * @param known a number of frames that are known to be current
- */
-function countFrom(known: number, isCurrent: (frame: number) => boolean): number {
-  let count = known;
-  let step = 1;
-  for (; isCurrent(count + step - 1); step *= 2) count += step;
-  for (; step >= 1; step /= 2) if (isCurrent(count + step - 1)) count += step;
-  return count;
 }
 
 /** The growth of the write-ahead log after which it is moved into the database. */

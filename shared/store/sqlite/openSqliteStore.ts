@@ -49,7 +49,7 @@ function createSqliteStore(file: string, logMarginBytes: number, isAttended: () 
   const log = new LogFile(reader);
   const snapshots = new Snapshots({ file, log, logMarginBytes }, isAttended);
   const onCommit = () => {
-    const logBytes = log.usedBytes();
+    const logBytes = log.size();
     checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));
   };
   const onBegin = (connection: SqliteConnection) => {

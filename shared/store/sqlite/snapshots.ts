@@ -53,7 +53,7 @@ export class Snapshots {
   }
 
   /** Ends all snapshots if the log, of this size, exceeds its limit; returns whether it does. */
-  limitLog(logBytes = this.limit.log.usedBytes()): boolean {
+  limitLog(logBytes = this.limit.log.size()): boolean {
     const { file, logMarginBytes } = this.limit;
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
     for (const snapshot of this.opened) snapshot.end();
