@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isFree } from '../../../tools/ports.ts';
-import { root, run } from '../../../tools/program.ts';
+import { root, run, startProgram } from '../../../tools/program.ts';
 import { expectError, exportFrom, removeOtpEmail, send } from '../../support/http/wire.ts';
-import { type LocalStart, startLocal } from '../../support/instances/localStart.ts';
+import { type LocalStart, startLocal, threeFreePorts } from '../../support/instances/localStart.ts';
+import { serverSettings } from '../../support/processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 // Nothing in a path may keep a printed command from working.
@@ -167,6 +168,25 @@ describe('npm start', () => {
   it('ends at SIGTERM too', async () => {
     expect(await running().program.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
+});
+
+it('npm start ends when the shell between npm and it is ended, which passes no signal on', async () => {
+  const { path, remove } = await temporaryDirectory();
+  const first = await threeFreePorts();
+  const env = {
+    ...serverSettings,
+    FIRESTORE_EMULATOR_HOST: undefined,
+    LOCAL_DIR: path,
+    PORT: String(first),
+    npm_lifecycle_event: 'start',
+  };
+  const program = `"${process.execPath}" "${join(root, 'local', 'start.ts')}"; true`;
+  const shell = await startProgram('sh', ['-c', program], /Ctrl-C stops/, { env });
+  await shell.stop('SIGTERM');
+  await expect.poll(shell.stdout, { timeout: 20_000 }).toMatch(/\nstopping\n$/);
+  const ports = [first, first + 1, first + 2];
+  await expect.poll(() => Promise.all(ports.map(isFree)), { timeout: 20_000 }).toEqual([true, true, true]);
+  await remove();
 });
 
 describe('npm start with an unusable port', () => {

@@ -68,7 +68,7 @@ async function startOn(port: number, { directory, env, cwd }: LocalStartOptions)
   }
 }
 
-async function threeFreePorts(): Promise<number> {
+export async function threeFreePorts(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
     const free = await Promise.all([port, port + 1, port + 2].map(isFree));
