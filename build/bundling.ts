@@ -46,7 +46,7 @@ export async function bundleScript(
 }
 
 /** The program of a worker thread, and the module that starts it. A bundle has the program as text, not as a file. */
-const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/password.ts' } as const;
+const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
 /** The program of the worker threads in a bundle. */
 interface BundledWorker {

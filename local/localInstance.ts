@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { importOrganisations } from '../functions/import/operation.ts';
 import { initialise } from '../shared/accounts/initialise.ts';
-import { instanceOwners } from '../shared/accounts/members.ts';
+import { instanceOwners } from '../shared/accounts/memberships.ts';
 import { issueToken, type NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';

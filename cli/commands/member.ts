@@ -45,7 +45,7 @@ async function changeMembership(
   kind: 'add' | 'remove',
   isForced: boolean,
 ) {
-  const { changeRole } = await import('../../shared/accounts/members.ts');
+  const { changeRole } = await import('../../shared/accounts/memberships.ts');
   await changeRole(store, { userId: user, orgId: org }, role, kind, now, isForced);
   return { json: { userId: user, role }, text: `${user} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
 }

@@ -25,7 +25,7 @@ export const otpEmailEnableCommand = defineInstanceCommand({
   options: {},
   examples: ['otp-email enable 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], store, now }) => {
-    const { enableOtpEmail } = await import('../../shared/accounts/users.ts');
+    const { enableOtpEmail } = await import('../../shared/accounts/userAccounts.ts');
     const sequence = await enableOtpEmail(store, userId, now);
     return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
   },

@@ -44,7 +44,7 @@ export const patListCommand = defineInstanceCommand({
   options: { user: required('USER_ID', 'the person or service user') },
   examples: ['pat list --user 330000000000000301 --data ./north'],
   run: async ({ options: { user }, store, now }) => {
-    const { requireUser } = await import('../../shared/accounts/users.ts');
+    const { requireUser } = await import('../../shared/accounts/userAccounts.ts');
     const { listTokens } = await import('../../shared/accounts/personalAccessTokens.ts');
     await requireUser(store, user);
     const tokens = await listTokens(store, user);
@@ -77,7 +77,7 @@ export const patRevokeCommand = defineInstanceCommand({
     }
     if (tokenId !== undefined || !all || user === undefined)
       throw usageError('specify either TOKEN_ID or --all --user ID');
-    const { requireUser } = await import('../../shared/accounts/users.ts');
+    const { requireUser } = await import('../../shared/accounts/userAccounts.ts');
     await requireUser(store, user);
     const revoked = await revokeTokens(store, user);
     return { json: { userId: user, revoked }, text: `${counted(revoked, 'token')} of ${user} revoked` };

@@ -5,7 +5,7 @@ import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/reader.ts';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { uniqueValue } from '../../shared/json/splitter.ts';
-import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
+import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { usageError } from '../terminal/command.ts';
 import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';

@@ -2,7 +2,7 @@ import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
 import { stateWord } from '../terminal/nouns.ts';
 import { closables } from '../zitadel/import/closable.ts';

@@ -3,6 +3,7 @@
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { isVerifiedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import {
   isActivated,
@@ -12,7 +13,6 @@ import {
   stateInZitadel,
 } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
 import { stateWord } from '../terminal/nouns.ts';

@@ -3,9 +3,9 @@
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { OrganisationCounts, PlannedOrganisation } from './migrationTypes.ts';
 
 /** An organisation of an export, with its size. */

@@ -5,7 +5,7 @@ import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { findCertainIssues } from '../exports/emptyInstance.ts';

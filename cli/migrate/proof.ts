@@ -4,7 +4,7 @@ import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { type RecordDifference, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';

@@ -2,7 +2,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { listConcernedPeople } from './concernedPeople.ts';

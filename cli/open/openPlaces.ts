@@ -9,10 +9,10 @@ import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts
 import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
+import type { InstanceSettings } from '../places/calledServer.ts';
 import { instanceLocation } from '../places/instanceLocation.ts';
 import { type ParsedPlace, parsePlace } from '../places/parsePlace.ts';
 import { type SecretFiles, secretKinds, secretOptionNames } from '../places/placeOptions.ts';
-import type { InstanceSettings } from '../places/server.ts';
 import { type Surroundings, usageError } from '../terminal/command.ts';
 import { loadConfig } from '../terminal/configuration.ts';
 import { askSecret, canAsk } from '../terminal/questions.ts';

@@ -4,7 +4,7 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../http/httpClient.ts';
 import { plainToTls } from '../http/tls.ts';
-import { type InstanceSettings, overNetwork } from '../places/server.ts';
+import { type InstanceSettings, overNetwork } from '../places/calledServer.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
 
 const PATH = '/openapi.json';

@@ -12,7 +12,7 @@ import type { StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
 import type { HttpResponse } from '../http/httpClient.ts';
-import type { Server, ServerCall } from './server.ts';
+import type { Server, ServerCall } from './calledServer.ts';
 
 /** An open database, and the hashing of clear passwords. */
 interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {

@@ -4,8 +4,8 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { type RecordWarning, warn } from '../../shared/errors/warnings.ts';
 import type { PlaceOperation } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse } from '../http/httpClient.ts';
+import type { Server, ServerCall } from './calledServer.ts';
 import { responseError } from './instanceResponses.ts';
-import type { Server, ServerCall } from './server.ts';
 
 type OperationCall = Omit<ServerCall, 'method' | 'path'> & {
   readonly operation: PlaceOperation;

@@ -27,10 +27,10 @@ import {
 } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../http/httpClient.ts';
 import { counted } from '../terminal/numberTexts.ts';
+import type { Server } from './calledServer.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, CHECK_ADDRESS, readImportResponse, responseError } from './instanceResponses.ts';
-import type { Server } from './server.ts';
 
 /** Opens a server of this service as a place. */
 export function openServer(server: Server, recognised: Recognised): DatabasePlace {

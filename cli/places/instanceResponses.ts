@@ -25,7 +25,7 @@ import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
 import { rejection } from '../http/serverErrors.ts';
-import type { Server } from './server.ts';
+import type { Server } from './calledServer.ts';
 
 const BEFORE_RESULT = 'before the result';
 

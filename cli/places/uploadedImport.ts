@@ -9,10 +9,10 @@ import type { ExportFile, ImportMeter, PlaceImportOptions } from '../exports/pla
 import { callBriefly, readText } from '../http/httpClient.ts';
 import { isConnectionLost, reconnecting } from '../http/reconnection.ts';
 import { parseAddress, uploadFile } from './bucketTransfers.ts';
+import type { Server } from './calledServer.ts';
 import { toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
-import type { Server } from './server.ts';
 
 /** A file with its size. */
 export interface SizedFile {

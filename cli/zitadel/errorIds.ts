@@ -1,8 +1,8 @@
 // The ids of ZITADEL's errors, by meaning.
 
+import { recordSections } from '../../shared/organisation/allSections.ts';
 import { linkedProvider } from '../../shared/organisation/sections/identityProviders.ts';
-import { taken } from '../../shared/organisation/sections/references.ts';
-import { recordSections } from '../../shared/organisation/sections.ts';
+import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 
 // Texts are translated to the instance's language, so the command recognises errors by their ids, which differ between
 // releases. Each id stands with the releases in which it was seen.

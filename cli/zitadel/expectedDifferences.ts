@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
 import { type DifferingValues, type FieldFact, NO_PROVIDER } from '../../shared/organisation/zitadelFacts.ts';
 import type { FileLosses } from './fileLosses.ts';
 

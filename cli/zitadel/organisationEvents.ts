@@ -1,8 +1,8 @@
 // The organisations of a ZITADEL, by their events, which also show the deleted ones.
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
-import { type EventTime, readEvents } from './events.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
+import { type EventTime, readEvents } from './zitadelEvents.ts';
 
 /** An organisation, by its events. */
 export interface OrganisationHistory extends ListedOrganisation {

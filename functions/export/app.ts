@@ -15,7 +15,7 @@ import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { ignoredFields } from '../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
-import { deletionRoute, transferFacts } from '../transfers.ts';
+import { deletionRoute, transferFacts } from '../transferCalls.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
 import { type ExportRequest, exportEndpoint, exportFields, exportRequest, objectDeletionEndpoint } from './contract.ts';
 import { exportOrganisations, openSnapshot } from './operation.ts';

@@ -1,9 +1,10 @@
 // The conversion of stored records to those of an export file.
 
-import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
+import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import { serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
@@ -13,7 +14,6 @@ import {
 } from '../../shared/organisation/requiredRecords.ts';
 import { isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
 import { deletionPartitions, machineUserSection } from '../../shared/organisation/sections/users.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 

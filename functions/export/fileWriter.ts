@@ -1,8 +1,8 @@
 // The text of an export file.
 
 import { parseObject } from '../../shared/json/jsonObject.ts';
+import { sections } from '../../shared/organisation/allSections.ts';
 import { type Credential, IMPORTED_FROM, isList, type Section } from '../../shared/organisation/section.ts';
-import { sections } from '../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import type { Entry } from './exportedRecords.ts';
 

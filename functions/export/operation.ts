@@ -4,16 +4,16 @@ import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
+import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import { mayHaveOtpEmail, type Section } from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import type { ExportRequestOptions } from './contract.ts';
-import { mergeByOrganisation } from './events.ts';
+import { mergeByOrganisation } from './exportEvents.ts';
 import { type Entry, ExportedRecords } from './exportedRecords.ts';
 import { FileWriter } from './fileWriter.ts';
-import { selectOrganisations, selector } from './selection.ts';
+import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.

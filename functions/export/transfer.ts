@@ -12,7 +12,7 @@ import { isRpc, seeOther } from '../../shared/http/responses.ts';
 import { log } from '../../shared/log.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import type { TransferFacts, Transfers } from '../../shared/objectStorage/transfers.ts';
-import { newTransferId } from '../transfers.ts';
+import { newTransferId } from '../transferCalls.ts';
 import type { ExportProgress } from './auditFacts.ts';
 
 /** A call whose file is larger than its response may be. */

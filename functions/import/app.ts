@@ -11,7 +11,7 @@ import type { LocalCall } from '../../shared/http/nodeResponse.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
-import { deletionRoute } from '../transfers.ts';
+import { deletionRoute } from '../transferCalls.ts';
 import { importFacts } from './auditFacts.ts';
 import type { InspectedFile } from './context.ts';
 import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
@@ -19,7 +19,7 @@ import { importOrganisations } from './operation.ts';
 import { adviceIfLarger, findSource, type ImportEnvelope, readEnvelope, requireOneSource } from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { KeptObject } from './request/keptObject.ts';
-import { type ImportAnswer, type ImportClient, respond } from './results/responses.ts';
+import { type ImportAnswer, type ImportClient, respond } from './results/importResponse.ts';
 import { uniqueStamp } from './stamp.ts';
 import { findUpload, openUpload } from './uploads.ts';
 

@@ -14,8 +14,8 @@ import {
   type OperationDescription,
 } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
+import { sections } from '../../shared/organisation/allSections.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { sections } from '../../shared/organisation/sections.ts';
 import {
   bucketRequest,
   describeRequest,

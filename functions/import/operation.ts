@@ -1,5 +1,5 @@
 import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
-import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
+import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { bcryptCosts } from '../../shared/bcryptCosts.ts';
@@ -11,8 +11,8 @@ import { fileWarnings, ignoredWarning } from '../../shared/exportFile/fileWarnin
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
+import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import { phases } from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
@@ -24,7 +24,7 @@ import { Pace } from './commit/pace.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
 import { type ImportResponse, recordConflict } from './contract.ts';
 import { ImportReport } from './results/report.ts';
-import { orgIdsOf } from './selection.ts';
+import { orgIdsOf } from './selectedContent.ts';
 import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 

@@ -6,7 +6,7 @@ import { uploadsUnsupported } from '../../shared/errors/errors.ts';
 import type { TransferObject, Transfers, UploadRequest } from '../../shared/objectStorage/transfers.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { findOwn, newTransferId, transferFacts } from '../transfers.ts';
+import { findOwn, newTransferId, transferFacts } from '../transferCalls.ts';
 import type { OpenedUpload } from './contract.ts';
 
 /** A call that opens an upload or imports its file. */

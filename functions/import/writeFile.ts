@@ -3,14 +3,14 @@
 import { organisationKey } from '../../shared/auth/authorise.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
+import { claimsLoginNames } from '../../shared/organisation/allSections.ts';
 import { phases } from '../../shared/organisation/section.ts';
-import { claimsLoginNames } from '../../shared/organisation/sections.ts';
 import { READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportContext } from './context.ts';
 import type { ImportResponse } from './contract.ts';
 import { settleLoginNames, type Targets } from './plan/targets.ts';
-import { carriedSections, countNotCarried, missingWarnings, orgIdsOf, parentSections } from './selection.ts';
+import { carriedSections, countNotCarried, missingWarnings, orgIdsOf, parentSections } from './selectedContent.ts';
 import { isCreatedByCall } from './stamp.ts';
 import { writeOrganisations } from './writeOrganisations.ts';
 import { writePhase } from './writePhase.ts';

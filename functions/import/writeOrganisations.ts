@@ -1,8 +1,8 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
 import { organisationKey } from '../../shared/auth/authorise.ts';
+import { organisationSection, organisationUnnamed } from '../../shared/organisation/allSections.ts';
 import { reportedIssue } from '../../shared/organisation/relations.ts';
-import { organisationSection, organisationUnnamed } from '../../shared/organisation/sections.ts';
 import { type DocumentStore, READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';

@@ -1,7 +1,7 @@
 import { ExportFileReader } from '../../shared/exportFile/reader.ts';
+import { findSection } from '../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { findSection } from '../../shared/organisation/sections.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';
 import type { ImportContext } from './context.ts';

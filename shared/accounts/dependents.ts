@@ -2,6 +2,7 @@
 
 import { instanceMemberKey, userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
+import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
 import { possibleClaimKeys } from '../organisation/recordPlan.ts';
 import type { Reference } from '../organisation/relations.ts';
@@ -14,7 +15,6 @@ import {
 } from '../organisation/requiredRecords.ts';
 import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
 import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { isInRemoval, organisationSection, sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import { type PassRange, scanInPasses } from '../store/passes.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type StoredDocument,
   type Transaction,
 } from '../store/store.ts';
-import { INSTANCE_MEMBERS } from './members.ts';
+import { INSTANCE_MEMBERS } from './memberships.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
 
 /** A stored document and its key. */

@@ -5,9 +5,9 @@ import { defaultScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { instanceKey, type NewInstance, newInstanceBody } from '../store/instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
-import { createMember } from './members.ts';
+import { createMember } from './memberships.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
-import { generateId, organisationWrites, planServiceUser } from './users.ts';
+import { generateId, organisationWrites, planServiceUser } from './userAccounts.ts';
 
 /** The ids and the first token of a new instance. */
 export interface Initialised {

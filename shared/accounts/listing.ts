@@ -2,15 +2,15 @@
 
 import { parseRoles } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
+import { organisationSection, removedOrganisations } from '../organisation/allSections.ts';
 import { type Factor, factorFields, factorsOf } from '../organisation/factors.ts';
 import { sectionPartition, sectionPartitions } from '../organisation/section.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { organisationSection, removedOrganisations } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
-import { INSTANCE_MEMBERS } from './members.ts';
-import { requireOrganisation } from './users.ts';
+import { INSTANCE_MEMBERS } from './memberships.ts';
+import { requireOrganisation } from './userAccounts.ts';
 
 /** An organisation in a list. */
 export interface ListedOrganisation {

@@ -3,10 +3,10 @@
 import { organisationKey } from '../auth/authorise.ts';
 import { defaultOrganisationKept, organisationUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
+import { isInRemoval, removedOrganisations, sections } from '../organisation/allSections.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
 import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { DocumentKey, Reader, Store } from '../store/store.ts';
@@ -18,8 +18,8 @@ import {
   type Stored,
   scanStored,
 } from './dependents.ts';
-import { requireOtherOwner } from './members.ts';
-import { changeRemovals } from './organisationRemovals.ts';
+import { requireOtherOwner } from './memberships.ts';
+import { changeRemovals } from './runningRemovals.ts';
 
 /** An organisation to remove. */
 export interface RemovableOrganisation {

@@ -5,7 +5,7 @@ import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts'
 import { tokenUnknown } from '../errors/commandErrors.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
-import { holdUser } from './users.ts';
+import { holdUser } from './userAccounts.ts';
 
 /** A new token. Its secret is returned only here and never stored. */
 export interface NewToken {

@@ -10,9 +10,9 @@ import { deletionPartition, isInDeletion, machineUserSection } from '../organisa
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
-import { createMember, holdOtherOwner } from './members.ts';
+import { createMember, holdOtherOwner } from './memberships.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
-import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './users.ts';
+import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './userAccounts.ts';
 
 /**
  * Creates a service user.

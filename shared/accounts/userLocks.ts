@@ -6,8 +6,8 @@ import { parseObject } from '../json/jsonObject.ts';
 import { serialise } from '../organisation/recordBody.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { Store, StoredDocument } from '../store/store.ts';
-import { holdOtherOwner } from './members.ts';
-import { DELETED, requireUser } from './users.ts';
+import { holdOtherOwner } from './memberships.ts';
+import { DELETED, requireUser } from './userAccounts.ts';
 
 /** The changes of a lock: the permitted states before, and the state after. */
 const lockChanges = {

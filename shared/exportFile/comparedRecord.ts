@@ -5,7 +5,7 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { ComparedContent } from '../organisation/equality.ts';
 import { normaliseRecord } from '../organisation/normaliseRecord.ts';
 import { hashVerification, isRefusedByDefault } from '../organisation/passwordHashes.ts';
-import { isTotpSeed } from '../organisation/passwords.ts';
+import { isTotpSeed } from '../organisation/passwordRules.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPlan.ts';
 import type { Credential, Section } from '../organisation/section.ts';

@@ -1,10 +1,10 @@
 // The rules for the manual steps after an import: those of every file, and those that follow from ZITADEL's behaviour.
 
 import { type IssueParams, issueParams, issueText, type ParametersOf } from '../errors/issueText.ts';
-import { manualSteps } from '../errors/manualSteps.ts';
+import { manualSteps } from '../errors/manualStepReasons.ts';
+import { recordSections, sections } from '../organisation/allSections.ts';
 import { fieldFacts } from '../organisation/fieldFacts.ts';
 import type { Section, SectionName } from '../organisation/section.ts';
-import { recordSections, sections } from '../organisation/sections.ts';
 import {
   equalButForCase,
   type FieldFact,

@@ -2,7 +2,7 @@
 
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import type { KeptText, Section } from './section.ts';
-import { activated } from './sections/states.ts';
+import { activated } from './sections/sectionStates.ts';
 import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 

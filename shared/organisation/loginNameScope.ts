@@ -1,9 +1,9 @@
 // The scope in which an organisation's login names are unique.
 
 import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
+import { organisationSection } from './allSections.ts';
 import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
-import { organisationSection } from './sections.ts';
 
 /*
  * One claim for each organisation settles whether its login names contain its domain, once and for all. A domain policy

@@ -7,7 +7,7 @@ import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } 
 import { caselessClaimKey, claimKey, lowerCase } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.ts';
-import { targetParts } from './sections/references.ts';
+import { targetParts } from './sections/sharedReferences.ts';
 
 /** A name that a record claims, and what happens when another record has claimed it. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {

@@ -9,10 +9,10 @@ import {
   readByPath,
   type StoredDocument,
 } from '../store/store.ts';
+import { sections } from './allSections.ts';
 import type { Reference } from './relations.ts';
 import { isInSection, type Section } from './section.ts';
-import { targetParts } from './sections/references.ts';
-import { sections } from './sections.ts';
+import { targetParts } from './sections/sharedReferences.ts';
 
 /** A stored record and its section. */
 export interface SectionRecord {

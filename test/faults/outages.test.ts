@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { routes } from '../../functions/removeOtpEmail/app.ts';
-import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { enableOtpEmail } from '../../shared/accounts/userAccounts.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { type Emulator, startEmulator } from '../../tools/firestoreEmulator.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';

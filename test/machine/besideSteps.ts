@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { exportedFile, importReport } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';

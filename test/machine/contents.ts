@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import { credentialFields } from '../../shared/store/documentFields.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 import { type Database, readDatabase, recordCollections } from '../support/stores/database.ts';

@@ -1,5 +1,5 @@
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import type { RecordIssue, Reference } from '../../shared/organisation/relations.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
 import { type ModelRecord, placeOf, type Rejection, targetsOf, textAt, textsAt } from './kinds.ts';
 import type { Model } from './model.ts';
 import { comparedContent } from './modelContent.ts';

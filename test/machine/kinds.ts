@@ -4,9 +4,9 @@ import {
   textsAt as textsOfJson,
   valueAt,
 } from '../../shared/json/jsonObject.ts';
+import { organisationSection, recordSection } from '../../shared/organisation/allSections.ts';
 import { formatIssue, type RecordIssue, type UniqueName } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { organisationSection, recordSection } from '../../shared/organisation/sections.ts';
 import type { Model } from './model.ts';
 
 /** A record of an organisation, with its credentials separate from its JSON. */

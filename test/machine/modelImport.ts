@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import { organisationUnnamed, recordSection } from '../../shared/organisation/allSections.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
-import { organisationUnnamed, recordSection } from '../../shared/organisation/sections.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { grantTo, rejectionOf, withValidRoles } from './judgement.ts';
 import {

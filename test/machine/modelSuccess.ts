@@ -1,5 +1,5 @@
 import { valueAt } from '../../shared/json/jsonObject.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { type ModelRecord, placeOf, textAt } from './kinds.ts';

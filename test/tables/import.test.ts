@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
 import { type ModelRecord, placeOf, reportedId, takenIssue } from '../machine/kinds.ts';
 import { Model } from '../machine/model.ts';
 import { exportedOrganisations, readFile, withState } from '../machine/modelFile.ts';

@@ -7,7 +7,7 @@ import {
   RemoveOTPEmailResponseSchema,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { enableOtpEmail } from '../../shared/accounts/users.ts';
+import { enableOtpEmail } from '../../shared/accounts/userAccounts.ts';
 import { requestTooLarge } from '../../shared/errors/errors.ts';
 import { errorResponse } from '../../shared/http/responses.ts';
 import { type RunningServer, serve } from '../../shared/http/server.ts';

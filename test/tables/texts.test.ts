@@ -4,7 +4,7 @@ import { recordNoun, words } from '../../cli/terminal/nouns.ts';
 import { counted, countList, firstLines, sizeText } from '../../cli/terminal/numberTexts.ts';
 import { commandLine, layOut, layOutTable, layoutOf, printableJson, section } from '../../cli/terminal/terminal.ts';
 import { warn } from '../../shared/errors/warnings.ts';
-import { sections } from '../../shared/organisation/sections.ts';
+import { sections } from '../../shared/organisation/allSections.ts';
 
 const terminal = (columns: number, environment: NodeJS.ProcessEnv = { NO_COLOR: '1' }) =>
   layoutOf({ isTTY: true, columns }, environment);

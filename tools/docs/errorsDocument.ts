@@ -3,7 +3,7 @@ import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { type Code, codes, type ErrorRow, internalError, isErrorFactory } from '../../shared/errors/identityError.ts';
 import { type IssueRow, templateText } from '../../shared/errors/issueText.ts';
-import { manualSteps } from '../../shared/errors/manualSteps.ts';
+import { manualSteps } from '../../shared/errors/manualStepReasons.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import { instanceIssues, zitadelIssues } from '../../shared/errors/recordIssues.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';

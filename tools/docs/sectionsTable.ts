@@ -1,10 +1,10 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { type FieldRules, rules } from '@zitadel/proto/validate/validate_pb.js';
+import { recordSections } from '../../shared/organisation/allSections.ts';
 import { keptFields } from '../../shared/organisation/keptFields.ts';
 import { recordSchema } from '../../shared/organisation/recordSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { recordSections } from '../../shared/organisation/sections.ts';
 import { code, table } from './markdown.ts';
 
 /** Writes the table of the sections and their fields with ZITADEL's rules, from its definitions and the declarations. */

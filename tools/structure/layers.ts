@@ -30,7 +30,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/http'],
   ['shared/rpc'],
   ['functions/ports'],
-  ['functions/transfers'],
+  ['functions/transferCalls'],
   ['functions/*/contract'],
   ['functions/*'],
   ['functions/endpoints', 'functions/emptyInstance'],

@@ -4,13 +4,13 @@ import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
 import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
-import { INSTANCE_CONTENT } from '../../../shared/errors/manualSteps.ts';
+import { INSTANCE_CONTENT } from '../../../shared/errors/manualStepReasons.ts';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { recordSections, sections } from '../../../shared/organisation/allSections.ts';
 import { serviceUsers } from '../../../shared/organisation/section.ts';
-import { recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
@@ -19,8 +19,8 @@ import { callName, rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
 import { type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
-import { addOtpEmail } from './otpEmail.ts';
-import { addStates } from './states.ts';
+import { addStates } from './omittedStates.ts';
+import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
  * Returns an export file that combines one export per organisation. Memory holds one organisation. Organisations are selected

@@ -13,9 +13,9 @@ import {
 } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
-import { recordSection } from '../../../shared/organisation/sections.ts';
 import { statesOf } from '../../../shared/organisation/states.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../terminal/numberTexts.ts';

@@ -1,12 +1,12 @@
 // The records that a ZITADEL can close: deactivate, or lock.
 
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
-import type { EventQuery, ZitadelEvent } from '../events.ts';
 import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
+import type { EventQuery, ZitadelEvent } from '../zitadelEvents.ts';
 
 /** A kind of records that a ZITADEL can close. */
 export interface Closable extends Closing {

@@ -6,11 +6,11 @@ import { because } from '../../../shared/errors/recordIssues.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { hasErrorId } from '../errorIds.ts';
-import { type EventTime, newestEvent, readEvents } from '../events.ts';
-import { searchUserStates } from '../export/states.ts';
+import { searchUserStates } from '../export/omittedStates.ts';
 import type { EventPlace } from '../recordKinds.ts';
 import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type EventTime, newestEvent, readEvents } from '../zitadelEvents.ts';
 import {
   type Closable,
   closables,

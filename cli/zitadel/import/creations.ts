@@ -1,13 +1,13 @@
 // The events that show that an import has created a record, and where.
 
 import { textAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import type { FieldPath } from '../../../shared/organisation/relations.ts';
-import { recordSection } from '../../../shared/organisation/sections.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { type EventTime, readEvents, type ZitadelEvent } from '../events.ts';
 import { creationEvent, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type EventTime, readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 
 /** The facts about a record that identify the event of its creation. */

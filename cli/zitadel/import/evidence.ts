@@ -1,6 +1,6 @@
 // What the events of a record show about its origin.
 
-import type { ZitadelEvent } from '../events.ts';
+import type { ZitadelEvent } from '../zitadelEvents.ts';
 
 /** An event as it is judged. */
 export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;

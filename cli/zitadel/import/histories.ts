@@ -1,9 +1,9 @@
 // The events of existing records of a ZITADEL, by which an import decides what it may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import type { EventPlace } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import { type Closable, closableOf, eventPlace, eventPlaceKey, ownEvents, placeKey } from './closable.ts';
 import { findCreations } from './creations.ts';
 import { judge, type Verdict } from './evidence.ts';

@@ -8,6 +8,7 @@ import type { TemporaryDatabase } from '../../../shared/collections/temporaryDat
 import { because, type Meaning, type RecordReason, recordIssues } from '../../../shared/errors/recordIssues.ts';
 import { recordName } from '../../../shared/exportFile/comparedRecord.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../../shared/organisation/recordPlan.ts';
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { stateSources } from '../../../shared/organisation/states.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';

@@ -3,10 +3,10 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
 import { isList, type SectionName } from '../../../shared/organisation/section.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { LedgerRecord } from './ledger.ts';
 

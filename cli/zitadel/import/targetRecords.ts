@@ -10,7 +10,7 @@ import { makeRepeatable } from '../../exports/fileContent.ts';
 import { accepts, type PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
-import { requireStates } from '../export/states.ts';
+import { requireStates } from '../export/omittedStates.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';

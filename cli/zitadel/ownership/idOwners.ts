@@ -5,17 +5,17 @@ import type { TemporaryDatabase } from '../../../shared/collections/temporaryDat
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { recordNoun } from '../../terminal/nouns.ts';
-import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import { readOrganisations } from '../organisationEvents.ts';
 import { type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
 // Everything here follows from events: searches show them later, and show no deleted records.

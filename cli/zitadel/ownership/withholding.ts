@@ -1,12 +1,12 @@
 // Withholding the records whose ids belong to others.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
-import { recordSection } from '../../../shared/organisation/sections.ts';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { named } from '../../terminal/numberTexts.ts';
-import { readEventsOf } from '../events.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { readEventsOf } from '../zitadelEvents.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
 import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOrganisation } from './ownership.ts';
 

@@ -19,9 +19,16 @@ import {
 } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
+import {
+  type Found,
+  findRejection,
+  keptReferences,
+  lacksTarget,
+  ownTargets,
+  type Referring,
+} from './missingReferences.ts';
 import { withoutMissingTargets } from './missingTargets.ts';
 import { type Gift, giftOf } from './privileges.ts';
-import { type Found, findRejection, keptReferences, lacksTarget, ownTargets, type Referring } from './references.ts';
 
 /** What the check of a batch needs of its import. */
 type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'reservedNames' | 'rules'>;

@@ -6,7 +6,7 @@ import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import type { PlannedReference } from '../../../shared/organisation/recordPlan.ts';
 import { partialReferences } from '../../../shared/organisation/sections/partialReferences.ts';
 import { type Collection, documentPath } from '../../../shared/store/store.ts';
-import type { Found, Referring } from './references.ts';
+import type { Found, Referring } from './missingReferences.ts';
 
 /**
  * Removes the missing roles of a grant, or the missing actions of a trigger, with a warning, if others remain: a grant with

@@ -1,7 +1,7 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type DocumentKey, documentPath } from '../../../shared/store/store.ts';
-import type { Found } from './references.ts';
+import type { Found } from './missingReferences.ts';
 
 /** Bounds the memory of the known names. Most user names end in the same few domains. */
 const MAX_KNOWN_NAMES = 10_000;

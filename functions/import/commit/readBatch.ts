@@ -10,11 +10,11 @@ import {
 } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
 import type { RecordConflict } from '../contract.ts';
-import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/comparison.ts';
 import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
+import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
 import { type BatchRecord, type Checked, failed, unsettled } from '../stages.ts';
-import type { BatchPasswords } from './passwords.ts';
+import type { BatchPasswords } from './batchPasswords.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 

@@ -4,7 +4,7 @@ import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
 import { decide } from '../decide/decide.ts';
 import { type BatchRecord, type Decided, type Settled, unsettled } from '../stages.ts';
-import { BatchPasswords } from './passwords.ts';
+import { BatchPasswords } from './batchPasswords.ts';
 import { readBatch } from './readBatch.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 

@@ -1,13 +1,13 @@
 // The decision about a batch: a function of values.
 
 import { parseObject } from '../../../shared/json/jsonObject.ts';
+import { organisationSection, organisationState } from '../../../shared/organisation/allSections.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { ownState } from '../../../shared/organisation/sections/users.ts';
-import { organisationSection, organisationState } from '../../../shared/organisation/sections.ts';
 import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';
 import {
@@ -23,8 +23,8 @@ import {
 } from '../stages.ts';
 import { isOfAnImport, isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
-import { isSameRecord } from './comparison.ts';
 import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
+import { isSameRecord } from './storedEquality.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 /** What holds for all decisions of an import. */

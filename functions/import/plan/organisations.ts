@@ -2,12 +2,12 @@
 
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
+import { organisationUnnamed } from '../../../shared/organisation/allSections.ts';
 import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import { organisationUnnamed } from '../../../shared/organisation/sections.ts';
 import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
 
 /** The error of an organisation without an id. */

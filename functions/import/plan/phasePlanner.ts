@@ -1,13 +1,13 @@
 import { readFileRecord } from '../../../shared/exportFile/fileRecord.ts';
 import { withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
 import type { ExportFileItem } from '../../../shared/exportFile/reader.ts';
+import { findSection } from '../../../shared/organisation/allSections.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
-import { passwordIssue } from '../../../shared/organisation/passwords.ts';
+import { passwordIssue } from '../../../shared/organisation/passwordRules.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { findSection } from '../../../shared/organisation/sections.ts';
 import { withStated } from '../../../shared/organisation/statedContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';

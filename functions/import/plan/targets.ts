@@ -3,7 +3,11 @@
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
-import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
+import {
+  defaultComplexity,
+  type PasswordComplexity,
+  parseComplexity,
+} from '../../../shared/organisation/passwordRules.ts';
 import type { PrimaryDomain, Section } from '../../../shared/organisation/section.ts';
 import {
   domainPolicySection,

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
-import { own, taken } from './references.ts';
+import { own, taken } from './sharedReferences.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);

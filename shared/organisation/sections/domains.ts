@@ -5,7 +5,7 @@ import { claimKey } from '../claimKeys.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from '../section.ts';
 import { trimmedText, trimSpace } from '../valueRules.ts';
-import { inOrganisation, taken } from './references.ts';
+import { inOrganisation, taken } from './sharedReferences.ts';
 
 /** The type of the claim of an organisation's primary domain. */
 const PRIMARY_DOMAIN = 'primaryDomain';

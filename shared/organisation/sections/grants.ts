@@ -6,7 +6,7 @@ import { type DocumentKey, documentId, documentPath, type Reader, readByPath } f
 import { caselessClaimKey } from '../claimKeys.ts';
 import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from '../section.ts';
-import { own, project, projectRoles, taken, user } from './references.ts';
+import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
 /** The warning of a grant to the granting organisation itself. */
 const grantedToItself = warn('grant_to_itself', {});

@@ -4,7 +4,7 @@ import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
 import type { MissingProviders } from '../zitadelFacts.ts';
-import { identityProvider, own, taken, user } from './references.ts';
+import { identityProvider, own, taken, user } from './sharedReferences.ts';
 
 /** The name of an organisation's identity provider of any kind. */
 const providerName: UniqueName = {

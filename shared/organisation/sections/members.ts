@@ -5,7 +5,7 @@ import type { KeyedIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { GivenPrivilege, Section, ValueRule } from '../section.ts';
 import { ORGANISATION_FIELD } from '../zitadelFacts.ts';
-import { inOrganisation, project, user } from './references.ts';
+import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**
  * Creates the check of a member's roles.

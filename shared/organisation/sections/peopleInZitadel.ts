@@ -1,6 +1,6 @@
 // What ZITADEL does to people.
 
-import { OTHER_FACTORS } from '../../errors/manualSteps.ts';
+import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../passwordHashes.ts';
@@ -8,7 +8,7 @@ import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
 import { rejectedLink } from './identityProviders.ts';
-import { KEEPS_STATE, userStates } from './states.ts';
+import { KEEPS_STATE, userStates } from './sectionStates.ts';
 
 const HASH = 'user.hashedPassword.value';
 const ACTIVE = 'USER_STATE_ACTIVE';

@@ -3,13 +3,13 @@
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
-import { checkComplexityPolicy } from '../passwords.ts';
+import { checkComplexityPolicy } from '../passwordRules.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
-import { identityProvider, own } from './references.ts';
+import { identityProvider, own } from './sharedReferences.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';

@@ -4,7 +4,7 @@ import type { RecordIssue } from '../relations.ts';
 import type { Section, SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
-import { own, project, taken } from './references.ts';
+import { own, project, taken } from './sharedReferences.ts';
 
 const oidcAppDefaults: Section['defaults'] = [
   { path: 'app.responseTypes', value: ['OIDC_RESPONSE_TYPE_CODE'] },

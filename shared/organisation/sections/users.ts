@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../jso
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { canonicalLanguageTag } from '../languageTag.ts';
 import { passwordHashWarning } from '../passwordHashes.ts';
-import { isTotpSeed } from '../passwords.ts';
+import { isTotpSeed } from '../passwordRules.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
@@ -23,8 +23,8 @@ import {
 import { unexported } from '../zitadelFacts.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { peopleInZitadel } from './peopleInZitadel.ts';
-import { own, taken, user } from './references.ts';
-import { userStates } from './states.ts';
+import { userStates } from './sectionStates.ts';
+import { own, taken, user } from './sharedReferences.ts';
 
 const LANGUAGE = 'user.profile.preferredLanguage';
 const PHONE = 'user.phone.phone';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { enableOtpEmail } from '../../../shared/accounts/users.ts';
+import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { root } from '../../../tools/program.ts';

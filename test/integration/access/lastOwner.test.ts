@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import type { Store } from '../../../shared/store/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listOrganisations } from '../../../shared/accounts/listing.ts';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { describeRemoval, removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';

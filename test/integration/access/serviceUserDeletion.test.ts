@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';

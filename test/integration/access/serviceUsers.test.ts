@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ListedMember, listMembers } from '../../../shared/accounts/listing.ts';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
-import { enableOtpEmail } from '../../../shared/accounts/users.ts';
+import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

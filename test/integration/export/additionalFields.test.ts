@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { type AdditionalField, keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -15,7 +15,7 @@ afterAll(() => void vi.resetModules());
 const { KEPT, IGNORED, MAX_BYTES } = vi.hoisted(() => ({ KEPT: 'ownNote', IGNORED: 'otherNote', MAX_BYTES: 20 }));
 
 // Adds a kept and an ignored field to every object of every section, as a contributor would.
-vi.mock(import('../../../shared/organisation/sections.ts'), async (importOriginal) => {
+vi.mock(import('../../../shared/organisation/allSections.ts'), async (importOriginal) => {
   const original = await importOriginal();
   const { objectsOf } = await import('./additionalFields/objectsOf.ts');
   for (const section of original.recordSections) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';

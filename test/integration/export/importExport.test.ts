@@ -2,7 +2,7 @@ import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { verifyPassword } from '../../../shared/auth/password.ts';
+import { verifyPassword } from '../../../shared/auth/passwordHashing.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { filled, withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
 import { type Organisation, zitadelExport, zitadelRequest, zitadelText } from '../../support/fixtures/organisations.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { changed, changes } from '../../support/fixtures/changedOrganisation.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport, zitadelText } from '../../support/fixtures/organisations.ts';

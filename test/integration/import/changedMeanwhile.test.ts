@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationMemberKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { organisationSection, recordSections, sections } from '../../../shared/organisation/allSections.ts';
 import { isList, type Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { recordsOf } from '../../support/fixtures/everySection.ts';
 import type { Organisation } from '../../support/fixtures/organisations.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
-import { changeRole } from '../../../shared/accounts/members.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ImportSettings } from '../../../functions/import/context.ts';
 import { importOrganisations } from '../../../functions/import/operation.ts';
-import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
+import { hashPassword, verifyPassword } from '../../../shared/auth/passwordHashing.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { documentId, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
@@ -12,7 +12,7 @@ import { watchedStore } from '../../support/stores/watchedStore.ts';
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => void vi.resetModules());
-vi.mock(import('../../../shared/auth/password.ts'), async (original) => {
+vi.mock(import('../../../shared/auth/passwordHashing.ts'), async (original) => {
   const { hashPassword, verifyPassword } = await original();
   return { hashPassword: vi.fn(hashPassword), verifyPassword: vi.fn(verifyPassword) };
 });

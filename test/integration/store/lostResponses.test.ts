@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { routes } from '../../../functions/removeOtpEmail/app.ts';
-import { enableOtpEmail } from '../../../shared/accounts/users.ts';
+import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';

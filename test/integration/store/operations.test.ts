@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ORGANISATION, sampleUser } from '../../../bench/sample.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
-import { createMember } from '../../../shared/accounts/members.ts';
+import { createMember } from '../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import type { ScanRange, Snapshot, Store, Transaction, TransactionWork } from '../../../shared/store/store.ts';

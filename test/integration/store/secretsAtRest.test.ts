@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { storedFieldNames } from '../../../shared/store/documentFields.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { secretCollections } from '../../../shared/store/secrets/sealedStore.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newestEvent, oldestEvent, readEvents, readEventsOf } from '../../../cli/zitadel/events.ts';
+import { newestEvent, oldestEvent, readEvents, readEventsOf } from '../../../cli/zitadel/zitadelEvents.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { findSection } from '../../../shared/organisation/sections.ts';
+import { findSection } from '../../../shared/organisation/allSections.ts';
 import { type Organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkBatch } from '../../../functions/import/check/checkBatch.ts';
-import { BatchPasswords } from '../../../functions/import/commit/passwords.ts';
+import { BatchPasswords } from '../../../functions/import/commit/batchPasswords.ts';
 import { readBatch } from '../../../functions/import/commit/readBatch.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { decide } from '../../../functions/import/decide/decide.ts';
@@ -8,13 +8,13 @@ import { EarlierRecords } from '../../../functions/import/plan/earlierRecords.ts
 import { planOrganisation, toFileOrganisation } from '../../../functions/import/plan/organisations.ts';
 import { PhasePlanner } from '../../../functions/import/plan/phasePlanner.ts';
 import { loadTargets, settleLoginNames } from '../../../functions/import/plan/targets.ts';
-import { carriedSections, parentSections } from '../../../functions/import/selection.ts';
+import { carriedSections, parentSections } from '../../../functions/import/selectedContent.ts';
 import { uniqueStamp } from '../../../functions/import/stamp.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
+import { claimsLoginNames, findSection } from '../../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { phases } from '../../../shared/organisation/section.ts';
-import { claimsLoginNames, findSection } from '../../../shared/organisation/sections.ts';
 import { inPieces } from '../fixtures/bytes.ts';
 import type { Organisation } from '../fixtures/organisations.ts';
 import { importReport } from '../instances/testInstance.ts';

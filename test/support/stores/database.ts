@@ -1,4 +1,4 @@
-import { recordSections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
 import { keyRecordKey } from '../../../shared/store/secrets/keyRecord.ts';
 import {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
@@ -8,7 +9,6 @@ import type { Reference } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { domainPolicySection } from '../../../shared/organisation/sections/policies.ts';
-import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { instanceKey } from '../../../shared/store/instance.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
+import { hashPassword, verifyPassword } from '../../../shared/auth/passwordHashing.ts';
 
 const PASSWORD = 'Pässwörd 1!';
 /** The lowest cost of bcrypt, which keeps tests fast. */

@@ -10,7 +10,7 @@ import * as errors from '../../../shared/errors/errors.ts';
 import * as http from '../../../shared/errors/httpErrors.ts';
 import { isErrorFactory } from '../../../shared/errors/identityError.ts';
 import { hasParams, type IssueRow, issueText, templateText } from '../../../shared/errors/issueText.ts';
-import { manualSteps } from '../../../shared/errors/manualSteps.ts';
+import { manualSteps } from '../../../shared/errors/manualStepReasons.ts';
 import * as places from '../../../shared/errors/placeErrors.ts';
 import {
   instanceIssues,

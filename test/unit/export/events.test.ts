@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeByOrganisation } from '../../../functions/export/events.ts';
+import { mergeByOrganisation } from '../../../functions/export/exportEvents.ts';
 import { FileWriter } from '../../../functions/export/fileWriter.ts';
-import { compareBytes } from '../../../functions/export/selection.ts';
+import { compareBytes } from '../../../functions/export/selectedOrganisations.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { isList } from '../../../shared/organisation/section.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 
 const lists = sections.filter(isList).slice(0, 3);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { MAX_MANIFEST_BYTES } from '../../../shared/exportFile/manifest.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/allSections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { splitKept } from '../../../shared/organisation/additionalFields.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
 

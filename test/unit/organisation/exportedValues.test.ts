@@ -2,9 +2,9 @@ import { type DescField, getOption, hasOption } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
 import { describe, expect, it } from 'vitest';
 import { readFileRecord } from '../../../shared/exportFile/fileRecord.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { person } from '../../support/fixtures/organisations.ts';
 import { type FieldPlace, fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { findSection } from '../../../shared/organisation/allSections.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { findSection } from '../../../shared/organisation/sections.ts';
 
 /** Returns the issues of a record that cannot be read. */
 function issuesOf(name: string, value: object): readonly string[] {

@@ -1,8 +1,8 @@
 import { ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { byteLimit, lengthIssue, needsLimit } from '../../../shared/organisation/lengthLimits.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { type FieldPlace, fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
 

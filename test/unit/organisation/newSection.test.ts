@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { closables } from '../../../cli/zitadel/import/closable.ts';
 import { recordKinds } from '../../../cli/zitadel/recordKinds.ts';
+import { recordSection, sections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { activated } from '../../../shared/organisation/sections/states.ts';
-import { recordSection, sections } from '../../../shared/organisation/sections.ts';
+import { activated } from '../../../shared/organisation/sections/sectionStates.ts';
 import { statesOf } from '../../../shared/organisation/states.ts';
 
 type Kinds = typeof recordKinds;

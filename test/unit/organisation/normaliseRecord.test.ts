@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { warn } from '../../../shared/errors/warnings.ts';
+import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 const named = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword } from '../../../shared/auth/password.ts';
+import { hashPassword } from '../../../shared/auth/passwordHashing.ts';
 import {
   describeVerifiers,
   hashVerification,

@@ -6,7 +6,7 @@ import {
   isTotpSeed,
   parseComplexity,
   passwordIssue,
-} from '../../../shared/organisation/passwords.ts';
+} from '../../../shared/organisation/passwordRules.ts';
 
 describe('the complexity of a password', () => {
   it.each([

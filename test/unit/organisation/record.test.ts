@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { canonicalise, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { inWrittenOrder } from '../../../shared/organisation/recordBody.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
+import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { fillForExport } from '../../../shared/organisation/fillForExport.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 it('a record has its defaults and its id in canonical form, and each field in its place', () => {

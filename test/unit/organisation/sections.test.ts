@@ -1,8 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema, ImportDataSuccessOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
+import { organisationSection, recordSections, sections } from '../../../shared/organisation/allSections.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { collections } from '../../../shared/store/store.ts';
 
 const fieldOf = (name: string) => DataOrgSchema.fields.find(({ jsonName }) => jsonName === name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
-import { recordSection } from '../../../shared/organisation/sections.ts';
 import { nothingStated, withStated } from '../../../shared/organisation/statedContent.ts';
 
 const project = { projectId: 'p', project: { name: 'P' } };

@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import { sections } from '../../../shared/organisation/allSections.ts';
 import { decodeMessage, InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import { usualMessage } from '../../../shared/organisation/usualMessage.ts';
 import { randomOf, seed } from '../../faults/support/random.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import { emailRuleReason } from '../../../shared/organisation/rules.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
 import { isEmailAddress, languageTag, trimSpace } from '../../../shared/organisation/valueRules.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { repetitions } from '../../support/repetitions.ts';

@@ -3,10 +3,10 @@ import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDif
 import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
 import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
 import { contains, describeReleases, overlap, possibleReleases } from '../../../shared/organisation/zitadelReleases.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';

@@ -1,4 +1,4 @@
-import { createMember } from '../../../../shared/accounts/members.ts';
+import { createMember } from '../../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../../shared/accounts/personalAccessTokens.ts';
 import { DAY_MS } from '../../../../shared/clock.ts';
 import type { Store, Write } from '../../../../shared/store/store.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { undisposed } from '../../../../cli/exports/fileContent.ts';
+import type { Server } from '../../../../cli/places/calledServer.ts';
 import { openServer } from '../../../../cli/places/instancePlace.ts';
-import type { Server } from '../../../../cli/places/server.ts';
 import { defaultExportOptions } from '../../../../functions/export/contract.ts';
 import { importRequest } from '../../../../functions/import/contract.ts';
 import { collect, inPieces } from '../../../support/fixtures/bytes.ts';

@@ -3,9 +3,9 @@ import { explainZitadels } from '../../../../cli/comparison/compareSides.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
 import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
+import { findSection } from '../../../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
-import { findSection } from '../../../../shared/organisation/sections.ts';
 
 const withoutImport = { side: 'second', domains: ['id.example.com'] } as const;
 const zitadel = { ...withoutImport, losses: new FileLosses() } as const;

@@ -7,7 +7,7 @@ import { exitCodes } from '../../../../cli/terminal/command.ts';
 import { configVariables } from '../../../../shared/config.ts';
 import { codes } from '../../../../shared/errors/identityError.ts';
 import { limitDefinitions } from '../../../../shared/limits.ts';
-import { organisationSection, sections } from '../../../../shared/organisation/sections.ts';
+import { organisationSection, sections } from '../../../../shared/organisation/allSections.ts';
 import { generatedDocuments } from '../../../../tools/docs/generatedDocuments.ts';
 import { errorNames } from '../../../fixtures/errorNames.ts';
 

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ImportLedger, type LedgerRecord } from '../../../../../cli/zitadel/import/ledger.ts';
 import { TemporaryDatabase } from '../../../../../shared/collections/temporaryDatabase.ts';
 import { because, zitadelIssue } from '../../../../../shared/errors/recordIssues.ts';
+import { recordSection } from '../../../../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, readRecord } from '../../../../../shared/organisation/record.ts';
-import { taken } from '../../../../../shared/organisation/sections/references.ts';
-import { recordSection } from '../../../../../shared/organisation/sections.ts';
+import { taken } from '../../../../../shared/organisation/sections/sharedReferences.ts';
 
 const { signal } = new AbortController();
 

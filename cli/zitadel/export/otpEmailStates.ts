@@ -3,7 +3,7 @@
 import { tokenForbidden } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { peopleWithFactor } from '../factors.ts';
+import { peopleWithFactor } from '../factorEvents.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 

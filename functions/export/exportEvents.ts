@@ -2,7 +2,7 @@
 
 import type { Section } from '../../shared/organisation/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
-import { compareBytes } from './selection.ts';
+import { compareBytes } from './selectedOrganisations.ts';
 
 type Documents = readonly StoredDocument[];
 

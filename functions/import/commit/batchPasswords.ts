@@ -1,4 +1,4 @@
-import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
+import { hashPassword, verifyPassword } from '../../../shared/auth/passwordHashing.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 

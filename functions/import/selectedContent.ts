@@ -2,8 +2,8 @@
 
 import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
+import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { ImportSettings } from './context.ts';
 import type { ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';

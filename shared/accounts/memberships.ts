@@ -19,7 +19,7 @@ import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { traceMemberRemoval } from './memberRemovals.ts';
-import { holdOrganisation, holdUser, requireUser } from './users.ts';
+import { holdOrganisation, holdUser, requireUser } from './userAccounts.ts';
 
 /** A user's membership on the instance or in an organisation. */
 export interface Membership {

@@ -1,7 +1,7 @@
 // The second factors of people, which the events of a ZITADEL show.
 
-import { readEvents } from './events.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
+import { readEvents } from './zitadelEvents.ts';
 
 /** The types of the events that add a factor, and that remove it. */
 interface FactorEvents {

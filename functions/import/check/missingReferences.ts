@@ -7,7 +7,7 @@ import { type PlannedReference, planRecord, referenceField } from '../../../shar
 import type { KeyedIssue, RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
-import { hasStoredContent } from '../decide/comparison.ts';
+import { hasStoredContent } from '../decide/storedEquality.ts';
 import type { Completed } from './completeRecords.ts';
 
 /** A record with its references. */

@@ -3,12 +3,12 @@
 import { randomInt } from 'node:crypto';
 import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';
+import { isInRemoval, organisationSection } from '../organisation/allSections.ts';
 import { InvalidRecordError } from '../organisation/message.ts';
 import { newRecord } from '../organisation/newRecord.ts';
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { isInRemoval, organisationSection } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 
