@@ -93,8 +93,8 @@ describe('identity compare', () => {
     expect(await identityResult(compare)).toMatchObject({
       code: 3,
       differences: [
-        { id: 'ada', fields: [{ path: 'otpEmail', first: false, second: true }] },
         { section: 'loginPolicy', fields: [{ path: 'idps[0].ownerType', second: 'IDP_OWNER_TYPE_ORG' }] },
+        { id: 'ada', fields: [{ path: 'otpEmail', first: false, second: true }] },
       ],
     });
     const reported = await identityResult(['import', other, '--to', database]);
