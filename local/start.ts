@@ -9,6 +9,8 @@ import { startStorage } from './storage/storageServer.ts';
 const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
+/** The process that started this one: npm's shell. Read first, because it can end at any moment. */
+const shell = process.ppid;
 /** How often to check whether npm's shell still runs. */
 const PARENT_INTERVAL_MS = 250;
 
@@ -90,7 +92,6 @@ function withRelativePaths(addresses: Addresses): Addresses {
 
 /** Resolves at a signal, or when npm's shell has ended: npm passes SIGTERM to it, and it does not pass the signal on. */
 function stopSignal(): Promise<void> {
-  const { ppid: shell } = process;
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
     if (process.env.npm_lifecycle_event === undefined) return;
