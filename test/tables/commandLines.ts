@@ -80,7 +80,8 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   [`user lock ${long}`]: `invalid USER_ID ${long}: ${ids}`,
   'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
     '--exclude-org names every organisation of --org: correct one of them',
-  'audit --since yesterday': `invalid --since yesterday: ${spans}`,
+  'audit --since yesterday':
+    'invalid --since yesterday: specify a duration such as 7d or 12h, or a date such as 2026-11-24 or 2026-11-24T08:00:00Z (UTC)',
   'serve --port 65536': `invalid --port 65536: ${ports}`,
   'serve --port http': `invalid --port http: ${ports}`,
   'serve --port -1': `invalid --port -1: ${ports}`,
