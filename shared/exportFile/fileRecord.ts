@@ -5,6 +5,7 @@ import { shortenedText } from '../errors/identityError.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
+import { fixedLimits } from '../limits.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts';
 import { type InvalidElement, type OrganisationRecord, readRecord } from '../organisation/record.ts';
@@ -95,7 +96,9 @@ function lenientLists({ lenientLists: names = [] }: Section, value: unknown): re
   if (!isJsonObject(value)) return [];
   return names.flatMap((name) => {
     const elements = valueInEitherSpelling(value, name);
-    return Array.isArray(elements) ? [{ name, elements, positions: [...elements.keys()] }] : [];
+    // A longer list is refused as a whole, so reading it again and again would only take time.
+    if (!Array.isArray(elements) || elements.length > fixedLimits.listElements) return [];
+    return [{ name, elements, positions: [...elements.keys()] }];
   });
 }
 
@@ -115,11 +118,11 @@ function removeElements(
     const problem = shortenedText(field === '' ? reason : `${field}: ${reason}`, MAX_REASON_CHARACTERS);
     invalid.push({ field: `${list.name}[${position}]`, problem });
   }
-  for (const [{ elements, positions }, indices] of removed)
-    for (const index of [...indices].toSorted((first, second) => second - first)) {
-      elements.splice(index, 1);
-      positions.splice(index, 1);
-    }
+  for (const [{ elements, positions }, indices] of removed) {
+    const isKept = (_: unknown, index: number) => !indices.has(index);
+    elements.splice(0, elements.length, ...elements.filter(isKept));
+    positions.splice(0, positions.length, ...positions.filter(isKept));
+  }
   return invalid;
 }
 
