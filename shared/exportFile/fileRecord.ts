@@ -50,7 +50,7 @@ export function readFileRecord(
     if (!(error instanceof InvalidRecordError)) throw error;
     const issue = invalidRecordIssue(error, item.path);
     return (
-      readWithoutInvalid(section, complete(JSON.parse(item.text)), orgId, error) ??
+      readWithoutInvalid(section, () => complete(JSON.parse(item.text)), orgId, error) ??
       readLeniently(() => read(JSON.parse(item.text), false), issue) ??
       unreadableRecord(section, item, orgId, issue)
     );
@@ -63,10 +63,12 @@ const MAX_READINGS = 20;
 /** Reads a record without the invalid elements of its lenient lists; returns undefined for one with other problems. */
 function readWithoutInvalid(
   section: Section,
-  value: unknown,
+  parse: () => unknown,
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
+  if (!hasOnlyInvalidElements(section, first)) return undefined;
+  const value = parse();
   const lists = lenientLists(section, value);
   const leftOut: InvalidElement[] = [];
   let error: InvalidRecordError = first;
@@ -82,6 +84,12 @@ function readWithoutInvalid(
     }
   }
   return undefined;
+}
+
+/** Whether all issues are about elements of lenient lists, which have no more elements than a list may have. */
+function hasOnlyInvalidElements({ lenientLists: names = [] }: Section, { issues }: InvalidRecordError): boolean {
+  if (issues.length > names.length * fixedLimits.listElements) return false;
+  return issues.every(({ path }) => names.some((name) => path.startsWith(`${name}[`)));
 }
 
 /** A list whose invalid elements are left out. */
