@@ -46,8 +46,8 @@ function position(release: ZitadelRelease | undefined, byDefault: number): numbe
 
 /** Describes a range, such as `from June 2026 on`; the text for all releases is empty. */
 export function describeReleases({ since, until }: ReleaseRange): string {
-  if (since !== undefined) return `from ${releaseName(since)} on`;
-  return until === undefined ? '' : `up to ${releaseName(until)}`;
+  if (since === undefined) return until === undefined ? '' : `up to ${releaseName(until)}`;
+  return until === undefined ? `from ${releaseName(since)} on` : `from ${releaseName(since)} to ${releaseName(until)}`;
 }
 
 function releaseName(release: ZitadelRelease): string {

@@ -132,6 +132,7 @@ describe('ranges of releases', () => {
   it('are described as texts name them', () => {
     expect(describeReleases({})).toBe('');
     expect(describeReleases({ since: 'July 2026' })).toBe('from July 2026 on');
+    expect(describeReleases({ since: '4', until: 'June 2026' })).toBe('from release 4 to June 2026');
     expect(describeReleases({ until: '3' })).toBe('up to release 3');
   });
 });
