@@ -83,7 +83,7 @@ async function attempt(
     const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
     const [excluding] = state.live;
     if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
-      return excluding;
+      return describe(excluding);
     const lease = isEntered === true && state.lease !== undefined ? state.lease : nextLease(state, request, holder);
     isSent = true;
     if (isEntered !== true) await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
@@ -107,6 +107,11 @@ async function readFence(connection: FirestoreConnection, { epoch }: Lease): Pro
   if (documents.some((copy) => copy?.digest !== epoch))
     throw new WriteConflictError('another process has taken the lease over');
   return { epoch, versions: versions.filter((version) => version !== undefined) };
+}
+
+/** Describes a holder to those who wait for it, without its id. */
+function describe({ operation, caller, since }: Holder): LockHolder {
+  return { operation, caller, since };
 }
 
 /** The lease, and which of its holders have renewed it in time. */

@@ -103,7 +103,7 @@ function writeHolder(database: DatabaseSync, { operation, caller, since }: LockH
   database.exec(lockStatements.shared);
 }
 
-/** Describes a holder that has just taken the lock, and has not described itself yet. */
+/** Describes a holder whose description cannot be read yet. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }
@@ -130,9 +130,23 @@ function readHolder(file: string): LockHolder | undefined {
   } catch (error) {
     if (isDamaged(error)) return undefined;
     if (!isBusy(error)) throw error;
-    return holderSchema.parse(database?.prepare('SELECT operation, caller, since FROM holder').get());
+    return database && describeLocked(database);
   } finally {
     database?.close();
+  }
+}
+
+/** The milliseconds for which others that look at a holder's file at the same time can keep it locked. */
+const LOOK_MS = 100;
+
+/** Reads the description in a file that a process keeps locked: its holder, or for a moment another that looks at it. */
+function describeLocked(database: DatabaseSync): LockHolder {
+  try {
+    database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);
+    return holderSchema.parse(database.prepare('SELECT operation, caller, since FROM holder').get());
+  } catch (error) {
+    if (isBusy(error)) return unknownHolder();
+    throw error;
   }
 }
 

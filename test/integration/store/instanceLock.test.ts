@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
@@ -57,6 +59,16 @@ function take({ lock }: Store, mode: LockMode, operation = 'org delete'): Waitin
   return { held, waits: promise, end: (reason) => controller.abort(reason) };
 }
 
+/** Looks at a holder as another process does, but for long: it keeps others from the file while it waits for the holder. */
+const LOOK = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { DatabaseSync } = require('node:sqlite');
+  const database = new DatabaseSync(workerData);
+  database.exec('PRAGMA busy_timeout = 5000');
+  parentPort.postMessage('looking');
+  database.exec('BEGIN EXCLUSIVE');
+`;
+
 const theHolder = {
   operation: 'import',
   caller: 'holder',
@@ -81,7 +93,7 @@ describeStores('the lock of an instance', (kind) => {
     const store = await openTestStore(kind, location);
     await startHolder(location, theirs);
     const { held, waits, end } = take(store, own);
-    expect(await waits).toMatchObject(theHolder);
+    expect(await waits).toEqual(theHolder);
     const { since } = await waits;
     end(deadlineExceeded());
     await expect(held).rejects.toMatchObject({
@@ -147,6 +159,21 @@ describeStores('the lock of an instance', (kind) => {
       expect(await waits).toMatchObject({ operation: 'export', caller: 'waiting' });
       expect(await holderFiles(location)).toEqual([own]);
       await living[Symbol.asyncDispose]();
+      await using _held = await held;
+    });
+
+    it('is waited for while another process looks at the same holder', async () => {
+      const location = await kind.newLocation();
+      const store = await openTestStore(kind, location);
+      const holding = await take(store, 'shared', 'export').held;
+      const [own = ''] = await holderFiles(location);
+      const look = new Worker(LOOK, { eval: true, workerData: join(location.directory ?? '', 'lock', own) });
+      onTestFinished(async () => void (await look.terminate()));
+      await once(look, 'message');
+      const { held, waits } = take(store, 'alone');
+      expect(await waits).toMatchObject({ caller: expect.any(String) });
+      await look.terminate();
+      await holding[Symbol.asyncDispose]();
       await using _held = await held;
     });
 
