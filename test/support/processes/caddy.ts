@@ -25,7 +25,8 @@ export interface Caddy {
  * @param directory for its authority; the caller removes it
  */
 export async function startCaddy(serviceUrl: string, directory: string): Promise<Caddy> {
-  const [port, httpPort] = [await freePort(), await freePort()];
+  // At once, so that the system assigns two ports.
+  const [port, httpPort] = await Promise.all([freePort(), freePort()]);
   const shipped = await readFile(join(root, 'hosting/Caddyfile'), 'utf8');
   const added = ['admin off', 'skip_install_trust', `http_port ${httpPort}`];
   const file = join(directory, 'Caddyfile');
