@@ -1,7 +1,7 @@
 // The commands on organisations.
 
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
-import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, usageError } from '../terminal/command.ts';
+import { defineInstanceCommand, flag, oneOrMore, toList, usageError } from '../terminal/command.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
 import { askConfirmation } from '../terminal/questions.ts';
 import { section } from '../terminal/terminal.ts';
@@ -55,8 +55,8 @@ export const orgDeleteCommand = defineInstanceCommand({
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
-    const records = await interruptible(signal, interruption, () =>
-      runAlone('org delete', call, (locked) => removeOrganisations(locked, orgIds, signal)),
+    const records = await runAlone({ name: 'org delete', interruption }, call, (locked) =>
+      removeOrganisations(locked, orgIds, signal),
     );
     return {
       json: { organisations, deleted: true, records },

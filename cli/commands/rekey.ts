@@ -1,4 +1,4 @@
-import { defineInstanceCommand, interruptible } from '../terminal/command.ts';
+import { defineInstanceCommand } from '../terminal/command.ts';
 import { keyCopyText } from '../terminal/keyCopyText.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { runAlone } from './runAlone.ts';
@@ -19,21 +19,22 @@ export const rekeyCommand = defineInstanceCommand({
     requireMasterKey(location);
     const onStep = (name: string) => void stderr.write(`${name}\n`);
     const fenceMs = keyFenceMs(location);
-    return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
-      const keyring = openKeyring(location);
-      const rekeyed = await runAlone('rekey', call, (store) => rekey(store, keyring, { signal, onStep, fenceMs }));
-      const { keyId, documents, earlierKeys } = rekeyed;
-      return {
-        json: rekeyed,
-        text: [
-          `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`,
-          ...(keyring.file === undefined ? [] : [keyCopyText(keyring.file)]),
-          ...earlierKeys.map(
-            ({ id, file }) =>
-              `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as them`,
-          ),
-        ],
-      };
-    });
+    const keyring = openKeyring(location);
+    const interruption = 'interrupted: repeat the command, which encrypts the rest';
+    const rekeyed = await runAlone({ name: 'rekey', interruption }, call, (store) =>
+      rekey(store, keyring, { signal, onStep, fenceMs }),
+    );
+    const { keyId, documents, earlierKeys } = rekeyed;
+    return {
+      json: rekeyed,
+      text: [
+        `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`,
+        ...(keyring.file === undefined ? [] : [keyCopyText(keyring.file)]),
+        ...earlierKeys.map(
+          ({ id, file }) =>
+            `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as them`,
+        ),
+      ],
+    };
   },
 });

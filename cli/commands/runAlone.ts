@@ -5,6 +5,7 @@ import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { withLock } from '../../shared/store/lock/fence.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { InterruptedError, NOTHING_CHANGED } from '../terminal/command.ts';
 import { waitText } from '../terminal/progress.ts';
 
 /** A call of a command. */
@@ -14,12 +15,30 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/** Does a command's work while no import and no other such command writes. Prints which operation it waits for. */
-export function runAlone<Result>(
-  operation: string,
+/** An operation that runs alone, and the message of its interruption. */
+interface Operation {
+  readonly name: string;
+  readonly interruption: string;
+}
+
+/**
+ * Does a command's work while no import and no other such command writes. Prints which operation it waits for.
+ * @throws InterruptedError for any error after the call's signal has aborted; while the command waits, nothing is changed
+ */
+export async function runAlone<Result>(
+  { name, interruption }: Operation,
   { store, signal, stderr }: Call,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
+  let hasBegun = false;
   const onWait = (holder: LockHolder) => void stderr.write(`${waitText(holder)}\n`);
-  return withLock(store, { mode: 'alone', operation, caller: systemAccount(), signal, onWait }, work);
+  const request = { mode: 'alone', operation: name, caller: systemAccount(), signal, onWait } as const;
+  try {
+    return await withLock(store, request, (locked) => {
+      hasBegun = true;
+      return work(locked);
+    });
+  } catch (error) {
+    throw signal.aborted ? new InterruptedError(hasBegun ? interruption : NOTHING_CHANGED) : error;
+  }
 }

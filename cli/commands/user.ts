@@ -1,6 +1,6 @@
 // The commands on users and service users.
 
-import { defineInstanceCommand, flag, interruptible, optional, required, toList } from '../terminal/command.ts';
+import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
 import { runAlone } from './runAlone.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');
@@ -85,8 +85,9 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
       signal,
     } = call;
     const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
-    await interruptible(signal, 'interrupted: the service user may be deleted in part; repeat the command', () =>
-      runAlone('service-user delete', call, (store) => deleteServiceUser(store, userId, { force, signal })),
+    const interruption = 'interrupted: the service user may be deleted in part; repeat the command';
+    await runAlone({ name: 'service-user delete', interruption }, call, (store) =>
+      deleteServiceUser(store, userId, { force, signal }),
     );
     return { json: { userId }, text: `service user ${userId} is deleted` };
   },

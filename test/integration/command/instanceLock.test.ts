@@ -90,6 +90,7 @@ describe('a command', () => {
     const call = [...name.split(' '), ...args, '--data', directory];
     const { code, stderr } = await identity(call, { signal: end.signal, onStdout, onStderr });
     expect([waits, code], stderr).toEqual(waits ? [true, 130] : [false, 0]);
+    if (waits) expect(stderr).toMatch(/\nidentity: interrupted: nothing was changed; repeat the command\n$/);
     expect(waits).toBe((await listedCommands('alone')).includes(name));
     expect((await listedCommands('none')).includes(name)).toBe(!waits && changing.includes(name));
   });
