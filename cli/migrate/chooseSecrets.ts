@@ -21,6 +21,11 @@ export function requireSecrets(call: MigrationCall): void {
     throw usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
+/** Whether the call, or its user, selects the secrets to move; otherwise the source does, which is a file. */
+export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
+  return given !== undefined || !isFilePlace(from);
+}
+
 /** The answers to the question about secrets. `--with` allows all combinations. */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],

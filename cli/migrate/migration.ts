@@ -19,7 +19,7 @@ import { InterruptedError, isUsageError, type Output, usageError } from '../term
 import { describeError } from '../terminal/describeError.ts';
 import { askConfirmation, canAsk } from '../terminal/questions.ts';
 import { commandLine, layOut, layoutOf, printableJson, section } from '../terminal/terminal.ts';
-import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
+import { chooseSecrets, requireSecrets, selectsSecrets } from './chooseSecrets.ts';
 import { importExport, stageExport } from './exportStage.ts';
 import { isEmptyPlan, planBlocks, resultBlocks } from './migrationBlocks.ts';
 import type { MigrationCall } from './migrationOptions.ts';
@@ -125,7 +125,7 @@ async function requireUnchanged(
   { shown }: MadePlan,
   expected: string,
 ): Promise<void> {
-  const changed = await changedParts(expected, shown);
+  const changed = await changedParts(expected, shown, selectsSecrets(call) ? 'call' : 'file');
   if (changed.length === 0) return;
   const next = callCommand(call, settings, { expect: false, yes: false, 'dry-run': true });
   throw planChanged({ changed: changed.map((part) => `the ${part}`).join(' and '), next });

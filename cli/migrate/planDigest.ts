@@ -15,12 +15,13 @@ export interface ShownState {
 
 type Part = keyof ShownState;
 
-/** The parts of a digest, each with the parts whose change may change it: a file's content selects secrets by default. */
-const causes: Readonly<Record<Part, readonly Part[]>> = {
-  source: [],
-  target: [],
-  options: ['source'],
-  plan: ['source', 'target', 'options'],
+/**
+ * The parts of a digest, each with the parts whose change may change it. The options select what is read from both sides,
+ * except that a file selects the secrets if the call does not.
+ */
+const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
+  call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },
+  file: { source: [], target: [], options: ['source'], plan: ['source', 'target', 'options'] },
 };
 const parts = ['source', 'target', 'options', 'plan'] as const satisfies readonly Part[];
 
@@ -44,14 +45,21 @@ export async function planDigest(
   return [salt, ...digests].join('');
 }
 
-/** Returns the parts that are not those of an earlier digest, except those that may follow from another. */
-export async function changedParts(expected: string, shown: ShownState): Promise<readonly string[]> {
+/**
+ * Returns the parts that are not those of an earlier digest, except those that may follow from another.
+ * @param secretsFrom what selects the secrets: the call, or the file that is the source
+ */
+export async function changedParts(
+  expected: string,
+  shown: ShownState,
+  secretsFrom: keyof typeof causes,
+): Promise<readonly string[]> {
   const found = await planDigest(shown, expected.slice(0, SALT_DIGITS));
   const changed = parts.filter((_, index) => {
     const start = SALT_DIGITS + index * DIGITS;
     return expected.slice(start, start + DIGITS) !== found.slice(start, start + DIGITS);
   });
-  return changed.filter((part) => !changed.some((other) => causes[part].includes(other)));
+  return changed.filter((part) => !changed.some((other) => causes[secretsFrom][part].includes(other)));
 }
 
 const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);

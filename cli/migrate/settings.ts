@@ -34,6 +34,8 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
   requireOther(from, to);
+  if (call.options.report !== undefined && isFilePlace(to) && resolve(to) === resolve(call.options.report))
+    throw usageError(`--to and --report are the same file, ${to}: specify another report`);
   if (isFilePlace(from) && orgIds.length + excludedOrgIds.length > 0)
     throw usageError(
       `${from} is imported as it is, with all its organisations: select some when you export it, or use identity import with --org`,

@@ -142,3 +142,12 @@ describe('a migration of a file', () => {
     expect(after.stderr).toContain('does not have acme');
   });
 });
+
+it('a migration into a file does not write its report over that file', async () => {
+  const [from, to] = [await exportFileWith(withPassword('a')), join(await testDirectory(), 'out.json')];
+  const { code, stderr } = await identity(['migrate', '--from', from, '--to', to, '--yes', '--report', to]);
+  expect({ code, stderr }).toEqual({
+    code: 64,
+    stderr: `identity: --to and --report are the same file, ${to}: specify another report\n`,
+  });
+});

@@ -12,21 +12,28 @@ const shown = {
 describe('the digest of a dry run', () => {
   it('lists what has changed: the plan only if nothing else has', async () => {
     const digest = await planDigest(shown);
-    expect(await changedParts(digest, shown)).toEqual([]);
+    const changed = (changes: Partial<typeof shown>) => changedParts(digest, { ...shown, ...changes }, 'call');
+    expect(await changed({})).toEqual([]);
     const plan = { organisations: [] };
-    expect(await changedParts(digest, { ...shown, source: 'sha256:3', plan })).toEqual(['source']);
-    expect(await changedParts(digest, { ...shown, target: 'sha256:3' })).toEqual(['target']);
-    expect(await changedParts(digest, { ...shown, source: '3', target: '3', plan })).toEqual(['source', 'target']);
-    expect(await changedParts(digest, { ...shown, options: {}, plan })).toEqual(['options']);
-    expect(await changedParts(digest, { ...shown, target: '3', options: {} })).toEqual(['target', 'options']);
-    expect(await changedParts(digest, { ...shown, source: '3', options: {} })).toEqual(['source']);
-    expect(await changedParts(digest, { ...shown, plan })).toEqual(['plan']);
+    expect(await changed({ source: 'sha256:3', plan })).toEqual(['source']);
+    expect(await changed({ target: 'sha256:3' })).toEqual(['target']);
+    expect(await changed({ source: '3', target: '3', plan })).toEqual(['source', 'target']);
+    expect(await changed({ options: { onConflict: 'skip' }, plan })).toEqual(['options']);
+    expect(await changed({ plan })).toEqual(['plan']);
+  });
+
+  it('lists the options alone if they select other records, and a file alone if it selects other secrets', async () => {
+    const digest = await planDigest(shown);
+    const changes = { ...shown, source: '3', options: { onConflict: 'skip' } };
+    expect(await changedParts(digest, changes, 'call')).toEqual(['options']);
+    expect(await changedParts(digest, changes, 'file')).toEqual(['source']);
   });
 
   it('does not depend on the order in which places return lists and fields', async () => {
     const digest = await planDigest({ ...shown, plan: { x: [{ a: 1, b: 2 }, { a: 3 }], y: 1 } });
-    expect(await changedParts(digest, { ...shown, plan: { y: 1, x: [{ a: 3 }, { b: 2, a: 1 }] } })).toEqual([]);
-    expect(await changedParts(digest, { ...shown, plan: { y: 1, x: [{ a: 3 }, { b: 3, a: 1 }] } })).toEqual(['plan']);
+    const changed = (plan: object) => changedParts(digest, { ...shown, plan }, 'call');
+    expect(await changed({ y: 1, x: [{ a: 3 }, { b: 2, a: 1 }] })).toEqual([]);
+    expect(await changed({ y: 1, x: [{ a: 3 }, { b: 3, a: 1 }] })).toEqual(['plan']);
   });
 
   it('is salted, so that no table of hashes has it', async () => {
