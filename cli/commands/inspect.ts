@@ -1,5 +1,5 @@
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import type { CertainIssues } from '../exports/emptyInstance.ts';
+import type { CertainIssues } from '../exports/certainIssues.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { FileUser, PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
@@ -34,7 +34,7 @@ export const inspectCommand = defineCommand({
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptionsOf(call), onUnexported };
     const output = progressOutput(call);
-    const { findCertainIssues, noIssues } = await import('../exports/emptyInstance.ts');
+    const { findCertainIssues, noIssues } = await import('../exports/certainIssues.ts');
     let issues = noIssues;
     const use: FileUser = async (file, inspection) => {
       issues = await findCertainIssues(file, inspection, options, output, call.signal);

@@ -20,7 +20,7 @@ export interface PlaceInspection extends Inspection {
   readonly request: ExportedRequest;
   /** The content that every export of the place omits. */
   readonly losses: readonly string[];
-  /** The states that a ZITADEL did not return: a warning for each organisation. */
+  /** The states that ZITADEL did not return: a warning for each organisation. */
   readonly notices: readonly RecordWarning[];
 }
 

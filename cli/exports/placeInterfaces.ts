@@ -14,14 +14,14 @@ import type { ProgressOutput } from '../terminal/progress.ts';
 import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
 
-/** A loss in a ZITADEL that a call may accept. */
+/** A loss in ZITADEL that a call may accept. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
 /** The options of a call of a place that are not part of a request. */
 interface CallOptions {
   /** In milliseconds; the limit of the place by default. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in a ZITADEL that are no errors. */
+  /** The losses in ZITADEL that the call accepts, so that they are no errors. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
   /** The requested secrets. Those that the file lacks do not exist in the source. */
   readonly asked?: SecretSelection | undefined;

@@ -75,7 +75,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   };
 }
 
-/** Prepares the import into a ZITADEL, which needs the records of the export. */
+/** Prepares the import into ZITADEL, which needs the records of the export. */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   const options = targetOptions(run.settings, false);

@@ -40,7 +40,7 @@ export async function listManualSteps(
 
 /** The organisations that moved, by what this run saw of their creation. */
 interface SeenOrganisations {
-  /** Those that the import listed as created, which are the first ones of many. */
+  /** The organisations that the import listed as created: at most the first 10,000. */
   readonly created: readonly string[];
   /** The number of those that it created. */
   readonly createdCount: number;

@@ -25,7 +25,7 @@ export interface StagedExport {
   readonly facts: FileFacts;
   /** Its organisations with their sizes. */
   readonly listed: readonly CountedOrganisation[];
-  /** The records that a ZITADEL cannot take. */
+  /** The records that ZITADEL cannot import. */
   readonly losses: FileLosses;
   /** The size of its JSON. */
   readonly bytes: number;
@@ -65,7 +65,7 @@ export class MigrationRun implements AsyncDisposable {
   private readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
-  /** The import into a ZITADEL, once it is prepared. */
+  /** The import into ZITADEL, once it is prepared. */
   prepared: PreparedImport | undefined;
   /** How far it came: whether the target may have written records. */
   step: 'planning' | 'importing' | 'imported' = 'planning';

@@ -8,7 +8,7 @@ import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
-import { findCertainIssues } from '../exports/emptyInstance.ts';
+import { findCertainIssues } from '../exports/certainIssues.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
 import type { FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';

@@ -87,7 +87,7 @@ export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
 
-/** Returns the file with the token of one of two places. */
+/** Returns the token file that the call gives for the source or the target. */
 export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | undefined {
   return files[`${side}-token-file`] ?? files['token-file'];
 }

@@ -31,7 +31,7 @@ function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
 
-/** The losses in a ZITADEL that a call may accept: states that it does not return, and password hashes that it may refuse. */
+/** The losses in ZITADEL that a call may accept: states that it does not return, and password hashes that it may refuse. */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
 /** The choices of secrets to move. */

@@ -66,8 +66,8 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of the records that a ZITADEL does not have. After a dry run, the import reads neither the file nor the ZITADEL's
- * records again.
+ * An import of the records that the target does not have. After a dry run, the import reads neither the file nor the
+ * target's records again.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;

@@ -1,4 +1,4 @@
-// An import into an empty instance, which finds what no instance imports.
+// The issues that every import of a file reports, found by a trial in an empty instance.
 
 import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
