@@ -135,11 +135,12 @@ export class ComparedSides {
   }
 }
 
+const sideTable = (side: Side) => `
+  CREATE TABLE ${side} (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
+    isRepeat INTEGER) STRICT;`;
 const TABLES = `
-  CREATE TABLE first (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
-    isRepeat INTEGER) STRICT;
-  CREATE TABLE second (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
-    isRepeat INTEGER) STRICT;
+  ${sideTable('first')}
+  ${sideTable('second')}
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
   CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 
@@ -228,7 +229,7 @@ export class RunDatabase implements Disposable {
   }
 
   /**
-   * Compares a record of both sides without its secrets and factors, which an import into a ZITADEL never changes.
+   * Compares a record of both sides without its secrets and factors, which an import into ZITADEL never changes.
    * @returns undefined if the second side does not have the record
    */
   find(key: Uint8Array): SharedRecord | undefined {
