@@ -6,7 +6,8 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
-import type { ExportFile, ImportSettled, PlaceExportOptions } from './placeInterfaces.ts';
+import type { ComparedRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
+import { meterOfRecords } from './trackTransfer.ts';
 
 /** What every import of a file reports, whatever the target has. */
 export interface CertainIssues {
@@ -43,7 +44,7 @@ export async function findCertainIssues(
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<CertainIssues> {
-  let checked = (): Pick<ImportSettled, 'records' | 'total'> => ({ records: 0, total: 0 });
+  let checked = (): ComparedRecords => ({ records: 0, total: 0 });
   const settings: Parameters<typeof importIntoEmpty>[1] = {
     loginNamesByDomain: manifest?.userLoginMustBeDomain === true,
     orgIds,
@@ -52,10 +53,7 @@ export async function findCertainIssues(
       checked = () => ({ records: total(totals()), total: total(progress().total) });
     },
   };
-  const meter = {
-    records: () => checked().records,
-    fraction: () => (checked().total === 0 ? undefined : checked().records / checked().total),
-  };
+  const meter = meterOfRecords(() => checked());
   const { errors = [], summary } = await trackPhase(output, 'checking', meter, () =>
     importIntoEmpty({ open }, settings, signal),
   );

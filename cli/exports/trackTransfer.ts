@@ -56,26 +56,21 @@ export async function trackImport(
   const ended = Promise.race([started.promise, importing.then(() => undefined)]);
   const next = Promise.race([uploading.promise, ended]);
   const [first, compared] = await Promise.race([begun.promise, next.then(() => ['sending'] as const)]);
-  const given =
-    compared === undefined
-      ? meterOf(content, counter)
-      : { records: () => compared().records, fraction: () => shareOf(compared()) };
+  const given = compared === undefined ? meterOf(content, counter) : meterOfRecords(compared);
   const sent = await trackPhase(output, first, given, () => next);
   if (sent !== undefined) {
     const { bytes, total } = sent;
     await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
   }
-  const taken = {
-    records: () => settled().records,
-    unchanged: () => settled().unchanged,
-    fraction: () => shareOf(settled()),
-  };
+  const taken = { ...meterOfRecords(() => settled()), unchanged: () => settled().unchanged };
   const count = ({ summary }: ImportResponse) => countSettled(outcomeCounts(summary));
   return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
 }
 
-function shareOf({ records, total }: ComparedRecords): number | undefined {
-  return total === 0 ? undefined : records / total;
+/** Measures how many of a known number of records are done. */
+export function meterOfRecords(read: () => ComparedRecords): Meter {
+  const shareOf = ({ records, total }: ComparedRecords) => (total === 0 ? undefined : records / total);
+  return { records: () => read().records, fraction: () => shareOf(read()) };
 }
 
 /** Stores content in a place, and shows the number of records. */
