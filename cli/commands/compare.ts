@@ -38,6 +38,7 @@ export const compareCommand = defineCommand({
   run: (call) =>
     interruptible(call.signal, NOTHING_CHANGED, async () => {
       const { openPlaces } = await import('../open/openPlaces.ts');
+      const { requireEffects } = await import('../open/optionEffects.ts');
       const { requireRereadable } = await import('../places/parsePlace.ts');
       const { RunDatabase } = await import('../../shared/exportFile/runDatabase.ts');
       const { compareSides, explainZitadels } = await import('../comparison/compareSides.ts');
@@ -49,6 +50,7 @@ export const compareCommand = defineCommand({
       const options = exportOptionsOf(call);
       const described = [await describePlace(first, signal), await describePlace(second, signal)] as const;
       requireOtherInstance(...described);
+      await requireEffects(call.options, signal, ...described);
       const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
       const losses = new FileLosses();
       const explain = explainZitadels([firstFacts, secondFacts], losses);

@@ -41,6 +41,7 @@ export const exportCommand = defineCommand({
   ],
   run: async (call) => {
     const { openPlaces } = await import('../open/openPlaces.ts');
+    const { requireEffects } = await import('../open/optionEffects.ts');
     const {
       arguments: [from],
       options: given,
@@ -54,6 +55,7 @@ export const exportCommand = defineCommand({
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
+    await requireEffects(given, signal, { place: source }, { place: target });
     await target.requireFree?.(signal);
     return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => ({
       ...(await exportInto(target, source, options, progress, signal)),

@@ -51,6 +51,7 @@ export const importCommand = defineCommand({
   ],
   run: async (call) => {
     const { openPlaces } = await import('../open/openPlaces.ts');
+    const { requireEffects } = await import('../open/optionEffects.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
     const {
       arguments: [from],
@@ -61,6 +62,7 @@ export const importCommand = defineCommand({
     if (target.takes !== 'imports')
       throw usageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
+    await requireEffects(given, signal, { place: source }, { place: target });
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;
     const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };

@@ -26,9 +26,13 @@ export const inspectCommand = defineCommand({
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
     const { openOnlyPlace } = await import('../open/openPlaces.ts');
+    const { noEffect, requireEffects } = await import('../open/optionEffects.ts');
     const { FileFacts: Facts } = await import('../exports/fileFacts.ts');
     const { inspectPlace } = await import('../exports/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
+    if (place.takes === 'files' && call.options.with !== undefined)
+      throw noEffect('--with', 'a file is inspected with all its secrets');
+    await requireEffects(call.options, call.signal, { place });
     const facts = new Facts();
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);

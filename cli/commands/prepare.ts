@@ -1,29 +1,39 @@
 import { DAY_MS } from '../../shared/clock.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { databaseOption } from '../places/instanceLocation.ts';
-import { defineInstanceCommand, type Output, optional, repeatable, required, usageError } from '../terminal/command.ts';
+import {
+  defineInstanceCommand,
+  type Output,
+  optional,
+  repeatable,
+  required,
+  usageError,
+  type Values,
+} from '../terminal/command.ts';
 import { commandLine, section } from '../terminal/terminal.ts';
 import { createToken, tokenText } from './newToken.ts';
 
 const ONE_DAY = { text: '1d', milliseconds: DAY_MS };
+
+const prepareOptions = {
+  'token-file': required('FILE', 'the new file for the token'),
+  only: repeatable('OPERATIONS', 'permissions of the token: export for a source; by default export,import'),
+};
 
 export const migratePrepareCommand = defineInstanceCommand({
   name: 'migrate prepare',
   summary: 'create a service user and a token for a migration',
   details: 'The user has the role IAM_OWNER; the token is valid for a day.',
   isAudited: true,
-  arguments: [optional('PLACE', "a ZITADEL's address, to print the steps in its console")],
-  options: {
-    'token-file': required('FILE', 'the new file for the token'),
-    only: repeatable('OPERATIONS', 'permissions of the token: export for a source; by default export,import'),
-  },
+  arguments: [optional('PLACE', 'the address of ZITADEL, to print the steps in its console')],
+  options: prepareOptions,
   examples: [
     'migrate prepare --only export --token-file north.pat --data ./north',
     'migrate prepare --token-file south.pat --firestore my-project/south',
     'migrate prepare https://zitadel.example.com --token-file zitadel.pat',
   ],
   elsewhere: ({ arguments: [place], options }) =>
-    place === undefined ? undefined : () => consoleSteps(place, options['token-file']),
+    place === undefined ? undefined : () => consoleSteps(place, options),
   run: async ({ options, store, location, environment, now }) => {
     const { tokenLifetime } = await import('../terminal/configuration.ts');
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
@@ -50,10 +60,15 @@ export const migratePrepareCommand = defineInstanceCommand({
 });
 
 /**
- * Returns the steps in a ZITADEL's console, where the command does not have permissions yet.
+ * Returns the steps in the console of ZITADEL, where the command does not have permissions yet.
  * @throws IdentityError USAGE_INVALID for a place without an address
  */
-async function consoleSteps(place: string, file: string): Promise<Output> {
+async function consoleSteps(
+  place: string,
+  { 'token-file': file, only }: Values<typeof prepareOptions>,
+): Promise<Output> {
+  const { noEffect } = await import('../open/optionEffects.ts');
+  if (only.length > 0) throw noEffect('--only', 'the console of ZITADEL does not restrict tokens');
   const { parsePlace } = await import('../places/parsePlace.ts');
   const parsed = parsePlace(place);
   if (parsed.kind !== 'instance')
@@ -69,7 +84,7 @@ async function consoleSteps(place: string, file: string): Promise<Output> {
   return {
     json: { place: origin, steps, next },
     text: [
-      ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
+      ...section(`In the console of ${origin}, if it is ZITADEL`, steps),
       ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
       'At its end, the migration prints how to delete the user and its token.',
       'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',

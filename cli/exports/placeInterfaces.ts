@@ -45,15 +45,6 @@ export interface UnexportedOrganisation {
 /** The options of an import into an instance or a database. */
 export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
 
-/**
- * Requires that an import has no options for a ZITADEL.
- * @throws IdentityError USAGE_INVALID if it has
- */
-export function requireNoneForZitadel(options: AcceptedLosses): void {
-  if (accepts(options, 'refused-hashes'))
-    throw usageError('--accept refused-hashes applies only to a ZITADEL as the target');
-}
-
 /** The options of a call that state which losses it accepts. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
 

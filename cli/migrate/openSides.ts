@@ -1,15 +1,12 @@
 // The two sides of a migration: opening and describing them.
 
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
-import {
-  type DescribedPlace,
-  type Place,
-  requireNoneForZitadel,
-  requireOtherInstance,
-} from '../exports/placeInterfaces.ts';
+import { type DescribedPlace, type Place, requireOtherInstance } from '../exports/placeInterfaces.ts';
 import { openPlaces } from '../open/openPlaces.ts';
+import { requireEffects } from '../open/optionEffects.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../terminal/command.ts';
+import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 
@@ -29,13 +26,16 @@ export interface OpenSides {
  * Opens both sides of a migration, and reads their facts and the permissions of their tokens.
  * @throws IdentityError USAGE_INVALID if both are the same instance, or an option does not apply to the target
  */
-export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<OpenSides> {
+export async function openSides(call: MigrationCall, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
   return interruptible(call.signal, NOTHING_CHANGED, async () => {
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    if (target.kind !== 'zitadel') requireNoneForZitadel(settings);
+    // The limit also applies to reconnections to a bucket.
+    const isLimited = source.kind === 'object' || target.kind === 'object';
+    const { timeout, ...others } = call.options;
+    await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);
     return { source, target };
   });
 }

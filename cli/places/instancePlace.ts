@@ -14,16 +14,15 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { writtenObject } from '../../shared/wire/requestMessage.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
 import { listExportedOrganisations } from '../exports/listOrganisations.ts';
-import {
-  type DatabasePlace,
-  type ExportFile,
-  type ImportMeter,
-  type PlaceExportOptions,
-  type PlaceFacts,
-  type PlaceImportOptions,
-  type PlaceOperation,
-  type Recognised,
-  requireNoneForZitadel,
+import type {
+  DatabasePlace,
+  ExportFile,
+  ImportMeter,
+  PlaceExportOptions,
+  PlaceFacts,
+  PlaceImportOptions,
+  PlaceOperation,
+  Recognised,
 } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../http/httpClient.ts';
 import { counted } from '../terminal/numberTexts.ts';
@@ -184,7 +183,6 @@ interface InstanceImport {
 async function importIntoInstance(importing: InstanceImport, signal: AbortSignal): Promise<ImportResponse> {
   const { server, callLimits, content, options, meter } = importing;
   const { requestBytes, transfers } = callLimits;
-  requireNoneForZitadel(options);
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
   // A database reads the file without a transfer. Only the size of a file decides whether it is uploaded.

@@ -232,11 +232,11 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     for (const id of ids) expect(page).toContain(`<li>${id} (First Last), ${id}@customer.example`);
   });
 
-  it('is the only one that takes --accept refused-hashes', async () => {
+  it('is the only target that takes --accept refused-hashes', async () => {
     const to = join(await testDirectory(), 'copy.json');
     const from = await exportFileWith(organisation('acme', { humanUsers }));
     const call = ['migrate', '--dry-run', '--from', from, '--to', to, '--with', 'all', '--accept', 'refused-hashes'];
-    const problem = 'identity: --accept refused-hashes applies only to a ZITADEL as the target\n';
+    const problem = 'identity: --accept refused-hashes has no effect here: it is for imports into ZITADEL\n';
     expect(await identity(call)).toMatchObject({ code: 64, stderr: problem });
     const { database } = await servedPlace(sqlite);
     const imported = await identity(['import', from, '--to', database, '--accept', 'refused-hashes']);

@@ -1,0 +1,47 @@
+// Options that have an effect on some places only.
+
+import { type AcceptableLoss, type DescribedPlace, describePlace } from '../exports/placeInterfaces.ts';
+import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.ts';
+
+/** The options whose effect depends on the places of a call. */
+interface DependentOptions {
+  readonly timeout?: unknown;
+  readonly 'on-conflict'?: unknown;
+  readonly accept?: readonly AcceptableLoss[] | undefined;
+}
+
+/** A place of a call, with its facts if they are known. */
+type CalledPlace = Pick<DescribedPlace, 'place'> & Partial<DescribedPlace>;
+
+/** Creates the error for an option without effect. */
+export function noEffect(option: string, reason: string): Error {
+  return usageError(`${option} has no effect here: ${reason}`);
+}
+
+/**
+ * Requires that all options of a call have an effect on its places.
+ * @throws IdentityError USAGE_INVALID for an option without effect
+ */
+export async function requireEffects(
+  { timeout, accept = [], 'on-conflict': onConflict }: DependentOptions,
+  signal: AbortSignal,
+  source: CalledPlace,
+  target?: CalledPlace,
+): Promise<void> {
+  const isFile = ({ place }: CalledPlace) => place.takes === 'files';
+  if (timeout !== undefined && isFile(source) && (target === undefined || isFile(target)))
+    throw noEffect('--timeout', 'it limits calls of instances, databases and ZITADEL, not files');
+  if (onConflict !== undefined && target !== undefined && isFile(target))
+    throw noEffect('--on-conflict', 'the target is a new file, in which no records exist');
+  if (accept.length === 0) return;
+  const isZitadel = ({ place, facts }: CalledPlace) =>
+    interruptible(signal, NOTHING_CHANGED, async () => {
+      const known = facts ?? (await describePlace(place, signal)).facts;
+      return known?.service === 'zitadel';
+    });
+  const isInto = target !== undefined && (await isZitadel(target));
+  if (accept.includes('refused-hashes') && !isInto)
+    throw noEffect('--accept refused-hashes', 'it is for imports into ZITADEL');
+  if (accept.includes('unknown-states') && !isInto && !(await isZitadel(source)))
+    throw noEffect('--accept unknown-states', 'it is for exports of ZITADEL');
+}
