@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestUserConfig } from 'vitest/config';
 import { inMemory } from './test/support/processes/memorySetup.ts';
 import { areMany } from './test/support/repetitions.ts';
 import { NODE_COMPILE_CACHE } from './tools/program.ts';
 
 /** Projects with this setup share one emulator, one browser and one built command: the first of them prepares these. */
-export const globalSetup = [
+const globalSetup = [
   'test/support/emulators/setup.ts',
   'test/support/processes/browserSetup.ts',
   'test/support/processes/commandSetup.ts',
@@ -20,8 +20,8 @@ const MINUTE_MS = 60_000;
 const TEST_MS = (areMany ? 240 : 20) * MINUTE_MS;
 const POLL_MS = 2 * MINUTE_MS;
 
-/** Options of all configurations. */
-export const shared = {
+/** Options of all suites. */
+const shared = {
   fsModuleCache: true,
   // Inherited by every process that a test starts.
   env: { NODE_COMPILE_CACHE },
@@ -35,7 +35,7 @@ export const shared = {
  * Files of integration and fault tests that wait for killed processes, broken connections and timeouts, move large files,
  * or repeat one behaviour for each combination of places. `npm test` proves each behaviour once without them.
  */
-export const slowFiles = [
+const slowFiles = [
   'test/faults/{atOnce,auditFaults,bucketFaults,fullDisk,killFunction,killMigration,killSelfHosted,outages,storeFaults,transferCuts}.test.ts',
   'test/integration/export/largestRecords.test.ts',
   'test/integration/http/{docs,throttledDatabase,transfersInBrowser}.test.ts',
@@ -46,8 +46,13 @@ export const slowFiles = [
   'test/integration/zitadel/{ledger,placeFailures}.test.ts',
 ];
 
+/** Starts the deployment that the tests of a project share. */
+const deployment = 'test/support/instances/deploymentSetup.ts';
+const firestoreDeployment = 'test/support/instances/firestoreDeploymentSetup.ts';
+const caddy = 'test/support/processes/caddySetup.ts';
+
 /** A project of `npm test`: the tests of one folder. */
-const project = (name: string, ...setups: readonly string[]) => ({
+const folder = (name: string, ...setups: readonly string[]) => ({
   extends: true as const,
   test: {
     name,
@@ -58,24 +63,50 @@ const project = (name: string, ...setups: readonly string[]) => ({
   },
 });
 
-/** Starts the deployment that the tests of a project share. */
-const deployment = 'test/support/instances/deploymentSetup.ts';
-const firestoreDeployment = 'test/support/instances/firestoreDeploymentSetup.ts';
+/** A project of `npm run test:all`: files that may use the emulator and a proxy. */
+const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
+  extends: true as const,
+  test: { name, include: [...include], globalSetup: [...globalSetup, caddy], env },
+});
 
-/** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
-export default defineConfig({
+/** A project whose tests need nothing that runs. */
+const alone = (name: string, include: string) => ({ extends: true as const, test: { name, include: [include] } });
+
+/** The suites by the `--mode` that selects them. */
+const suites: { readonly test: TestUserConfig; readonly [mode: string]: TestUserConfig } = {
+  // What proves the product: `npm test`.
   test: {
-    ...shared,
     // The files of a worker share their modules: loading them anew for each file takes longer than most files.
     isolate: false,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      project('integration'),
-      project('conformance', deployment),
-      project('faults'),
-      project('acceptance', deployment, firestoreDeployment),
-      project('machine'),
-      project('tables'),
+      alone('unit', 'test/unit/**/*.test.ts'),
+      folder('integration'),
+      folder('conformance', deployment),
+      folder('faults'),
+      folder('acceptance', deployment, firestoreDeployment),
+      folder('machine'),
+      folder('tables'),
     ],
   },
-});
+  // Tests that need Terraform, Go or Python, and tests that take minutes: `npm run test:all`.
+  all: {
+    projects: [
+      alone('terraform', 'test/terraform/*.test.ts'),
+      alone('schema', 'test/schema/**/*.test.ts'),
+      project('slow', slowFiles),
+      project('build', ['test/build/**/*.test.ts']),
+      project('large', ['test/large/**/*.test.ts']),
+      // More of the random steps of which `npm test` makes a few.
+      project('machine', ['test/machine/**/*.test.ts'], { MACHINE_STEPS: '400' }),
+      project('fuzz', ['test/fuzz/**/*.test.ts']),
+      project('abuse', ['test/abuse/**/*.test.ts']),
+      project('load', ['test/load/**/*.test.ts']),
+      project('openapi', ['test/openapi/**/*.test.ts']),
+    ],
+  },
+  // The applies with the real provider: `npm run test:apply`.
+  apply: { include: ['test/apply/*.test.ts'], globalSetup: ['test/apply/requireProvider.ts'] },
+};
+
+// A tool that reads this file, such as knip, has a mode of its own and sees the suite of `npm test`.
+export default defineConfig(({ mode }) => ({ test: { ...shared, ...(suites[mode] ?? suites.test) } }));

@@ -5,7 +5,7 @@
 // and may be too old to read the bundle.
 
 const { join } = require('node:path');
-const { run } = require('../run.cjs');
+const { run } = require('../tools/run.cjs');
 
 /** The verbs that read or write many records. */
 const bulkVerbs = new Set(['serve', 'import', 'export', 'migrate', 'compare', 'inspect']);

@@ -4,10 +4,7 @@ import { readSources } from './structure/sources.ts';
 
 // The program behind `npm run structure`: fails on an import that the layers forbid.
 
-const sources = readSources(
-  resolve(import.meta.dirname, '..'),
-  '{functions,shared,cli,local,tools,bench,build}/**/*.ts',
-);
+const sources = readSources(resolve(import.meta.dirname, '..'), '{functions,shared,cli,local,tools}/**/*.ts');
 const problems = [
   ...layerViolations(sources).map(({ path, target, reason }) => `${path} imports ${target}: ${reason}`),
   ...unplacedFiles(sources).map((path) => `${path} has no layer: place it in tools/structure/layers.ts`),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { root, run } from '../../tools/program.ts';
 
-const bench = (...args: string[]) => run(process.execPath, ['bench/bench.ts', ...args], { cwd: root });
+const bench = (...args: string[]) => run(process.execPath, ['tools/bench/bench.ts', ...args], { cwd: root });
 
 const titles = [
   'import',

@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { BuiltFunction } from '../../build/buildFunction.ts';
-import { optionalPackages } from '../../build/bundling.ts';
-import { replacedModules } from '../../build/replacedModules.ts';
-import { packagePlaces } from '../../build/thirdParty.ts';
+import type { BuiltFunction } from '../../tools/build/buildFunction.ts';
+import { optionalPackages } from '../../tools/build/bundling.ts';
+import { replacedModules } from '../../tools/build/replacedModules.ts';
+import { packagePlaces } from '../../tools/build/thirdParty.ts';
 import { root, run } from '../../tools/program.ts';
 import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
@@ -116,7 +116,7 @@ const proto = 'node_modules/@zitadel/proto/es/zitadel/';
 const descriptors = [`${proto}admin_pb`, `${proto}v1_pb`, `${proto}management_pb`, 'shared/organisation/'];
 const cloudStorage = ['node_modules/@google-cloud/storage/', 'shared/objectStorage/'];
 const optional = optionalPackages.map((name) => `node_modules/${name}/`);
-const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/', ...optional];
+const nowhere = ['cli/', 'local/', 'test/', 'tools/', ...optional];
 const framework = ['node_modules/@google-cloud/functions-framework/'];
 
 describe('a bundle', () => {

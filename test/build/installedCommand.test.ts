@@ -2,9 +2,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildPackage, packageName } from '../../build/buildPackage.ts';
-import { readLockFile } from '../../build/deployedPackage.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { buildPackage, packageName } from '../../tools/build/buildPackage.ts';
+import { readLockFile } from '../../tools/build/deployedPackage.ts';
 import { type ProgramOptions, type Running, root, run, startProgram } from '../../tools/program.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
@@ -83,7 +83,7 @@ describe('the package', () => {
       'cli/swagger-ui/swagger-ui-bundle.js',
       'cli/swagger-ui/swagger-ui.css',
       'package.json',
-      'run.cjs',
+      'tools/run.cjs',
     ]);
   });
 

@@ -30,7 +30,7 @@ const begin = performance.now();
 const maxWorkers = WORKERS_PER_CORE * availableParallelism();
 const files = positionals.length === 0 ? everywhere : positionals;
 const tests = [
-  ...(await runSuite({ config: 'vitest.config.ts', projects: ['faults', 'integration'], files, maxWorkers })),
+  ...(await runSuite({ mode: 'test', projects: ['faults', 'integration'], files, maxWorkers })),
   ...(await runSuite({ projects: ['slow', 'machine'], files, maxWorkers })),
 ];
 const survived = tests.flatMap((test) => (test.ok() ? (test.meta().survived ?? []) : []));

@@ -2,9 +2,9 @@ import { startVitest, type TestCase } from 'vitest/node';
 
 /** The tests that a program runs. */
 interface Suite {
-  /** The projects of `vitest.config.ts` or `vitest.all.config.ts`. */
+  /** The suite of `vitest.config.ts` that has the projects; by default that of `npm run test:all`. */
+  readonly mode?: 'test' | 'all';
   readonly projects: readonly string[];
-  readonly config?: 'vitest.config.ts' | 'vitest.all.config.ts';
   /** Parts of the paths of the test files; all by default. */
   readonly files?: readonly string[];
   /** A part of the names of the tests; all by default. */
@@ -15,12 +15,12 @@ interface Suite {
 /** Runs tests to their end, and returns them with their notes. */
 export async function runSuite({
   projects,
-  config = 'vitest.all.config.ts',
+  mode = 'all',
   files = [],
   ...options
 }: Suite): Promise<readonly TestCase[]> {
   const vitest = await startVitest('test', [...files], {
-    config,
+    mode,
     project: [...projects],
     watch: false,
     passWithNoTests: true,

@@ -48,8 +48,8 @@ const layers: readonly (readonly string[])[] = [
   ['cli/identity'],
   ['tools/program', 'tools/ports'],
   ['tools/firestoreEmulator'],
-  ['build'],
-  ['bench'],
+  ['tools/build'],
+  ['tools/bench'],
   ['tools'],
 ];
 

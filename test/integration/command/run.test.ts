@@ -14,7 +14,7 @@ if (process.argv[2] === 'wait') {
 }
 process.stdout.write(JSON.stringify([process.env.LOCKED, process.argv.slice(1), process.execArgv]) + '\\n');`;
 
-describe('run.cjs', () => {
+describe('tools/run.cjs', () => {
   let directory: TemporaryDirectory = { path: '', remove: async () => {} };
   beforeAll(async () => {
     directory = await temporaryDirectory();
@@ -26,7 +26,7 @@ describe('run.cjs', () => {
     const path = join(directory.path, name);
     const bin = join(path, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');
     await mkdir(bin, { recursive: true });
-    await cp(join(root, 'run.cjs'), join(path, 'run.cjs'));
+    await cp(join(root, 'tools/run.cjs'), join(path, 'tools/run.cjs'));
     await writeFile(join(path, 'package.json'), JSON.stringify({ engines: { node: `>=${needed}` } }));
     await writeFile(join(path, 'program.mjs'), program);
     if (locked) await writeFile(join(bin, 'node'), `#!/bin/sh\nLOCKED=yes exec '${process.execPath}' "$@"\n`);
@@ -36,14 +36,14 @@ describe('run.cjs', () => {
 
   it('runs a program with the present Node if it is recent and the platform has no locked one', async () => {
     const cwd = await project('here', '20.19');
-    const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
+    const ended = await run(process.execPath, ['tools/run.cjs', 'program.mjs', 'a', '--b'], { cwd });
     const output = `${JSON.stringify([null, [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
 
   it('runs a program with the locked Node if there is one', async () => {
     const cwd = await project('locked', '99.1', true);
-    const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
+    const ended = await run(process.execPath, ['tools/run.cjs', 'program.mjs', 'a', '--b'], { cwd });
     const output = `${JSON.stringify(['yes', [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
@@ -53,7 +53,7 @@ describe('run.cjs', () => {
     ['under the locked Node', true, 'yes'],
   ])('runs it with the options of V8 that it needs: %s', async (name, locked, under) => {
     const cwd = await project(`options ${name}`, '20.19', locked);
-    const call = `require('./run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
+    const call = `require('./tools/run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
     await writeFile(join(cwd, 'start.cjs'), call);
     const ended = await run(process.execPath, ['--max-old-space-size=99', 'start.cjs'], { cwd });
     const options = ['--max-old-space-size=99', '--max-semi-space-size=8'];
@@ -65,7 +65,7 @@ describe('run.cjs', () => {
     'leaves an option to NODE_OPTIONS: %s',
     async (given) => {
       const cwd = await project(`given ${given}`, '20.19');
-      const call = `require('./run.cjs').run('program.mjs', [], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
+      const call = `require('./tools/run.cjs').run('program.mjs', [], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
       await writeFile(join(cwd, 'start.cjs'), call);
       const ended = await run(process.execPath, ['start.cjs'], { cwd, env: { NODE_OPTIONS: given } });
       const output = `${JSON.stringify([null, [join(cwd, 'program.mjs')], ['--max-semi-space-size=8']])}\n`;
@@ -79,7 +79,9 @@ describe('run.cjs', () => {
   ])('as %s', (name, without) => {
     const start = async () => {
       const cwd = await project(`killed ${name}`, '20.19', true);
-      return startProgram(process.execPath, [...without, 'run.cjs', 'program.mjs', 'wait'], /"yes".*wait/, { cwd });
+      return startProgram(process.execPath, [...without, 'tools/run.cjs', 'program.mjs', 'wait'], /"yes".*wait/, {
+        cwd,
+      });
     };
 
     it('passes SIGTERM on, and returns what the program does', async () => {
@@ -95,7 +97,7 @@ describe('run.cjs', () => {
     'says in one line that %s is needed, and in a clone how to get it',
     async (needed) => {
       const cwd = await project(needed, needed);
-      const start = () => run(process.execPath, ['run.cjs', 'program.mjs'], { cwd });
+      const start = () => run(process.execPath, ['tools/run.cjs', 'program.mjs'], { cwd });
       const message = `Node ${process.versions.node} is too old: install Node ${needed} or later`;
       expect(await start()).toEqual({ code: 1, stdout: '', stderr: `${message}\n` });
       await writeFile(join(cwd, 'package-lock.json'), '');
@@ -108,9 +110,9 @@ describe('run.cjs', () => {
     const [path, version] = oldNode() ?? skip();
     const cwd = await project('old', '24.7');
     await writeFile(join(cwd, 'program.ts'), 'await using none: null = null;');
-    const ended = await run(path, ['run.cjs', 'program.ts'], { cwd });
+    const ended = await run(path, ['tools/run.cjs', 'program.ts'], { cwd });
     expect(ended).toEqual({ code: 1, stdout: '', stderr: `Node ${version} is too old: install Node 24.7 or later\n` });
-    const help = await run(path, [join(root, 'run.cjs'), join(root, 'cli', 'identity.ts'), '--help']);
+    const help = await run(path, [join(root, 'tools/run.cjs'), join(root, 'cli', 'identity.ts'), '--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
   });
 });

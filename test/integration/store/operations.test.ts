@@ -1,12 +1,12 @@
 import { v1 } from '@google-cloud/firestore';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ORGANISATION, sampleUser } from '../../../bench/sample.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createMember } from '../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import type { ScanRange, Snapshot, Store, Transaction, TransactionWork } from '../../../shared/store/store.ts';
+import { ORGANISATION, sampleUser } from '../../../tools/bench/sample.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { person } from '../../support/fixtures/organisations.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { unzipSync } from 'fflate';
-import { type BuiltFunction, buildFunction } from '../../../build/buildFunction.ts';
-import { readLockFile } from '../../../build/deployedPackage.ts';
 import { functions } from '../../../functions/endpoints.ts';
+import { type BuiltFunction, buildFunction } from '../../../tools/build/buildFunction.ts';
+import { readLockFile } from '../../../tools/build/deployedPackage.ts';
 
 /** Builds all functions into a directory. */
 export async function buildAll(output: string): Promise<BuiltFunction[]> {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildPackage } from '../../../build/buildPackage.ts';
-import { readLockFile } from '../../../build/deployedPackage.ts';
+import { buildPackage } from '../../../tools/build/buildPackage.ts';
+import { readLockFile } from '../../../tools/build/deployedPackage.ts';
 import { root } from '../../../tools/program.ts';
 import { BUILT_COMMAND } from './programs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Figure, figuresTable } from '../../../bench/figures.ts';
+import { type Figure, figuresTable } from '../../../tools/bench/figures.ts';
 
 const round = (service: number, limit: number): Figure[] => [
   { title: 'import', unit: 'users/s', service, limit },

@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 import { expect, it } from 'vitest';
-import { archive } from '../../../build/buildFunction.ts';
+import { archive } from '../../../tools/build/buildFunction.ts';
 
 const DATE_OFFSET = 10;
 const FIRST_OF_JANUARY_1980 = 0x0021_0000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LockFile, lockedDependencies } from '../../../build/deployedPackage.ts';
+import { type LockFile, lockedDependencies } from '../../../tools/build/deployedPackage.ts';
 
 /** A lock file with packages at places, each with its dependencies. */
 function lockOf(packages: Readonly<Record<string, object>>): LockFile {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import firestore from '@google-cloud/firestore';
 import { protobuf } from 'google-gax';
 import { expect, it } from 'vitest';
-import { selectCalledMessages } from '../../../build/firestoreMessages.ts';
+import { selectCalledMessages } from '../../../tools/build/firestoreMessages.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const client = createRequire(resolve('@google-cloud/firestore'));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { nodeMajor, readLockFile } from '../../../build/deployedPackage.ts';
+import { nodeMajor, readLockFile } from '../../../tools/build/deployedPackage.ts';
 import { root } from '../../../tools/program.ts';
 
 const strings = z.record(z.string(), z.string());
@@ -100,7 +100,7 @@ describe('a script of package.json', () => {
 
   it.each(commands)('$name runs $command with the locked Node', ({ command }) => {
     expect(command).toMatch(
-      /^((TEST_REPETITIONS=many )?(npm (run|test)\b|node (--max-\S+ )*run\.cjs )|tsc\b|biome |knip\b)/,
+      /^((TEST_REPETITIONS=many )?(npm (run|test)\b|node (--max-\S+ )*tools\/run\.cjs )|tsc\b|biome |knip\b)/,
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LockFile, readLockFile } from '../../../build/deployedPackage.ts';
-import { acceptedLicences, packagePlaces, thirdPartyNotice } from '../../../build/thirdParty.ts';
+import { type LockFile, readLockFile } from '../../../tools/build/deployedPackage.ts';
+import { acceptedLicences, packagePlaces, thirdPartyNotice } from '../../../tools/build/thirdParty.ts';
 
 const lock = await readLockFile();
 

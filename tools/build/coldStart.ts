@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { temporaryKeyring } from '../shared/store/secrets/keyring.ts';
-import { type Running, startProgram } from '../tools/program.ts';
+import { temporaryKeyring } from '../../shared/store/secrets/keyring.ts';
+import { type Running, startProgram } from '../program.ts';
 
 const STARTS = 5;
 

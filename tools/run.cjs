@@ -1,6 +1,6 @@
 'use strict';
 
-// Runs a program under the Node of the lock file: `node run.cjs local/start.ts`. Any Node can start this file, so it is
+// Runs a program under the Node of the lock file: `node tools/run.cjs local/start.ts`. Any Node can start this file, so it is
 // plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, does not.
 // The installed command has a copy of this file, which starts it under the system's Node.
 // See docs/decisions/0008-runtime-from-the-lock-file.md.
@@ -10,11 +10,12 @@ const { existsSync, realpathSync } = require('node:fs');
 const { constants } = require('node:os');
 const { delimiter, dirname, join, resolve } = require('node:path');
 const { pathToFileURL } = require('node:url');
-const { engines } = require('./package.json');
+const { engines } = require('../package.json');
 
 const platform = process.platform === 'win32' ? 'win' : process.platform;
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
-const locked = join(__dirname, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
+const root = dirname(__dirname);
+const locked = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
 const CHILD = '--as-child';
 const needed = engines.node.replace('>=', '');
 
@@ -64,7 +65,7 @@ function isRecent(version) {
 }
 
 function exitTooOld() {
-  const isClone = existsSync(join(__dirname, 'package-lock.json'));
+  const isClone = existsSync(join(root, 'package-lock.json'));
   const remedy = isClone ? ' (on Linux, Windows and Intel Macs, npm ci brings one)' : '';
   process.stderr.write(`Node ${process.versions.node} is too old: install Node ${needed} or later${remedy}\n`);
   process.exit(1);

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { functions } from '../functions/endpoints.ts';
-import { root, run } from '../tools/program.ts';
+import { functions } from '../../functions/endpoints.ts';
+import { root, run } from '../program.ts';
 import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
 import { nodeMajor, readLockFile } from './deployedPackage.ts';

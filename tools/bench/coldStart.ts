@@ -1,12 +1,12 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { functions } from '../../functions/endpoints.ts';
 import { buildFunction } from '../build/buildFunction.ts';
 import { bundleScript } from '../build/bundling.ts';
 import { newInstance, startBuilt } from '../build/coldStart.ts';
 import { nodeMajor, readLockFile, unbundled } from '../build/deployedPackage.ts';
-import { functions } from '../functions/endpoints.ts';
-import { freePort } from '../tools/ports.ts';
-import { root } from '../tools/program.ts';
+import { freePort } from '../ports.ts';
+import { root } from '../program.ts';
 import { type Figure, median } from './figures.ts';
 
 const EMPTY = 'emptyFunction';
@@ -21,7 +21,7 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   resources.defer(() => rm(output, { recursive: true, force: true }));
   const lock = await readLockFile();
   for (const name of names) await buildFunction(name, lock, output);
-  const { contents } = await bundleScript(`bench/${EMPTY}.ts`, nodeMajor(lock), { external: [...unbundled] });
+  const { contents } = await bundleScript(`tools/bench/${EMPTY}.ts`, nodeMajor(lock), { external: [...unbundled] });
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root } from '../tools/program.ts';
+import { root } from '../program.ts';
 
 /**
  * Packages that are installed beside a bundle. A bundled copy of the framework would have its own registry, in which the

@@ -1,5 +1,5 @@
 import { type BuildOptions, build, type Metafile } from 'esbuild';
-import { root } from '../tools/program.ts';
+import { root } from '../program.ts';
 import { replaceModules } from './replacedModules.ts';
 
 /** Packages that dependencies load only if they are installed. Bundles leave them out, whatever development installs. */

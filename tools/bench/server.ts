@@ -1,15 +1,15 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
-import packageFile from '../package.json' with { type: 'json' };
-import { root, run, startProgram } from '../tools/program.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+import { root, run, startProgram } from '../program.ts';
 import { sampleId } from './sample.ts';
 
 /** The heap options under which `npm run identity` runs the command, and the loops run too. */
 const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
 /** The program of the loops beside which the service is measured. */
-export const rawLoops: readonly string[] = [...heapOptions, join(root, 'bench/rawLoops.ts')];
+export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 const env = { FIRESTORE_EMULATOR_HOST: undefined };
 
 /** A running server: `identity serve`, or the loop beside which it is measured. */

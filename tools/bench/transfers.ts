@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { run } from '../tools/program.ts';
+import { run } from '../program.ts';
 import type { Figure } from './figures.ts';
 import { importRequest } from './sample.ts';
 import { initialise, peakMegabytes, post, rawLoops, remove, type Server, serveInstance, serveLoop } from './server.ts';

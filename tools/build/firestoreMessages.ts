@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { calledMethods } from '../shared/store/firestore/calledMethods.ts';
+import { calledMethods } from '../../shared/store/firestore/calledMethods.ts';
 
 /** The service of Cloud Firestore, and those of its methods that the store calls. */
 const service = 'google.firestore.v1.Firestore';

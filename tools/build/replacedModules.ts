@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
-import { root } from '../tools/program.ts';
+import { root } from '../program.ts';
 import { selectCalledMessages } from './firestoreMessages.ts';
 
 // What bundles contain instead of some modules of dependencies. These modules only delay the start: dependencies load
@@ -46,7 +46,7 @@ export const replaceModules: Plugin = {
   setup(build) {
     build.onStart(() => {
       const missing = replacedModules.filter((path) => !existsSync(join(root, path)));
-      return { errors: missing.map((path) => ({ text: `${path} is missing; update build/replacedModules.ts` })) };
+      return { errors: missing.map((path) => ({ text: `${path} is missing; update tools/build/replacedModules.ts` })) };
     });
     build.onLoad({ filter: paths }, async ({ path }) => {
       const replacement = replacements[relative(root, path).replaceAll('\\', '/')];

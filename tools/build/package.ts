@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root, run } from '../tools/program.ts';
+import { root, run } from '../program.ts';
 import { buildPackage } from './buildPackage.ts';
 import { readLockFile } from './deployedPackage.ts';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import { userKey } from '../shared/auth/authorise.ts';
-import { connectSqlite, type SqliteConnection } from '../shared/store/sqlite/sqliteConnection.ts';
+import { userKey } from '../../shared/auth/authorise.ts';
+import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
 // The limits beside which the service is measured: what SQLite and Node do without it, on the same rows and with the same
-// settings of a connection. `node bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+// settings of a connection. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
 /** As many as an import commits at once: users and their claims. */
 const ROWS_PER_TRANSACTION = 2_000;

@@ -2,9 +2,9 @@ import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import packageJson from '../package.json' with { type: 'json' };
-import { packageFiles } from '../shared/http/docs.ts';
-import { root, run } from '../tools/program.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { packageFiles } from '../../shared/http/docs.ts';
+import { root, run } from '../program.ts';
 import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './bundling.ts';
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
@@ -26,7 +26,7 @@ const swaggerUi = packageFiles.map(({ name }) => join('node_modules', 'swagger-u
 
 /** Files of the repository that the package has as they are, by their paths there. */
 const copies = {
-  'run.cjs': 'run.cjs',
+  'tools/run.cjs': 'tools/run.cjs',
   'cli/bin.cjs': 'cli/bin.cjs',
   LICENSE: 'LICENSE',
   'CHANGELOG.md': 'CHANGELOG.md',
@@ -42,11 +42,12 @@ export async function buildPackage(lock: LockFile, directory: string): Promise<B
   const all = [...inputs, ...swaggerUi];
   await rm(directory, { recursive: true, force: true });
   await mkdir(join(directory, 'cli', SWAGGER_UI), { recursive: true });
+  await mkdir(join(directory, 'tools'));
   for (const { path, contents } of files) await writeFile(join(directory, 'cli', basename(path)), contents);
   for (const file of swaggerUi) await copyFile(join(root, file), join(directory, 'cli', SWAGGER_UI, basename(file)));
   for (const [from, to] of Object.entries(copies)) await copyFile(join(root, from), join(directory, to));
   await chmod(join(directory, 'cli', 'bin.cjs'), 0o755);
-  await copyFile(join(root, 'build', 'packageReadme.md'), join(directory, 'README.md'));
+  await copyFile(join(root, 'tools', 'build', 'packageReadme.md'), join(directory, 'README.md'));
   await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), await thirdPartyNotice(all, lock));
   await writeFile(join(directory, 'package.json'), toJson(manifest()));
   return { directory, inputs: all, codeBytes: files.reduce((sum, { contents }) => sum + contents.length, 0) };

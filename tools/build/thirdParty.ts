@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { root } from '../tools/program.ts';
+import { root } from '../program.ts';
 import type { LockFile } from './deployedPackage.ts';
 
 /** The licences under which a package may be deployed: each asks for no more than that its text is passed on. */
@@ -45,7 +45,7 @@ function describePackage(place: string, { packages }: LockFile): { readonly titl
   const license = locked?.license;
   const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
   if (typeof license !== 'string' || !acceptedLicences.includes(license))
-    throw new Error(`${name} has the licence ${String(license)}, which build/thirdParty.ts does not accept`);
+    throw new Error(`${name} has the licence ${String(license)}, which tools/build/thirdParty.ts does not accept`);
   return { title: `${name} ${locked?.version} (${license})`, licence: license };
 }
 
