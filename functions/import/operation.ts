@@ -13,14 +13,15 @@ import { organisationFilter } from '../../shared/exportFile/organisationFilter.t
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import { phases } from '../../shared/organisation/section.ts';
+import { domainSection } from '../../shared/organisation/sections/domains.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { CreatedRecords } from './check/createdRecords.ts';
-import { ReservedNames } from './check/reservedNames.ts';
 import { Pace } from './commit/pace.ts';
+import { createDomainVersion, ReservedNames } from './commit/reservedNames.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
 import { type ImportResponse, recordConflict } from './contract.ts';
 import { ImportReport } from './results/report.ts';
@@ -140,6 +141,7 @@ async function begin(
   const [removed, instance] = await Promise.all([
     readOthersRemoved(store, orgIdsOf(inspection)),
     describeInstance(store),
+    inspection.counts[domainSection.name] === undefined ? undefined : createDomainVersion(store),
   ]);
   const { dryRun, onConflict = 'report', bcryptCost = bcryptCosts.default, caller } = settings;
   const callerPath = caller?.userId === undefined ? undefined : documentPath(userKey(caller.userId));

@@ -13,8 +13,6 @@ export interface Checked {
   readonly plan: RecordPlan;
   /** Warnings, which are listed unless the record fails. */
   readonly warnings: readonly RecordWarning[];
-  /** The issue of a record whose name another organisation reserves: it must neither be created nor get the name. */
-  readonly reserved: RecordIssue | undefined;
   /** The issue of a record that must not be written. It is unchanged if the stored record, which was valid once, equals it. */
   readonly rejection: RecordIssue | undefined;
   readonly privilege: Privilege | undefined;

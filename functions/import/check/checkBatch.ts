@@ -2,7 +2,6 @@
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { type DocumentKey, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
@@ -31,7 +30,7 @@ import { withoutMissingTargets } from './missingTargets.ts';
 import { type Gift, giftOf } from './privileges.ts';
 
 /** What the check of a batch needs of its import. */
-type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'reservedNames' | 'rules'>;
+type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules'>;
 
 /** A completed record with everything that it refers to. */
 interface Subject extends Referring {
@@ -40,16 +39,14 @@ interface Subject extends Referring {
 
 /** Checks the records of a batch in their order, in a constant number of reads per 2,000 references. */
 export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
-  const { store, created, reservedNames, rules } = context;
+  const { store, created, rules } = context;
   const checked: BatchRecord[] = [];
   const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByCall(rules, stored);
   const isLeftOut = (key: DocumentKey) => created.lacks(key);
   for await (const part of inParts(await completeRecords(store, plans))) {
     const found = await readFound(context, unsettled(part));
-    for (const record of part) {
-      const reserved = isSettled(record) ? undefined : reservedNames.issueOf(record.plan, found);
-      checked.push(isSettled(record) ? record : checkRecord(record, reserved, { found, isNew, isLeftOut }));
-    }
+    for (const record of part)
+      checked.push(isSettled(record) ? record : checkRecord(record, { found, isNew, isLeftOut }));
   }
   return checked;
 }
@@ -77,14 +74,8 @@ function toSubject({ plan, warnings }: Completed): Subject {
   return { plan, warnings, references: planReferences(plan.record), gift: giftOf(plan.record) };
 }
 
-/**
- * Reads the documents that records refer to, and the owners of the names that they must not use. Documents that the removal
- * of an organisation deletes count as missing.
- */
-async function readFound(
-  { store, created, removed, reservedNames }: CheckContext,
-  subjects: readonly Subject[],
-): Promise<Found> {
+/** Reads the documents that records refer to. Those that the removal of an organisation deletes count as missing. */
+async function readFound({ store, created, removed }: CheckContext, subjects: readonly Subject[]): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
   // Bodies may be large. Only checks and the comparison of parents need them.
   const isInspected = ({ reference }: Referring['references'][number]) =>
@@ -93,14 +84,12 @@ async function readFound(
   const others = references.filter((reference) => !isInspected(reference)).map(({ key }) => key);
   const permits = references.flatMap(({ permit }) => permit ?? []);
   const targets = subjects.flatMap(({ gift }) => gift?.target ?? []);
-  const names = reservedNames.unknown(subjects.map(({ plan }) => plan));
   const known = created.find([...others, ...targets]);
-  const unknown = [...others, ...permits, ...targets, ...names].filter((key) => !known.has(documentPath(key)));
+  const unknown = [...others, ...permits, ...targets].filter((key) => !known.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
     readByPath(store, unknown, ['orgId', 'partition', 'createdAt']),
     readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
-  reservedNames.learn(names, existing);
   return new Map([...known, ...existing, ...whole].filter(([, target]) => !isRemoved(target, removed)));
 }
 
@@ -122,14 +111,10 @@ interface Targets {
 }
 
 /**
- * Checks a record whose name may be reserved. Its warnings are about fields that the import changes, targets that are
- * missing, and those for which it is not carried.
+ * Checks a record. Its warnings are about fields that the import changes, targets that are missing, and those for which it
+ * is not carried.
  */
-function checkRecord(
-  subject: Subject,
-  reserved: RecordIssue | undefined,
-  { found, isNew, isLeftOut }: Targets,
-): BatchRecord {
+function checkRecord(subject: Subject, { found, isNew, isLeftOut }: Targets): BatchRecord {
   const referring = withoutMissingTargets(subject, found);
   const rejection = subject.plan.rejection ?? findRejection(referring, found, isLeftOut);
   if (rejection === 'notCarried') {
@@ -145,5 +130,5 @@ function checkRecord(
     existed: !isNew(found.get(documentPath(gift.target))),
   };
   const kept = keptReferences(referring, found);
-  return { plan: referring.plan, warnings: [...referring.warnings, ...kept], reserved, rejection, privilege };
+  return { plan: referring.plan, warnings: [...referring.warnings, ...kept], rejection, privilege };
 }

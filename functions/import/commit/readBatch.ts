@@ -71,7 +71,7 @@ class BatchDocuments {
  */
 export async function readBatch(
   transaction: Transaction,
-  { base, rules, beginning }: Pick<ImportContext, 'base' | 'rules' | 'beginning'>,
+  { base, rules, beginning, reservedNames }: Pick<ImportContext, 'base' | 'rules' | 'beginning' | 'reservedNames'>,
   plans: readonly RecordPlan[],
   check: () => Promise<readonly BatchRecord[]>,
   passwords: BatchPasswords,
@@ -82,11 +82,13 @@ export async function readBatch(
   const { byPath } = documents;
   const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
   const created = records.filter(isNew).map(({ plan }) => plan);
-  const [equal, removed] = await Promise.all([
-    readDifferences(documents, { records, created, onConflict: rules.onConflict, passwords }),
+  const { onConflict } = rules;
+  const [equal, removed, reserved] = await Promise.all([
+    readDifferences(documents, { records, created, onConflict, passwords }),
     findRemovedMembers(transaction, created, beginning.memberRemovals),
+    reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
   ]);
-  const stored = { documents: byPath, changed: transaction.changedAfter(beginning.position), equal };
+  const stored = { documents: byPath, changed: transaction.changedAfter(beginning.position), equal, reserved };
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);

@@ -4,6 +4,7 @@ import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import type { OnConflict } from '../contract.ts';
 import type { Settled } from '../stages.ts';
+import { claimsDomain } from './reservedNames.ts';
 import { writeBatch } from './writeBatch.ts';
 
 /** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
@@ -120,9 +121,12 @@ export class RecordWriter implements AsyncDisposable {
   }
 }
 
-/** Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims. */
-function maxWrites({ claims }: RecordPlan, onConflict: OnConflict): number {
-  return 1 + claims.length * (onConflict === 'overwrite' ? 2 : 1);
+/**
+ * Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims. A
+ * batch of domains also changes their version: a write for each of them makes room for it.
+ */
+function maxWrites(plan: RecordPlan, onConflict: OnConflict): number {
+  return 1 + plan.claims.length * (onConflict === 'overwrite' ? 2 : 1) + (claimsDomain(plan) ? 1 : 0);
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */

@@ -7,6 +7,7 @@ import { type BatchRecord, type Decided, type Settled, unsettled } from '../stag
 import { BatchPasswords } from './batchPasswords.ts';
 import { readBatch } from './readBatch.ts';
 import { findRemovedMembers } from './removedMembers.ts';
+import { domainVersionWrites } from './reservedNames.ts';
 
 /**
  * Checks, decides and writes a batch, and returns its outcomes in order. Records are created without reading first; if one
@@ -29,7 +30,7 @@ async function decideCreation(
   passwords: BatchPasswords,
 ): Promise<Decided | undefined> {
   const checked = unsettled(batch);
-  if (checked.some(({ reserved, rejection }) => reserved !== undefined || rejection !== undefined)) return undefined;
+  if (checked.some(({ rejection }) => rejection !== undefined)) return undefined;
   const intentions = new Map(checked.map((record) => [record, 'create'] as const));
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
   const decided = decide(batch, { documents: new Map(), intentions, passwordHashes }, rules, stamps.next());
@@ -39,18 +40,25 @@ async function decideCreation(
   return areCreated ? decided : undefined;
 }
 
-/** Commits the creation of records; returns whether no record and none of its claims existed, and no member was removed. */
+/**
+ * Commits the creation of records; returns whether no record and none of its claims existed, no member was removed, and no
+ * name is reserved.
+ */
 async function isCommitted(
-  { store, beginning, signal }: ImportContext,
+  { store, beginning, reservedNames, signal }: ImportContext,
   { records, writes }: Decided,
 ): Promise<boolean> {
   if (writes.length === 0) return true;
   try {
     return await store.transaction(async (transaction) => {
       const plans = records.map(({ plan }) => plan);
-      const removed = await findRemovedMembers(transaction, plans, beginning.memberRemovals);
-      if (removed.size === 0) transaction.write(writes);
-      return removed.size === 0;
+      const [removed, reserved] = await Promise.all([
+        findRemovedMembers(transaction, plans, beginning.memberRemovals),
+        reservedNames.find(transaction, plans),
+      ]);
+      const isAllowed = removed.size + reserved.size === 0;
+      if (isAllowed) transaction.write([...writes, ...domainVersionWrites(records)]);
+      return isAllowed;
     }, signal);
   } catch (error) {
     if (error instanceof WriteConflictError) return false;
@@ -86,7 +94,7 @@ async function decideStored(
     const written = findCommitted(attempts, stored.documents);
     if (written !== undefined) return written;
     const decided = decide(batch, stored, rules, stamps.next());
-    transaction.write(decided.writes);
+    transaction.write([...decided.writes, ...domainVersionWrites(decided.records)]);
     return decided;
   }, signal);
   const batch = await check();

@@ -44,6 +44,8 @@ export interface StoredRecords {
   readonly changed: ReadonlySet<string>;
   /** The records that equal the stored ones. */
   readonly equal: ReadonlySet<RecordPlan>;
+  /** The issues of records whose names other organisations reserve. */
+  readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /** What decides about a batch. */
@@ -113,8 +115,8 @@ function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']):
 
 /** Decides a record by its own document, without regard to names that other records claim. */
 export function intend(
-  { plan, reserved, rejection }: Checked,
-  { documents, changed, equal }: StoredRecords,
+  { plan, rejection }: Checked,
+  { documents, changed, equal, reserved: allReserved }: StoredRecords,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);
@@ -123,6 +125,7 @@ export function intend(
     const isUnchanged = stored !== undefined && equal.has(plan) && !isOfThisImport(rules, stored);
     return isUnchanged ? { kind: 'unchanged' } : failed(rejection);
   }
+  const reserved = allReserved.get(plan);
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
   if (equal.has(plan)) return { kind: 'unchanged' };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { CreatedRecords } from '../../../functions/import/check/createdRecords.ts';
-import { ReservedNames } from '../../../functions/import/check/reservedNames.ts';
 import { Pace } from '../../../functions/import/commit/pace.ts';
+import { ReservedNames } from '../../../functions/import/commit/reservedNames.ts';
 import type { ImportContext } from '../../../functions/import/context.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { ImportReport } from '../../../functions/import/results/report.ts';

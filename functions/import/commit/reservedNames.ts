@@ -1,0 +1,110 @@
+// The names that organisations reserve by verified domains, which another import may verify at any moment.
+
+import { randomUUID } from 'node:crypto';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { domainSection } from '../../../shared/organisation/sections/domains.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  distinctKeys,
+  documentId,
+  type Transaction,
+  type Write,
+  WriteConflictError,
+} from '../../../shared/store/store.ts';
+import { isWritten, type Settled } from '../stages.ts';
+
+/*
+ * The version of all verified domains is in several documents that change together, and a commit of people requires one of
+ * them: Firestore locks required documents, and an import has up to 16 commits in flight.
+ */
+const COPIES = 16;
+
+const copies: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number) => ({
+  collection: 'instance',
+  id: documentId('verified domains', String(number)),
+}));
+
+/** Creates the version of the verified domains in a database that has none. */
+export async function createDomainVersion(store: DocumentStore): Promise<void> {
+  const [stored] = await store.getMany(copies.slice(0, 1), []);
+  if (stored !== undefined) return;
+  try {
+    await store.commit(copies.map((key) => ({ type: 'create', key, fields: { digest: randomUUID() } })));
+  } catch (error) {
+    // Another import has created it.
+    if (!(error instanceof WriteConflictError)) throw error;
+  }
+}
+
+/** Builds the writes that change the version of the verified domains, if records of a commit claim domains. */
+export function domainVersionWrites(records: readonly Settled[]): Write[] {
+  if (!records.some(({ plan, outcome }) => isWritten(outcome) && claimsDomain(plan))) return [];
+  const digest = randomUUID();
+  return copies.map((key) => ({ type: 'update', key, fields: { digest } }));
+}
+
+/** Whether a record may reserve a name, so that its commit changes the version of the verified domains. */
+export function claimsDomain({ record, claims }: RecordPlan): boolean {
+  return record.section === domainSection && claims.length > 0;
+}
+
+/** Bounds the memory of the known names. Most user names end in the same few domains. */
+const MAX_KNOWN_NAMES = 10_000;
+
+/** The owners of names in one version of the verified domains. */
+interface KnownNames {
+  readonly version: string | undefined;
+  readonly owners: Map<string, string | undefined>;
+}
+
+/** The names that organisations reserve. An import reads each of the first 10,000 names once in each version. */
+export class ReservedNames {
+  private known: KnownNames = { version: undefined, owners: new Map() };
+  private reads = 0;
+
+  /**
+   * Finds the records that use other organisations' names, and requires that no domain is verified before the commit. Such
+   * a record must neither be created nor get the name; a stored one that has the name is older than the claim, and keeps it.
+   * @returns the records, each with its issue
+   */
+  async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
+    const reserving = plans.filter(({ reserves }) => reserves.length > 0);
+    if (reserving.length === 0) return new Map();
+    const keys = distinctKeys(reserving.flatMap(({ reserves }) => reserves.map(({ key }) => key)));
+    const owners = await this.readOwners(transaction, keys);
+    const isForeign = (name: DocumentKey, orgId: string) => (owners.get(name.id) ?? orgId) !== orgId;
+    return new Map(
+      reserving.flatMap((plan) => {
+        const used = plan.reserves.find(({ key }) => isForeign(key, plan.record.orgId));
+        return used === undefined ? [] : [[plan, used.reserved]];
+      }),
+    );
+  }
+
+  /** Reads the owners of names, and holds the version in which they are. */
+  private async readOwners(
+    transaction: Transaction,
+    keys: readonly DocumentKey[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const copy = copies.slice(this.reads % COPIES).slice(0, 1);
+    this.reads++;
+    let { known } = this;
+    const unknown = keys.filter(({ id }) => !known.owners.has(id));
+    const [stored, ...claims] = await transaction.getMany([...copy, ...unknown], ['digest', 'orgId']);
+    if (stored?.digest !== known.version) {
+      known = { version: stored?.digest, owners: new Map() };
+      this.known = known;
+      if (unknown.length < keys.length) return this.readOwners(transaction, keys);
+    }
+    transaction.hold(copy);
+    const owners = new Map(keys.map(({ id }) => [id, known.owners.get(id)]));
+    for (const [index, { id }] of unknown.entries()) {
+      const owner = claims[index]?.orgId;
+      owners.set(id, owner);
+      if (known.owners.size < MAX_KNOWN_NAMES) known.owners.set(id, owner);
+    }
+    return owners;
+  }
+}
