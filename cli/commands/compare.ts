@@ -1,3 +1,4 @@
+import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { ComparedSides, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
@@ -13,7 +14,6 @@ import {
 } from '../places/placeOptions.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
-import { recordNoun, words } from '../terminal/nouns.ts';
 import { counted, figures, named, numberText } from '../terminal/numberTexts.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
 import { type Line, section } from '../terminal/terminal.ts';

@@ -1,3 +1,4 @@
+import { words } from '../../shared/errors/nouns.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { CertainIssues } from '../exports/certainIssues.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
@@ -13,7 +14,6 @@ import {
 } from '../places/placeOptions.ts';
 import { defineCommand, type Output, required } from '../terminal/command.ts';
 import { firstNotices, noticeLines, noticeSection, withoutEmpty } from '../terminal/notices.ts';
-import { words } from '../terminal/nouns.ts';
 import { counted, countList, hashLine, numberText } from '../terminal/numberTexts.ts';
 import { section } from '../terminal/terminal.ts';
 

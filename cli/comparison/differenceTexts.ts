@@ -1,7 +1,7 @@
 // Differences between two places, as lines of text.
 
+import { recordNoun } from '../../shared/errors/nouns.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
-import { recordNoun } from '../terminal/nouns.ts';
 import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.ts';
 
 /** Returns the line about secrets that are not compared. */

@@ -1,5 +1,6 @@
 // Counts of people whose credentials arrive in the target.
 
+import { stateWord } from '../../shared/errors/nouns.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
@@ -15,7 +16,6 @@ import {
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
-import { stateWord } from '../terminal/nouns.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { CredentialSummary } from './migrationTypes.ts';

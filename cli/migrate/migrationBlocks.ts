@@ -2,11 +2,11 @@
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { words } from '../../shared/errors/nouns.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
 import { type Bar, type Block, listBlock, noticeBlock, withOmitted } from '../report/blocks.ts';
 import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
-import { words } from '../terminal/nouns.ts';
 import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../terminal/numberTexts.ts';
 import { phaseText, span } from '../terminal/progress.ts';
 import { commandLine, type Line } from '../terminal/terminal.ts';

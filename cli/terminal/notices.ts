@@ -1,9 +1,9 @@
 // Errors, warnings and things left to do, as lines of text.
 
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
+import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
-import { recordNoun, stateWord } from './nouns.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
 import { type Line, section } from './terminal.ts';
 

@@ -6,11 +6,11 @@ import { AppState } from '@zitadel/proto/zitadel/app_pb.js';
 import type { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { type GrantedProject, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb.js';
 import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.js';
+import { recordNoun } from '../../shared/errors/nouns.ts';
 import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldPath } from '../../shared/organisation/relations.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
 import type { DeactivatableSection } from '../../shared/organisation/states.ts';
-import { recordNoun } from '../terminal/nouns.ts';
 import type { SearchPage } from './rpc.ts';
 
 /** The event of the creation of a section's records. */

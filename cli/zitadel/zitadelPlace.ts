@@ -1,3 +1,4 @@
+import { words } from '../../shared/errors/nouns.ts';
 import { placeNotKnown, placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
@@ -5,7 +6,6 @@ import { stateless } from '../../shared/organisation/sections/sectionStates.ts';
 import { overlap, possibleReleases } from '../../shared/organisation/zitadelReleases.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import type { InstanceSettings } from '../places/calledServer.ts';
-import { words } from '../terminal/nouns.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { exportLosses, openZitadelExport } from './export/exportContent.ts';
 import { closables } from './import/closable.ts';

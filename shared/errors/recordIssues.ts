@@ -2,17 +2,35 @@
 
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
+const USE_ANOTHER_ID = 'use another id, or another instance';
+
 /**
  * The reasons of a record's errors in an import into an instance of this service. The response has them beside ZITADEL's
  * messages; the command prints the texts.
  */
 export const instanceIssues = {
   record_exists: {
-    text: 'exists with other content, in another organisation, or earlier in the file',
+    text: 'exists with other content[: {fields}]',
     remedy: {
-      http: 'set `on_conflict` to overwrite to replace the content of a record of the same organisation',
-      command: '--on-conflict overwrite replaces the content of a record of the same organisation, except in ZITADEL',
+      http: 'set `on_conflict` to overwrite to replace it, or to skip to keep it',
+      command: '--on-conflict overwrite replaces it, --on-conflict skip keeps it',
     },
+  },
+  factor_removed: {
+    text: 'exists with other content: {fields}; the OTP e-mail factor, which the file has, was removed there or never existed',
+    remedy: {
+      http: 'set `on_conflict` to skip to keep the person without the factor; overwrite restores it',
+      command: '--on-conflict skip keeps the person without the factor; --on-conflict overwrite restores it',
+    },
+  },
+  field_fixed: {
+    text: 'exists, and {fields} of an existing record cannot change',
+    remedy: 'give the record the existing value, or delete its organisation first',
+  },
+  id_taken: { text: '{owner} has {holder} with this id', remedy: USE_ANOTHER_ID },
+  id_of_other_kind: {
+    text: 'the id belongs to {holder} of {owner}',
+    remedy: USE_ANOTHER_ID,
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
   login_name_taken: {
@@ -45,7 +63,7 @@ export const instanceIssues = {
     remedy: 'delete the organisation, then import it with the policy',
   },
   domain_policy_exists: {
-    text: 'the organisation has another domain policy',
+    text: 'the organisation has another domain policy[: {fields}]',
     remedy: {
       http: 'set `on_conflict` to overwrite to replace it, unless that changes the scope of user names',
       command:
@@ -126,7 +144,6 @@ export const instanceIssues = {
   },
 } as const satisfies Record<string, IssueRow>;
 
-const USE_ANOTHER_ID = 'use another id, or another instance';
 const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'close it in the target';
 
@@ -165,11 +182,6 @@ export const zitadelIssues = {
     text: 'the file has the id twice, first for {holder} of {owner}',
     remedy: 'correct the file',
   },
-  id_taken: { text: '{owner} has {holder} with this id', remedy: USE_ANOTHER_ID },
-  id_of_other_kind: {
-    text: 'the id belongs to {holder} of {owner}',
-    remedy: USE_ANOTHER_ID,
-  },
   id_deleted_elsewhere: {
     text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record there',
     remedy: USE_ANOTHER_ID,
@@ -181,6 +193,10 @@ export const zitadelIssues = {
   written_elsewhere: {
     text: 'organisation {organisation} has taken the id during the import, and ZITADEL may have written the record there',
     remedy: 'compare the events of the id before you delete anything',
+  },
+  record_hidden: {
+    text: "exists, and the target's export does not show it",
+    remedy: 'look for the record in the target; if another record has its id or name, change one of them',
   },
   creation_unconfirmed: {
     text: 'was sent without an error, and the target does not show it',

@@ -5,7 +5,7 @@ import type { RecordWarning } from '../errors/warnings.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange, Reader } from '../store/store.ts';
-import type { FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
+import type { FieldPath, KeyedIssue, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
 import type { ZitadelBehaviour } from './zitadelFacts.ts';
 import type { ZitadelRelease } from './zitadelReleases.ts';
 
@@ -237,7 +237,7 @@ export interface Section {
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
-    readonly exists: RecordIssue;
+    readonly exists: KeyedIssue;
     /** Further errors of ZITADEL for existing records: of a part of the record, by its type, or of another release. */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
   };

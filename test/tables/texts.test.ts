@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Notice, noticeLines, noticeSection, noticeText } from '../../cli/terminal/notices.ts';
-import { recordNoun, words } from '../../cli/terminal/nouns.ts';
 import { counted, countList, firstLines, sizeText } from '../../cli/terminal/numberTexts.ts';
 import { commandLine, layOut, layOutTable, layoutOf, printableJson, section } from '../../cli/terminal/terminal.ts';
+import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import { sections } from '../../shared/organisation/allSections.ts';
 

@@ -5,6 +5,7 @@ import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/o
 import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { INSTANCE_CONTENT } from '../../../shared/errors/manualStepReasons.ts';
+import { words } from '../../../shared/errors/nouns.ts';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
@@ -14,7 +15,6 @@ import { serviceUsers } from '../../../shared/organisation/section.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
-import { words } from '../../terminal/nouns.ts';
 import { callName, rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';

@@ -2,12 +2,12 @@
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
+import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
-import { recordNoun } from '../../terminal/nouns.ts';
 import { counted, MAX_EXAMPLES } from '../../terminal/numberTexts.ts';
 import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';

@@ -281,7 +281,8 @@ function settledEntry(
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
   const isDifferent = found === 'different' && foreseen !== 'notCarried';
-  const conflict = isDifferent ? because('content_kept', { fields: paths }) : because('record_exists', {});
+  const hidden = because(found === 'missing' ? 'record_hidden' : 'record_repeated', {});
+  const conflict = isDifferent ? because('content_kept', { fields: paths }) : hidden;
   return {
     found: found === 'missing' ? 'taken' : found,
     outcome: isReported ? 'failed' : 'skipped',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -11,7 +12,6 @@ import { planReferences, recordKey } from '../../../shared/organisation/recordPl
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { recordNoun } from '../../terminal/nouns.ts';
 import { readOrganisations } from '../organisationEvents.ts';
 import { type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';

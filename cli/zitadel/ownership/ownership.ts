@@ -1,6 +1,6 @@
 // The decision whether an import may send a record, by the owner of its id.
 
-import type { zitadelIssues } from '../../../shared/errors/recordIssues.ts';
+import type { recordIssues } from '../../../shared/errors/recordIssues.ts';
 
 /** The owner of an id in a ZITADEL instance, by its events. */
 export interface IdOwner {
@@ -40,7 +40,7 @@ export type OwnershipDecision =
 /** The reason for which a record is not sent, and the owner of its id. */
 interface OwnerConflict {
   readonly reason: keyof Pick<
-    typeof zitadelIssues,
+    typeof recordIssues,
     'id_repeated' | 'id_taken' | 'id_of_other_kind' | 'id_deleted_elsewhere' | 'id_deleted'
   >;
   readonly owner: IdOwner;
@@ -85,7 +85,7 @@ export interface OrganisationState {
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
   { writesToFirstOwner }: ReleaseFacts,
-): keyof Pick<typeof zitadelIssues, 'organisation_deleted' | 'organisation_left'> | undefined {
+): keyof Pick<typeof recordIssues, 'organisation_deleted' | 'organisation_left'> | undefined {
   if (!isDeleted) return undefined;
   if (writesToFirstOwner) return 'organisation_deleted';
   return hadCaller ? 'organisation_left' : undefined;

@@ -1,5 +1,6 @@
 // Withholding the records whose ids belong to others.
 
+import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { named } from '../../terminal/numberTexts.ts';
@@ -77,10 +78,6 @@ export function withholdIfForeign(
   const issue = because(reason, { holder: withArticle(owner.noun), owner: ownerText(owner, owners) });
   losses.withhold(ledger.withhold(position, issue).record);
   return owner;
-}
-
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 function ownerText({ orgId }: IdOwner, owners: IdOwners): string {

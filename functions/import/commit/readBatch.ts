@@ -127,13 +127,15 @@ async function readDifferences(
   { records, created, onConflict, passwords }: ReadRecords,
 ): Promise<ReadonlySet<RecordPlan>> {
   const overwrites = onConflict === 'overwrite';
+  const keeps = onConflict === 'skip';
   const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
   const findEqual = (pairs: readonly StoredPair[]) =>
     passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, documents.byPath, onConflict)));
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  const whole = overwrites ? differing : differing.filter(isUndecided);
+  // An overwrite replaces the stored body, and an error names the fields in which it differs.
+  const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([
     documents.readNames([
       ...created.flatMap(({ claims }) => claims.map(({ key }) => key)),

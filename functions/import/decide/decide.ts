@@ -1,7 +1,9 @@
 // The decision about a batch: a function of values.
 
+import { issueParams } from '../../../shared/errors/issueText.ts';
+import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
 import { parseObject } from '../../../shared/json/jsonObject.ts';
-import { organisationSection, organisationState } from '../../../shared/organisation/allSections.ts';
+import { findSection, organisationSection, organisationState } from '../../../shared/organisation/allSections.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -23,8 +25,8 @@ import {
 } from '../stages.ts';
 import { isOfAnImport, isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
-import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
-import { isSameRecord } from './storedEquality.ts';
+import { changedFixedFields, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
+import { differingFields, isSameRecord } from './storedEquality.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 /** What holds for all decisions of an import. */
@@ -129,16 +131,42 @@ export function intend(
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
   if (equal.has(plan)) return { kind: 'unchanged' };
-  const { exists } = plan.record.section.error;
   // Under another organisation or section, a record is always reported.
-  if (!isSameRecord(plan, stored) || rules.onConflict === 'report') return failed(exists);
+  if (!isSameRecord(plan, stored)) return failed(foreignId(plan, stored));
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
-  if (!canOverwrite(plan, stored)) return failed(exists);
+  if (rules.onConflict === 'report') return failed(otherContent(plan, stored, documents));
+  const fixed = changedFixedFields(plan, stored);
+  if (fixed.length > 0) return failed(unchangeable(plan, fixed));
   // What an import wrote before this one took the lock is overwritten like any other record.
   if (changed.has(path) && !isOfAnImport(stored)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);
+}
+
+/** Returns the issue of a record whose id belongs to a record of another organisation or section. */
+function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDocument): RecordIssue {
+  const [name = ''] = (stored.partition ?? '').split('/');
+  const holder = withArticle(recordNoun(findSection(name)?.name ?? 'record'));
+  const params = { holder, owner: `organisation ${stored.orgId ?? ''}` };
+  const { exists } = section.error;
+  if (stored.orgId === orgId) return { ...exists, reason: 'id_of_other_kind', params };
+  return { ...exists, reason: 'id_taken', params };
+}
+
+/** Returns the issue of a record that is stored with other content. */
+function otherContent(plan: RecordPlan, stored: StoredDocument, documents: StoredRecords['documents']): RecordIssue {
+  const { exists } = plan.record.section.error;
+  const fields = differingFields(plan, stored, documents);
+  if (fields === undefined) return exists;
+  const isFactorRestored = plan.record.otpEmail === true && stored.otpEmail !== true;
+  if (isFactorRestored) return { ...exists, reason: 'factor_removed', params: { fields } };
+  return { ...exists, params: issueParams({ fields }) };
+}
+
+/** Returns the issue of a record that changes fields of a stored one on which other records depend. */
+function unchangeable({ record }: RecordPlan, fields: readonly string[]): RecordIssue {
+  return { ...record.section.error.exists, reason: 'field_fixed', params: { fields } };
 }
 
 /** Returns the issue of a record that a call without the lock has changed: to undo a lock or a removal is not for this import. */

@@ -24,12 +24,12 @@ export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   return before === after ? undefined : { before, after };
 }
 
-/** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
-export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
+/** Lists the fields that keep a record from being overwritten, because other stored records depend on them. */
+export function changedFixedFields({ record }: RecordPlan, stored: StoredDocument): readonly string[] {
   const { fixed = [] } = record.section;
-  if (fixed.length === 0) return true;
+  if (fixed.length === 0) return [];
   const previous = parseObject(stored.body);
-  return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));
+  return fixed.filter((path) => (valueAt(record.json, path) ?? false) !== (valueAt(previous, path) ?? false));
 }
 
 /** Whether the imported record keeps the stored one's names that an organisation can reserve. */

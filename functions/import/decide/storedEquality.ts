@@ -1,7 +1,12 @@
 // The comparison of imported records with stored ones.
 
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
-import { type ComparedContent, fieldDifferences, isOmission } from '../../../shared/organisation/equality.ts';
+import {
+  type ComparedContent,
+  type FieldDifference,
+  fieldDifferences,
+  isOmission,
+} from '../../../shared/organisation/equality.ts';
 import { hasFilledFields } from '../../../shared/organisation/filledFields.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -46,10 +51,35 @@ export function isEqual(
   if (!isSameRecord(plan, stored)) return false;
   const { record } = plan;
   if (stored.digest !== record.digest && (isUnread(stored) || !needsBody(plan, stored, onConflict))) return false;
+  return differencesOf(plan, stored, documents, onConflict === 'overwrite').length === 0;
+}
+
+/**
+ * Lists the fields in which a stored record of the same organisation and section differs from the imported one; undefined if
+ * the stored content is unknown.
+ */
+export function differingFields(
+  plan: RecordPlan,
+  stored: StoredDocument,
+  documents: ReadonlyMap<string, StoredDocument>,
+): readonly string[] | undefined {
+  const { section, digest } = plan.record;
+  if (stored.digest !== digest && isUnread(stored)) return undefined;
+  const paths = differencesOf(plan, stored, documents, false).map(({ path }) => path);
+  // Records without other differences differ in their clear password, which is compared by its hash.
+  return paths.length > 0 ? paths : (section.credentials ?? []).flatMap(({ clear }) => clear ?? []);
+}
+
+function differencesOf(
+  { record }: RecordPlan,
+  stored: StoredDocument,
+  documents: ReadonlyMap<string, StoredDocument>,
+  keepsStates: boolean,
+): readonly FieldDifference[] {
   const [given, found] = comparedContents(record, stored);
   const isOwnProvider = (idpId: string) => documents.get(documentPath(providerKey(idpId)))?.orgId === record.orgId;
   const differences = fieldDifferences(record.section, given, found, isOwnProvider);
-  return differences.every((difference) => isOmission(difference, given, onConflict === 'overwrite'));
+  return differences.filter((difference) => !isOmission(difference, given, keepsStates));
 }
 
 /** The key of an identity provider. */

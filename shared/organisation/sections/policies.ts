@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonO
 import { type DocumentKey, documentId } from '../../store/store.ts';
 import { checkComplexityPolicy } from '../passwordRules.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import type { KeyedIssue, RecordIssue } from '../relations.ts';
+import type { KeyedIssue } from '../relations.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
@@ -143,7 +143,7 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
 /** Creates the section of a policy: a single object, identified by its organisation. */
-function policy(name: SectionName, type: string, exists: RecordIssue, options: PolicyOptions = {}): Section {
+function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {
     name,
     collection: 'settings',

@@ -84,7 +84,7 @@ describe('an import into a ZITADEL', () => {
     expect(tried.summary).toMatchObject({ created, failed: {}, notCarried: { humanUsers: 1, userLinks: 1 } });
     const { errors, summary } = await importIntoStandIn(zitadel, content);
     expect(summary).toMatchObject({ created, failed: { humanUsers: 1 }, notCarried: { userLinks: 1 } });
-    expect(errors).toEqual([foundError('human_user', 'ada', because('record_exists', {}))]);
+    expect(errors).toEqual([foundError('human_user', 'ada', because('record_repeated', {}))]);
     expect([...(zitadel.contents.organisations.get('acme')?.sections.get('userLinks')?.keys() ?? [])]).toEqual([
       'ada_51',
     ]);

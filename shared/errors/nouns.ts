@@ -25,6 +25,11 @@ export function recordNoun(name: string): string {
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');
 }
 
+/** Returns the noun for a record with its article: `an application`. */
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
 /** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */
 export function stateWord(state: string): string {
   return state.replace(/^.*_STATE_/, '').toLowerCase();
