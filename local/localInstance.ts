@@ -20,6 +20,7 @@ import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
 import { openStore } from '../shared/store/openStore.ts';
 import { fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
+import { lockServedDirectory } from '../shared/store/servedDirectory.ts';
 import type { Store } from '../shared/store/store.ts';
 import { isAttended } from '../shared/turns.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
@@ -46,6 +47,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const config = readConfig({ ...process.env, ...storeEnvironment(name, directory) });
+  const lock = await lockServedDirectory(config.storeLocation);
   const store = await openStore(config.storeLocation, { isAttended });
   const tokenFile = join(directory, 'owner.pat');
   const token = await prepareInstance(store, options, tokenFile, new Date());
@@ -58,6 +60,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
     await server.close();
     await audit.close();
     await store.close();
+    lock?.[Symbol.dispose]();
   };
   return { url: server.url, tokenFile, docsUrl: `${server.url}/docs#token=${token}`, close };
 }

@@ -1,7 +1,6 @@
 // The server of `identity serve`.
 
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import type { Config } from '../../shared/config.ts';
@@ -18,7 +17,8 @@ import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';
 import { instanceKey } from '../../shared/store/instance.ts';
-import { requireMasterKey, type StoreLocation } from '../../shared/store/openStore.ts';
+import { requireMasterKey } from '../../shared/store/openStore.ts';
+import { lockServedDirectory } from '../../shared/store/servedDirectory.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { requireTemporaryDirectory } from '../exports/fileContent.ts';
@@ -26,8 +26,6 @@ import { isLoopback } from '../http/loopback.ts';
 import { databaseName } from '../places/instanceLocation.ts';
 import type { OpenInstance, Surroundings } from '../terminal/command.ts';
 import { loadConfig } from '../terminal/configuration.ts';
-import { warnOn } from '../terminal/terminal.ts';
-import { lockFile } from './lockFile.ts';
 
 interface ServerSettings {
   readonly host: string;
@@ -50,6 +48,8 @@ export async function serveInstance(
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);
   await using resources = new AsyncDisposableStack();
+  const lock = await lockServedDirectory(call.location);
+  if (lock !== undefined) resources.use(lock);
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
   // Standard output is for the address.
@@ -72,30 +72,12 @@ export async function serveInstance(
     serve({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
   );
   resources.defer(async () => void (await server.close()));
-  await lockDirectory(call.location, stderr, resources);
   const addresses = { url: server.url, ...(metrics === undefined ? {} : { metrics: `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
   await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-/**
- * Marks the directory of an embedded database as served, and warns if another process serves it. A full disk, or a
- * directory that is not writable, keeps no server from its start.
- */
-async function lockDirectory(
-  { directory }: StoreLocation,
-  stderr: Surroundings['stderr'],
-  resources: AsyncDisposableStack,
-): Promise<void> {
-  if (directory === undefined) return;
-  const lock = await lockFile(join(directory, 'serve.lock'), join(directory, 'serve.pid')).catch(() => undefined);
-  if (lock === undefined) return;
-  if (!('holder' in lock)) resources.use(lock);
-  else
-    warnOn(stderr)(`process ${lock.holder} already serves ${directory}: both write to its database; stop one of them`);
 }
 
 /** Starts the metrics and their server if a port is configured. Only then loads their package. */

@@ -88,6 +88,10 @@ export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
   text: 'no instance in {directory}: create one with identity init',
 });
 
+export const instanceServed = defineError('FAILED_PRECONDITION', 'INSTANCE_SERVED', {
+  text: '{holder} already serves the instance in {directory}: stop that server first, or use it; other commands can run beside it',
+});
+
 export const instanceReplaced = defineError('ABORTED', 'INSTANCE_REPLACED', {
   text: '{file} was moved or replaced: start the command again',
 });

@@ -80,7 +80,7 @@ function lostIn(text: string): number {
   return failed;
 }
 
-/** Sends two bodies at the same time, each to a separate process, and returns their responses. */
+/** Imports two bodies at the same time, by a served process and by this one, and returns their responses. */
 type SendBoth = (first: string, second: string) => Promise<[first: string, second: string]>;
 
 async function inTwoProcesses(
@@ -94,15 +94,19 @@ async function inTwoProcesses(
     cleanUp.defer(remove);
     const store = await openStore(location);
     cleanUp.defer(() => store.close());
-    const { token } = await testInstance(store);
-    const processes = await Promise.all([start(), start()]);
-    for (const running of processes) cleanUp.defer(async () => void (await running.stop('SIGKILL')));
-    const post = async (index: 0 | 1, body: string) => {
-      const url = processes[index].ready[1] ?? '';
-      const { status, text } = await send({ url }, { method: 'POST', path: '/admin/v1/import', token, body });
+    const instance = await testInstance(store);
+    const running = await start();
+    cleanUp.defer(async () => void (await running.stop('SIGKILL')));
+    const served = { url: running.ready[1] ?? '' };
+    const post = (body: string) =>
+      send(served, { method: 'POST', path: '/admin/v1/import', token: instance.token, body });
+    const expectDone = ({ status, text }: { readonly status: number; readonly text: string }) => {
       expect(status, text).toBe(200);
       return text;
     };
-    await round(store, (first, second) => Promise.all([post(0, first), post(1, second)]));
+    await round(store, async (first, second) => {
+      const [posted, own] = await Promise.all([post(first), instance.attempt('import', JSON.parse(second))]);
+      return [expectDone(posted), expectDone(own)];
+    });
   }
 }

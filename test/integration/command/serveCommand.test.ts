@@ -56,21 +56,25 @@ describe('identity serve', () => {
     await remove();
   });
 
-  it('warns if another process serves the directory, and no longer once that one has been killed', async () => {
+  it('refuses a directory that another process serves, until that one is killed, and lets commands run beside it', async () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
     const first = await serve(['--data', path]);
-    const warning = `identity: process ${first.pid} already serves ${path}: both write to its database; stop one of them\n`;
-    expect((await (await serve(['--data', path])).stop()).stderr).toContain(warning);
-    expect((await first.stop('SIGKILL')).stderr).not.toContain('already serves');
-    expect((await (await serve(['--data', path])).stop()).stderr).not.toContain('already serves');
+    const remedy = 'stop that server first, or use it; other commands can run beside it';
+    const stderr = `identity: process ${first.pid} already serves the instance in ${path}: ${remedy}\n`;
+    expect(await identity(['serve', '--data', path, '--port', '0'])).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(await identity(['org', 'list', '--data', path])).toMatchObject({ code: 0 });
+    await first.stop('SIGKILL');
+    expect(await (await serve(['--data', path])).stop()).toMatchObject({ code: 0 });
     await remove();
   });
 
   it('prints one line with the problem and the remedy if it cannot start', async () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
-    const running = await serve(['--data', path]);
+    const other = await temporaryDirectory();
+    await init(['--data', other.path]);
+    const running = await serve(['--data', other.path]);
     const port = new URL(running.ready[1] ?? '').port;
     // The port of the metrics is open by then, and must not keep the process alive.
     const env = { METRICS_PORT: '0', LOG_LEVEL: 'error' };
@@ -93,6 +97,7 @@ describe('identity serve', () => {
     expect(configured).toMatchObject({ code: 64, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });
     expect(configured.stderr).not.toMatch(/^\s+at /m);
     await running.stop();
+    await other.remove();
     await remove();
   });
 });

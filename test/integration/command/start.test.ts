@@ -146,6 +146,15 @@ describe('npm start', () => {
     expect(json(await paste('List the authentication methods')).details).toMatchObject({ totalResult: '2' });
   });
 
+  it('refuses a second start on the same directory, and names the process', async () => {
+    const env = { FIRESTORE_EMULATOR_HOST: undefined, LOCAL_DIR: join(directory.path, stateDirectory) };
+    const port = String(await threeFreePorts());
+    const start = [join(root, 'local', 'start.ts')];
+    const { code, stderr } = await run(process.execPath, start, { env: { ...env, PORT: port } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(`process ${running().program.pid} already serves the instance in `);
+  });
+
   it('ends with exit code 0 at SIGINT, and frees its ports', async () => {
     const { port, program } = running();
     const { code, stdout, stderr } = await program.stop('SIGINT');

@@ -1,0 +1,44 @@
+// The lock of a directory whose database a server serves. Commands beside the server do not take it.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../durableFiles.ts';
+import { instanceServed } from '../errors/commandErrors.ts';
+import { lockForProcess } from '../processLock.ts';
+import { systemCode } from '../systemCode.ts';
+import type { StoreLocation } from './openStore.ts';
+
+/**
+ * Locks the directory of an embedded database for a server, until the lock is disposed of or the process ends. A full disk,
+ * or a directory that is not writable, keeps no server from its start.
+ * @returns undefined for a database without a directory, or if the directory cannot be locked
+ * @throws IdentityError INSTANCE_SERVED if another process serves the directory
+ */
+export async function lockServedDirectory({ directory }: StoreLocation): Promise<Disposable | undefined> {
+  if (directory === undefined) return undefined;
+  const pidFile = join(directory, 'serve.pid');
+  let lock: Disposable | undefined;
+  try {
+    lock = lockForProcess(join(directory, 'serve.lock'));
+  } catch {
+    return undefined;
+  }
+  if (lock === undefined) throw instanceServed({ directory, holder: await readHolder(pidFile) });
+  try {
+    await replaceFile(pidFile, String(process.pid));
+    return lock;
+  } catch {
+    lock[Symbol.dispose]();
+    return undefined;
+  }
+}
+
+/** Describes the process that holds the lock, which may not have written its id yet. */
+async function readHolder(file: string): Promise<string> {
+  try {
+    return `process ${await readFile(file, 'utf8')}`;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 'another process';
+    throw error;
+  }
+}
