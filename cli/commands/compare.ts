@@ -44,6 +44,7 @@ export const compareCommand = defineCommand({
       const { compareSides, explainZitadels } = await import('../comparison/compareSides.ts');
       const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
+      const { allReleases } = await import('../../shared/organisation/zitadelReleases.ts');
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
@@ -52,7 +53,7 @@ export const compareCommand = defineCommand({
       requireOtherInstance(...described);
       await requireEffects(call.options, signal, ...described);
       const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
-      const losses = new FileLosses();
+      const losses = new FileLosses(secondFacts?.releases ?? allReleases);
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using database = new RunDatabase(options);
       const maxListed = call.options.limit ?? DEFAULT_LIMIT;

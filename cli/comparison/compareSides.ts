@@ -5,6 +5,7 @@ import { NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { ComparedSides, Explain, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { nothingStated, type StatedContent } from '../../shared/organisation/statedContent.ts';
+import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInterfaces.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
@@ -110,8 +111,8 @@ export function explainZitadels(
 ): Explain {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
-    const { domains = [] } = known;
-    return [index === 0 ? { side: 'first', domains } : { side: 'second', domains, losses }];
+    const { domains = [], releases = allReleases } = known;
+    return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, losses }];
   });
   // The second of two is the target, which has changed the imported records.
   return (difference, first) =>

@@ -8,6 +8,7 @@ import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
+import type { ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { usageError } from '../terminal/command.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
@@ -221,8 +222,8 @@ export interface PlaceFacts {
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
-  /** Whether a ZITADEL may refuse people for their password hashes: `refusingHashes` do. */
-  readonly refusesHashes?: boolean;
+  /** The releases that a ZITADEL may be of. */
+  readonly releases?: ReleaseRange;
   /** The user of the token; undefined if the user is unknown. */
   readonly caller?: {
     readonly userId: string;

@@ -15,6 +15,7 @@ import {
 } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
+import { allReleases, overlap, type ReleaseRange, refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import type { MigrationRun } from './migrationRun.ts';
@@ -37,7 +38,8 @@ interface OrganisationCredentials {
 
 /** The target of a migration, and what the plan expects of its import. */
 interface CredentialTarget {
-  readonly isZitadel: boolean;
+  /** The releases that a ZITADEL may be of; undefined for another target. */
+  readonly zitadel?: ReleaseRange | undefined;
   /** The outcomes of records that a planned import will make equal to the source; none after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
@@ -106,6 +108,10 @@ export class CredentialTally {
     else addTo(this.others, reason, one);
   }
 
+  private get isZitadel(): boolean {
+    return this.target.zitadel !== undefined;
+  }
+
   private organisation(orgId: string): OrganisationCredentials {
     const organisation = this.organisations.get(orgId) ?? { kept: { count: 0, names: [] } };
     this.organisations.set(orgId, organisation);
@@ -115,10 +121,11 @@ export class CredentialTally {
   /** Returns the reason if a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
-    const { isZitadel, hashes } = this.target;
+    const { zitadel, hashes } = this.target;
     if (target === source && source.isHashRefused === true && hashes !== undefined) return refusedHash[hashes];
     const states = [source, target].map(({ state }) => state?.value ?? '');
-    if (isZitadel && target === source) states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
+    if (zitadel !== undefined && target === source)
+      states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
@@ -133,10 +140,10 @@ export class CredentialTally {
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
-      return this.target.isZitadel
+      return this.isZitadel
         ? 'with another hash in the target: of a new password, or of the same one after a login there'
         : 'with another password in the target';
-    const isVerified = !this.target.isZitadel || isVerifiedByDefault(hashFormat);
+    const isVerified = !this.isZitadel || isVerifiedByDefault(hashFormat);
     return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;
   }
 
@@ -146,24 +153,21 @@ export class CredentialTally {
       if (targetSeed === undefined) return 'without the TOTP seed in the target';
       return seed === undefined ? 'with a TOTP seed in the target only' : 'with another TOTP seed in the target';
     }
-    if (!this.target.isZitadel) return emailFactorReason(source, target);
+    const { zitadel } = this.target;
+    if (zitadel === undefined) return emailFactorReason(source, target);
     if (source.isSeedUnusable) return 'with a TOTP seed that no authenticator app can use';
-    return source.otpEmail === true && LOST_FACTOR !== undefined
-      ? `with an OTP e-mail factor: ${LOST_FACTOR}`
-      : undefined;
+    const lost = importLoss(peopleInZitadel, 'otpEmail', zitadel);
+    return source.otpEmail === true && lost !== undefined ? `with an OTP e-mail factor: ${lost}` : undefined;
   }
 
   /** Returns the reason if the states in source and target, such as USER_STATE_LOCKED, prevent a person from counting. */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
-    const isKept = this.target.isZitadel ? isActivated(states[0], states[1]) : source === target;
+    const isKept = this.isZitadel ? isActivated(states[0], states[1]) : source === target;
     if (isKept) return undefined;
     return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
   }
 }
-
-/** The fact about OTP e-mail factors, if ZITADEL does not import them. */
-const LOST_FACTOR = importLoss(peopleInZitadel, 'otpEmail');
 
 function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEmail: target = false }: RecordContent) {
   if (source === target) return undefined;
@@ -205,8 +209,8 @@ export async function countCredentials(
   planned?: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
 ): Promise<CredentialTally | undefined> {
   if (place.takes === 'files') return undefined;
-  const isZitadel = kind === 'zitadel';
-  const tally = new CredentialTally(planned === undefined ? { isZitadel } : { isZitadel, ...expected(planned, facts) });
+  const zitadel = kind === 'zitadel' ? (facts?.releases ?? allReleases) : undefined;
+  const tally = new CredentialTally(planned === undefined ? { zitadel } : { zitadel, ...expected(planned, zitadel) });
   for await (const pair of database.pairs(signal, [humanUserSection.name, organisationSection.name]))
     tally.addPair(pair);
   return tally;
@@ -215,10 +219,11 @@ export async function countCredentials(
 /** What the plan expects of the import. */
 function expected(
   planned: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
-  facts: OpenSide['facts'],
+  zitadel: ReleaseRange | undefined,
 ): Pick<CredentialTarget, 'arrives' | 'hashes'> {
+  const mayRefuse = zitadel !== undefined && overlap(refusingHashes, zitadel);
   return {
     arrives: planned.onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
-    hashes: accepts(planned, 'refused-hashes') ? 'omitted' : facts?.refusesHashes === true ? 'sent' : undefined,
+    hashes: accepts(planned, 'refused-hashes') ? 'omitted' : mayRefuse ? 'sent' : undefined,
   };
 }

@@ -5,6 +5,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileFacts } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
@@ -41,7 +42,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const notices = run.sourceFile !== undefined ? [] : await stageSource(run, source.place, options);
   const facts = new FileFacts();
   const organisationTally = new OrganisationTally();
-  const losses = new FileLosses(settings);
+  const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const prepared = await prepareImport(run, target);
   const visitor = combineVisitors([prepared ?? run.database.first, facts, organisationTally, losses]);

@@ -5,6 +5,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { type RecordDifference, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
+import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
@@ -52,7 +53,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const { source, target } = sides;
   const { settings, response } = run;
   const organisations = new OrganisationTally();
-  const losses = new FileLosses(settings);
+  const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
   // The names of people in the result are those of the export, which the run's database keeps.
   using database = new RunDatabase(settings);
   const explain = explainDifferences(sides, settings, losses, response);

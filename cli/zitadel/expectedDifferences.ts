@@ -3,18 +3,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
-import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import { type DifferingValues, type FieldFact, NO_PROVIDER } from '../../shared/organisation/zitadelFacts.ts';
+import type { DifferingValues, FieldFact } from '../../shared/organisation/zitadelFacts.ts';
+import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import type { FileLosses } from './fileLosses.ts';
 
 /** The side of a comparison that is ZITADEL, and facts about it. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
+  /** The releases that it may be of. */
+  readonly releases: ReleaseRange;
   /** Its domains, from which it derives those of organisations. */
   readonly domains: readonly string[];
   /** The records of the other side that it could not import, if they were imported into it. */
@@ -26,14 +30,22 @@ export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL imports a record, and its exports never have it. */
-export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>): boolean {
-  return unexportedReason(record) !== undefined;
+/** Whether ZITADEL imports a record, and its exports may never have it. */
+export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
+  return unexportedReason(record, releases) !== undefined;
 }
 
-function unexportedReason({ section, id }: Pick<RecordDifference, 'section' | 'id'>): string | undefined {
+function unexportedReason(
+  { section, id }: Pick<RecordDifference, 'section' | 'id'>,
+  releases: ReleaseRange,
+): string | undefined {
+  return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
+}
+
+/** Returns the facts about the records of a section in a ZITADEL that may be of some releases. */
+function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
-  return records.find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
+  return records.filter((fact) => overlap(fact, releases));
 }
 
 /**
@@ -47,7 +59,7 @@ export function zitadelReason(
   first?: RecordContent,
 ): string | undefined {
   const { outcome, section, fields = [] } = difference;
-  const changed = recordSection(section).zitadel?.records?.find(({ does }) => does === 'changes');
+  const changed = recordFacts(section, zitadel.releases).find(({ does }) => does === 'changes');
   if (changed !== undefined) return changed.text;
   if (outcome !== 'different')
     return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(difference, zitadel, first);
@@ -59,34 +71,32 @@ function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): b
   return (side === 'first') === (outcome === 'onlyFirst');
 }
 
-function addedReason({ section, id }: RecordDifference, { domains, side }: ZitadelSide): string | undefined {
-  const { records = [] } = recordSection(section).zitadel ?? {};
-  return records.find((fact) => fact.does === 'adds' && fact.when(id, { domains, isTarget: side === 'second' }))?.text;
+function addedReason({ section, id }: RecordDifference, zitadel: ZitadelSide): string | undefined {
+  const { domains, side, releases } = zitadel;
+  const added = recordFacts(section, releases).filter((fact) => fact.does === 'adds');
+  return added.find(({ when }) => when(id, { domains, isTarget: side === 'second' }))?.text;
 }
 
-function lostReason(lost: RecordDifference, { losses }: ZitadelSide, first?: RecordContent): string | undefined {
-  const { records = [], missingProviders } = recordSection(lost.section).zitadel ?? {};
-  const never = records.find((fact) => fact.does === 'imports not' && fact.when === undefined)?.text;
-  const reason = never ?? unexportedReason(lost) ?? losses?.reason(lost);
-  if (reason !== undefined || losses === undefined || missingProviders === undefined || first === undefined)
-    return reason;
-  const idpId = textAt(parseObject(first.body), 'idpId', '');
-  return idpId === '' || losses.hasProvider(lost.orgId, idpId) ? undefined : NO_PROVIDER;
+function lostReason(lost: RecordDifference, { losses, releases }: ZitadelSide, first?: RecordContent) {
+  const facts = recordFacts(lost.section, releases);
+  const never = facts.find((fact) => fact.does === 'imports not' && fact.when === undefined)?.text;
+  const reason = never ?? unexportedReason(lost, releases) ?? losses?.reason(lost);
+  if (reason !== undefined || losses === undefined || first === undefined) return reason;
+  const { exported, zitadel } = recordSection(lost.section);
+  const providers = exported?.providers?.(parseObject(first.body)).filter((id) => id !== '') ?? [];
+  return providers.some((id) => losses.mayLackProvider(lost.orgId, id)) ? zitadel?.missingProviders?.text : undefined;
 }
 
 function fieldReason(difference: RecordDifference, field: FieldDifference, zitadel: ZitadelSide): string | undefined {
-  const { section, orgId } = difference;
-  const { side, losses } = zitadel;
+  const { side, losses, releases } = zitadel;
   if ('secret' in field) return secretReason(difference, field, zitadel);
+  const section = recordSection(difference.section);
   const values: DifferingValues = side === 'second' ? [field.first, field.second] : [field.second, field.first];
-  const { missingProviders } = recordSection(section).zitadel ?? {};
-  if (missingProviders !== undefined && field.path === 'idps')
-    return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
-      ? NO_PROVIDER
-      : undefined;
+  const mayLack = (id: string) => losses?.mayLackProvider(difference.orgId, id) === true;
+  if (lacksProviders(section, field.path, values, mayLack)) return section.zitadel?.missingProviders?.text;
   const isTarget = losses !== undefined;
-  const facts = fieldFacts(recordSection(section));
-  return facts.find((fact) => fact.fields.includes(field.path) && isExplained(fact, values, isTarget))?.text;
+  const facts = fieldFacts(section).filter((fact) => fact.fields.includes(field.path) && overlap(fact, releases));
+  return facts.find((fact) => isExplained(fact, values, isTarget))?.text;
 }
 
 /** Whether a fact explains a difference. None remains after a step that this command takes itself. */
@@ -108,10 +118,18 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/** Whether ZITADEL's login policy has all identity providers of the other side that the file has. */
-function lacksOnlyMissing([other, zitadel]: DifferingValues, hasProvider: (id: string) => boolean): boolean {
-  const kept = Array.isArray(other)
-    ? other.filter((idp) => isJsonObject(idp) && hasProvider(textAt(idp, 'idpId', '')))
-    : [];
-  return isDeepStrictEqual(zitadel ?? [], kept);
+/** Whether a field lists identity providers, and ZITADEL has the same list without some that it may not have. */
+function lacksProviders(
+  { exported: { providers, keepProviders } = {} }: Section,
+  path: string,
+  [other, zitadel]: DifferingValues,
+  mayLack: (id: string) => boolean,
+): boolean {
+  if (providers === undefined || keepProviders === undefined) return false;
+  const [given, imported]: [JsonObject, JsonObject] = [{}, {}];
+  putAt(given, path, structuredClone(other));
+  putAt(imported, path, zitadel);
+  const present = new Set(providers(imported));
+  keepProviders(given, (id) => present.has(id) || !mayLack(id));
+  return isDeepStrictEqual(valueAt(given, path) ?? [], zitadel ?? []);
 }

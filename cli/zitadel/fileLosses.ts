@@ -7,6 +7,7 @@ import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts'
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
+import { contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import { type AcceptedLosses, accepts } from '../exports/placeInterfaces.ts';
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
@@ -34,22 +35,28 @@ type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
 
-/**
- * Returns the fact because of which ZITADEL does not import a record; undefined for a record that it imports.
- * @param file the file's other records; without them, facts that depend on them do not apply
- */
-export function lossOf(record: OrganisationRecord, file?: FileRecords): ImportLoss | undefined {
+/** Returns the facts because of which ZITADEL does not import a record, of all releases. */
+function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
   const { records = [] } = record.section.zitadel ?? {};
   return records
     .filter((fact) => fact.does === 'imports not')
     .filter(({ dependsOnFile }) => file !== undefined || dependsOnFile !== true)
-    .find(({ when }) => when?.(record, file ?? unknownRecords) ?? true);
+    .filter(({ when }) => when?.(record, file ?? unknownRecords) ?? true);
+}
+
+/** An identity provider that is imported. */
+interface ImportedProvider {
+  readonly orgId: string;
+  /** Whether some of the releases that the ZITADEL may be of do not import it. */
+  readonly isUncertain: boolean;
 }
 
 /** The records of a file that a ZITADEL cannot take, known before an import. */
 export class FileLosses implements RecordVisitor {
-  /** The identity providers that ZITADEL takes, with their organisations. */
-  private readonly providers = new Map<string, string>();
+  /** The releases that the ZITADEL may be of. */
+  readonly releases: ReleaseRange;
+  /** The identity providers that are imported, by their ids. */
+  private readonly providers = new Map<string, ImportedProvider>();
   /** Those among them that are not imported, because their ids have other owners. */
   private readonly withheld = new Set<string>();
   private readonly names = new CaselessNames();
@@ -59,7 +66,8 @@ export class FileLosses implements RecordVisitor {
   /** The people who are imported without their password hash, by `lossKey`. */
   private readonly withoutHash = new Set<string>();
 
-  constructor(options: AcceptedLosses = {}) {
+  constructor(releases: ReleaseRange, options: AcceptedLosses = {}) {
+    this.releases = releases;
     this.omitsHashes = accepts(options, 'refused-hashes');
   }
 
@@ -69,9 +77,10 @@ export class FileLosses implements RecordVisitor {
     const id = reportedId(record);
     const name = lossKey({ section: section.name, orgId, id });
     if (this.omitsHash(record)) this.withoutHash.add(name);
-    const loss = lossOf(record);
+    const loss = this.possibleLoss(record);
     if (loss !== undefined) this.reasons.set(name, loss.text);
-    else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
+    if (section.exported?.providerType !== undefined && !this.isLost(record))
+      this.providers.set(textAt(json, 'idpId', orgId), { orgId, isUncertain: loss !== undefined });
     const earlier = this.names.earlier(record);
     if (earlier !== undefined && earlier !== id) this.reasons.set(name, equalButForCase.text);
   }
@@ -92,9 +101,27 @@ export class FileLosses implements RecordVisitor {
     if (section.exported?.providerType !== undefined && this.hasProvider(orgId, id)) this.withheld.add(id);
   }
 
-  /** Whether the file has an identity provider of an organisation, and ZITADEL takes it. */
+  /**
+   * Whether ZITADEL certainly does not import a record, which is therefore not sent.
+   * @param file the file's other records; without them, facts that depend on them do not apply
+   */
+  isLost(record: OrganisationRecord, file?: FileRecords): boolean {
+    return lossesOf(record, file).some((fact) => contains(fact, this.releases));
+  }
+
+  /** Returns the fact because of which ZITADEL may not import a record; undefined for a record that it imports. */
+  possibleLoss(record: OrganisationRecord, file?: FileRecords): ImportLoss | undefined {
+    return lossesOf(record, file).find((fact) => overlap(fact, this.releases));
+  }
+
+  /** Whether an identity provider of an organisation is imported. */
   hasProvider(orgId: string, id: string): boolean {
-    return this.providers.get(id) === orgId && !this.withheld.has(id);
+    return this.providers.get(id)?.orgId === orgId && !this.withheld.has(id);
+  }
+
+  /** Whether ZITADEL may not have an identity provider of an organisation after the import. */
+  mayLackProvider(orgId: string, id: string): boolean {
+    return !this.hasProvider(orgId, id) || this.providers.get(id)?.isUncertain === true;
   }
 
   /** Whether a person is imported without the password hash that the record has. */

@@ -6,6 +6,11 @@ import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
 import { z } from 'zod';
 import { zitadelHostUnknown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import {
+  type ReleaseRange,
+  releasesWithoutStates,
+  releasesWithStates,
+} from '../../shared/organisation/zitadelReleases.ts';
 import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
@@ -44,15 +49,17 @@ function isPage(text: string): boolean {
 }
 
 /**
- * Whether a ZITADEL imports and exports the states of organisations and users. Its release is not always known, so this
+ * Returns the releases that a ZITADEL may be of, by whether it imports and exports the states of organisations and users.
+ * The number of its release decides nothing: it is not always known, and a patch of any release may refuse hashes. So this
  * sends an import that no release takes, without a token, over REST: the gateway rejects the first known field that it
  * cannot parse. Releases 2 and 3 skip the state, which is unknown to them. Protobuf skips a known enumeration of another
  * type too, so gRPC-Web shows no difference.
  */
-export async function importsStates(connection: ZitadelServer): Promise<boolean> {
+export async function readReleases(connection: ZitadelServer): Promise<ReleaseRange> {
   const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
   const response = await send(connection, { method: 'POST', path: '/admin/v1/import', body });
-  return response.status === 400 && messageIn(response.text).includes('orgState');
+  const isKnown = response.status === 400 && messageIn(response.text).includes('orgState');
+  return isKnown ? releasesWithStates : releasesWithoutStates;
 }
 
 /** Reads the facts about a ZITADEL instance. */

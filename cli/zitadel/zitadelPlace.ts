@@ -3,7 +3,7 @@ import { placeNotKnown, placeTokenForbidden } from '../../shared/errors/placeErr
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
 import { stateless } from '../../shared/organisation/sections/sectionStates.ts';
-import { overlap, possibleReleases } from '../../shared/organisation/zitadelReleases.ts';
+import { haveStates, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import type { InstanceSettings } from '../places/calledServer.ts';
 import { counted } from '../terminal/numberTexts.ts';
@@ -13,7 +13,7 @@ import { FileImport, importIntoZitadel } from './import/importFile.ts';
 import { requestLimits } from './import/outgoingRecords.ts';
 import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
-import { importsStates, readCaller, readInstance, recogniseZitadel } from './zitadelInstance.ts';
+import { readCaller, readInstance, readReleases, recogniseZitadel } from './zitadelInstance.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -25,8 +25,8 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
       await requireRole({ ...settings, signal }, 'import');
       return await importIntoZitadel(settings, content, options, meter, signal);
     },
-    prepareImport: async (options, database) => {
-      const file = new FileImport(settings, options, database);
+    prepareImport: async (options, database, signal) => {
+      const file = await FileImport.prepare({ ...settings, signal }, options, database);
       return {
         add: (...record) => file.add(...record),
         reset: () => file.reset(),
@@ -48,24 +48,29 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
 /** The kinds of records whose names ZITADEL does not distinguish by case. */
 const caselessKinds = new Set(recordSections.flatMap(({ zitadel }) => zitadel?.caseless?.kind ?? []));
 
-/** The differences of every import into a ZITADEL, as texts for plans. */
-const importChanges: readonly string[] = [
-  'it never overwrites records: existing ones stay unchanged',
-  `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
-  'imported records appear in it up to 2 s later',
-  ...new Set(recordSections.flatMap((section) => fieldFacts(section).flatMap(({ plan }) => plan ?? []))),
-];
+/** Lists the differences of every import into a ZITADEL, as texts for plans. */
+function importChanges(releases: ReleaseRange): readonly string[] {
+  const facts = recordSections.flatMap(fieldFacts).filter((fact) => overlap(fact, releases));
+  return [
+    refusedIds(releases),
+    'it never overwrites records: existing ones stay unchanged',
+    `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
+    'imported records appear in it up to 2 s later',
+    ...new Set(facts.flatMap(({ plan }) => plan ?? [])),
+    openForAWhile(releases),
+  ];
+}
 
-/** Who is open for a while, by whether the ZITADEL imports states. */
-function openForAWhile(hasStates: boolean): string {
-  const who = hasStates ? 'users in a closed state that it does not import' : 'closed users';
+/** Describes who is open for a while. */
+function openForAWhile(releases: ReleaseRange): string {
+  const who = haveStates(releases) ? 'users in a closed state that it does not import' : 'closed users';
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
 }
 
 /** Describes the ids that are refused, by the behaviour of the release. */
-function refusedIds(importsStates: boolean): string {
-  const deleted = importsStates
+function refusedIds(releases: ReleaseRange): string {
+  const deleted = haveStates(releases)
     ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
     : 'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them';
   return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
@@ -101,7 +106,7 @@ async function readZitadelFacts(
   const { userId, orgId, roles } = await readCaller(connection);
   const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
   const { records, bytes } = requestLimits;
-  const hasStates = await importsStates(connection);
+  const releases = await readReleases(connection);
   // Callers without these roles cannot read the instance.
   const instance = permits('export')
     ? await readInstance(connection)
@@ -109,18 +114,15 @@ async function readZitadelFacts(
   return {
     ...recognised,
     ...instance,
-    // The release's number decides nothing: a patch of any release may refuse hashes. Those without states take every hash.
-    refusesHashes: hasStates,
+    releases,
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
-      ...(overlap(stateless, possibleReleases(hasStates))
-        ? [`${stateless.text}, and exports none: searches return them`]
-        : []),
+      ...(overlap(stateless, releases) ? [`${stateless.text}, and exports none: searches return them`] : []),
     ],
-    exportLosses,
-    importChanges: [refusedIds(hasStates), ...importChanges, openForAWhile(hasStates)],
+    exportLosses: exportLosses(releases),
+    importChanges: importChanges(releases),
   };
 }

@@ -14,7 +14,7 @@ import {
   type SecretField,
   stepText,
 } from '../organisation/zitadelFacts.ts';
-import { contains, overlap, possibleReleases } from '../organisation/zitadelReleases.ts';
+import { allReleases, contains, overlap, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
 /** The content and the reader of a file. */
 export interface FileContent {
@@ -23,8 +23,8 @@ export interface FileContent {
   readonly withKeys: boolean;
   /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
-  /** Whether the ZITADEL imports states; absent if its release is unknown. */
-  readonly importsStates?: boolean;
+  /** The releases that the ZITADEL may be of; absent if they are unknown. */
+  readonly releases?: ReleaseRange;
   /** Whether this command sends the file to the ZITADEL: it reads the responses, and closes what the file has as closed. */
   readonly inSteps?: boolean;
   /** The selected secrets: the source has none of those that the file lacks. */
@@ -167,7 +167,7 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
     message: remedy === undefined ? text : `${text}: ${remedy}`,
     when: (content) =>
       content.forZitadel &&
-      isOf(fact, possibleReleases(content.importsStates)) &&
+      isOf(fact, content.releases ?? allReleases) &&
       !(byHand && content.inSteps) &&
       (ifWith === undefined || content[ifWith]) &&
       (ifWithout === undefined || !content[ifWithout]),

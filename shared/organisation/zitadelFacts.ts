@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
-import { describeReleases, type ReleaseRange } from './zitadelReleases.ts';
+import { describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
 
 /** Secrets that a file may lack. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
@@ -127,9 +127,14 @@ export interface ZitadelBehaviour {
   readonly missingProviders?: MissingProviders;
 }
 
-/** Returns the text of the fact that ZITADEL does not import a field; undefined for a field that it imports. */
-export function importLoss({ fields = [] }: ZitadelBehaviour, path: FieldPath): string | undefined {
-  return fields.find((fact) => fact.does === 'imports not' && fact.fields.includes(path))?.text;
+/** Returns the text of the fact that a ZITADEL may not import a field; undefined for a field that it imports. */
+export function importLoss(
+  { fields = [] }: ZitadelBehaviour,
+  path: FieldPath,
+  releases: ReleaseRange,
+): string | undefined {
+  const lost = fields.filter((fact) => fact.does === 'imports not' && fact.fields.includes(path));
+  return lost.find((fact) => overlap(fact, releases))?.text;
 }
 
 /** The text of a field that ZITADEL imports, and does not export. */
@@ -147,9 +152,13 @@ export function unexported(...fields: readonly FieldPath[]): FieldFact {
   return { does: 'exports not', fields, text: NOT_EXPORTED };
 }
 
-/** Lists the content that no export of ZITADEL has: fields as code, then other content. */
-export function unexportedContent({ fields = [], unexported: others = [] }: ZitadelBehaviour): readonly string[] {
-  const never = fields.filter(({ text }) => text === NOT_EXPORTED).flatMap((fact) => fact.fields);
+/** Lists the content that exports of ZITADEL may lack: fields as code, then other content. */
+export function unexportedContent(
+  { fields = [], unexported: others = [] }: ZitadelBehaviour,
+  releases: ReleaseRange,
+): readonly string[] {
+  const lacked = fields.filter((fact) => fact.text === NOT_EXPORTED && overlap(fact, releases));
+  const never = lacked.flatMap((fact) => fact.fields);
   return [...never.map((path) => `\`${path}\``), ...others];
 }
 
@@ -167,6 +176,3 @@ export const equalButForCase = {
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',
   remedy: 'it is not imported, create it under another name',
 };
-
-/** The reason for records that refer to identity providers which the file does not have. */
-export const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';

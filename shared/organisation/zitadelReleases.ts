@@ -14,16 +14,14 @@ export interface ReleaseRange {
 export const releasesWithStates: ReleaseRange = { since: '4' };
 /** The other releases. */
 export const releasesWithoutStates: ReleaseRange = { until: '3' };
+/** The releases that a ZITADEL may be of if nothing is known about it. */
+export const allReleases: ReleaseRange = {};
 /** The releases that refuse a person whose password hash their settings do not allow. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/**
- * Returns the releases that a ZITADEL may be of.
- * @param importsStates whether it imports states; undefined if that is not known
- */
-export function possibleReleases(importsStates: boolean | undefined): ReleaseRange {
-  if (importsStates === undefined) return {};
-  return importsStates ? releasesWithStates : releasesWithoutStates;
+/** Whether a ZITADEL that may be of some releases certainly imports and exports states. */
+export function haveStates(releases: ReleaseRange): boolean {
+  return contains(releasesWithStates, releases);
 }
 
 /** Whether two ranges have a release in common. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportLosses } from '../../cli/zitadel/export/exportContent.ts';
+import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
 import { firestoreIndexes } from './firestoreIndexes.ts';
@@ -13,7 +14,12 @@ const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 /** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/deploying.md': { functions: functionSettingsTable },
-  'docs/migrating.md': { losses: () => exportLosses.map((loss) => `- ${loss}`).join('\n') },
+  'docs/migrating.md': {
+    losses: () =>
+      exportLosses(allReleases)
+        .map((loss) => `- ${loss}`)
+        .join('\n'),
+  },
   'docs/zitadel.md': {
     facts: zitadelFactsTable,
     filled: filledFieldsTable,

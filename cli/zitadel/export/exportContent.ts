@@ -13,6 +13,7 @@ import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/js
 import { recordSections, sections } from '../../../shared/organisation/allSections.ts';
 import { serviceUsers } from '../../../shared/organisation/section.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
+import { allReleases, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { callName, rpcClient, searchAll } from '../rpc.ts';
@@ -87,7 +88,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   }
   return {
     isRepeatable: false,
-    losses: exportLosses,
+    losses: exportLosses(allReleases),
     notices,
     open: bytes,
     fraction: () => (total === 0 ? undefined : done / total),
@@ -172,12 +173,11 @@ function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }
 
-/** The content that every export of ZITADEL omits or changes (zitadel 9.5), as texts for plans. */
-export const exportLosses: readonly string[] = [
-  INSTANCE_CONTENT,
-  ...recordSections.flatMap(({ name, zitadel = {} }) => {
-    const content = unexportedContent(zitadel);
+/** Lists the content that exports of a ZITADEL omit or change (zitadel 9.5), as texts for plans. */
+export function exportLosses(releases: ReleaseRange): readonly string[] {
+  const bySection = recordSections.flatMap(({ name, zitadel = {} }) => {
+    const content = unexportedContent(zitadel, releases);
     return content.length === 0 ? [] : [`${words(name)}: ${content.join('; ')}`];
-  }),
-  'sessions',
-];
+  });
+  return [INSTANCE_CONTENT, ...bySection, 'sessions'];
+}

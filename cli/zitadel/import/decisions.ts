@@ -12,11 +12,12 @@ import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
+import type { ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factorEvents.ts';
-import { CaselessNames, FileLosses, lossOf } from '../fileLosses.ts';
+import { CaselessNames, FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { closables } from './closable.ts';
 import { eventParams, type Verdict } from './evidence.ts';
@@ -40,8 +41,8 @@ export class FileSurvey implements RecordVisitor {
   /** Whether the domain policies of organisations demand login names that are unique within the organisation. */
   readonly loginNamesByDomain = new Map<string, boolean>();
 
-  constructor(options: AcceptedLosses) {
-    this.losses = new FileLosses(options);
+  constructor(releases: ReleaseRange, options: AcceptedLosses) {
+    this.losses = new FileLosses(releases, options);
   }
 
   add(record: OrganisationRecord): void {
@@ -251,7 +252,7 @@ function isLoginNameFree(
 function withholds({ survey, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;
-  return lossOf(record, survey.records) !== undefined;
+  return survey.losses.isLost(record, survey.records);
 }
 
 /** Whether a record is a link to an identity provider, without which ZITADEL refuses it. */
@@ -267,14 +268,11 @@ function providersNotTaken({ losses }: FileSurvey, { section, json, orgId }: Org
 }
 
 /** Lists the manual steps after an import. */
-export async function listLeftToDo(
-  { ledger, survey, target, options }: SurveyedFile,
-  signal: AbortSignal,
-): Promise<LeftToDo> {
+export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, signal: AbortSignal): Promise<LeftToDo> {
   const { content } = survey.secrets;
   const withKeys = options.withKeys && content.withKeys;
-  const { importsStates } = target;
-  const facts = { ...content, withKeys, importsStates, forZitadel: true, inSteps: true };
+  const { releases } = survey.losses;
+  const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...(options.asked === undefined ? {} : { asked: options.asked }) });
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
@@ -285,7 +283,7 @@ export async function listLeftToDo(
     const document = isSent ? { ...others, passwordHash } : others;
     leftToDo.addRecord(section, document);
     leftToDo.addMissingProviders(section, document, providersNotTaken(survey, record));
-    const loss = lossOf(record, survey.records);
+    const loss = survey.losses.possibleLoss(record, survey.records);
     if (loss?.dependsOnFile === true) for (const rule of rulesOf(loss)) leftToDo.add(rule, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(repeatedName, section, document);
   }

@@ -11,6 +11,7 @@ import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
@@ -27,6 +28,7 @@ import { asRefusal } from '../../http/serverErrors.ts';
 import { usageError } from '../../terminal/command.ts';
 import { counted } from '../../terminal/numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
+import type { FileLosses } from '../fileLosses.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import {
   type OwnedFile,
@@ -37,7 +39,7 @@ import {
 } from '../ownership/withholding.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
-import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
+import { readCaller, readDomainPolicy, readReleases } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
 import { findCreations } from './creations.ts';
 import { decideAll, decideClosings, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
@@ -57,7 +59,7 @@ export async function importIntoZitadel(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   using database = new RunDatabase({ ...noSecrets, withKeys: options.withKeys });
-  const file = new FileImport(address, options, database);
+  const file = await FileImport.prepare({ ...address, signal }, options, database);
   const read = async (ends: AbortSignal) => {
     await using repeatable = await makeRepeatable(content, ends);
     return await inspect(repeatable, ends, { isSelected: organisationFilter(options), visitor: file });
@@ -76,13 +78,25 @@ export class FileImport implements PreparedImport {
   private readonly survey: FileSurvey;
   private readonly database: RunDatabase;
 
-  /** @param database gets the records of the file as its first side, and the tables of the import */
-  constructor(address: ZitadelAddress, options: AcceptedLosses, database: RunDatabase) {
+  private constructor(address: ZitadelAddress, survey: FileSurvey, database: RunDatabase) {
     this.address = address;
     this.database = database;
-    this.survey = new FileSurvey(options);
+    this.survey = survey;
     this.ledger = new ImportLedger(database.database);
     this.owners = new IdOwners(database.database);
+  }
+
+  /**
+   * Prepares an import by reading which releases the target may be of.
+   * @param database gets the records of the file as its first side, and the tables of the import
+   */
+  static async prepare(
+    connection: ZitadelConnection,
+    options: AcceptedLosses,
+    database: RunDatabase,
+  ): Promise<FileImport> {
+    const { signal: _, ...address } = connection;
+    return new FileImport(address, new FileSurvey(await readReleases(connection), options), database);
   }
 
   add(record: OrganisationRecord, holder?: OrganisationRecord): void {
@@ -145,7 +159,7 @@ async function importFile(
   // From here on, this import creates organisations itself.
   const options = { ...asked, onConflict: recordConflict(asked.onConflict) };
   await owners.read(connection);
-  const release = { writesToFirstOwner: !target.importsStates };
+  const release = { writesToFirstOwner: !haveStates(losses.releases) };
   const owned = { ledger, owners, losses, release };
   const { userId: callerId } = await readCaller(connection);
   await withholdDeleted(connection, owned, callerId);
@@ -220,12 +234,13 @@ const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, 
 async function settleExisting(file: SentFile): Promise<boolean> {
   const { connection, ledger, survey, options, owned } = file;
   const outcomes = ['existing', 'sent'] as const;
+  const scope = { onConflict: options.onConflict, releases: survey.losses.releases };
   // A record that ZITADEL has in its organisation appears sooner or later.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owned.owners.ownerOf(path)?.orgId === orgId;
   };
-  await settleUnexported(connection, ledger);
+  await settleUnexported(file);
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
   for (let isLast = false, isFirst = true; ; isFirst = false) {
     const orgIds = await placesOf(ledger.records(connection.signal, outcomes), survey);
@@ -235,7 +250,7 @@ async function settleExisting(file: SentFile): Promise<boolean> {
     for await (const one of ledger.records(connection.signal, outcomes)) {
       const existing = target.find(one);
       if (existing.isClosed) ledger.settleClosing(one);
-      const entry = settledEntry(one, existing, options, isAwaited(one));
+      const entry = settledEntry(one, existing, scope, isAwaited(one));
       if (entry !== undefined || isLast) ledger.enter(one, entry ?? unconfirmedEntry(one));
     }
     if (isLast) return true;
@@ -250,10 +265,11 @@ function readAgain({ connection, database, survey: { losses }, options }: SentFi
 }
 
 /** Settles the records that no export shows, and that ZITADEL left as they were, by the events of their creation before. */
-async function settleUnexported(connection: ZitadelConnection, ledger: ImportLedger): Promise<void> {
+async function settleUnexported({ connection, ledger, survey }: SentFile): Promise<void> {
+  const { releases } = survey.losses;
   const sent: LedgerRecord[] = [];
   for await (const one of ledger.records(connection.signal, ['sent']))
-    if (isNeverExported({ section: one.record.section.name, id: one.id })) sent.push(one);
+    if (isNeverExported({ section: one.record.section.name, id: one.id }, releases)) sent.push(one);
   const records = sent.map(({ position, record: { section, orgId, json } }) => ({
     position,
     section: section.name,
@@ -272,10 +288,10 @@ async function settleUnexported(connection: ZitadelConnection, ledger: ImportLed
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
   { found, paths }: TargetRecord,
-  { onConflict }: PlaceImportOptions,
+  { onConflict, releases }: Pick<PlaceImportOptions, 'onConflict'> & Pick<FileLosses, 'releases'>,
   isAwaited: boolean,
 ): LedgerEntry | undefined {
-  const isHidden = isNeverExported({ section: record.section.name, id }) && outcome === 'existing';
+  const isHidden = isNeverExported({ section: record.section.name, id }, releases) && outcome === 'existing';
   // Of several records with one id, the first one was imported.
   if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged', issues };
   if (found === 'missing' && isAwaited) return undefined;
@@ -319,7 +335,7 @@ async function proveCreated(file: SentFile): Promise<void> {
     const differing: LedgerRecord[] = [];
     for await (const one of ledger.records(connection.signal, ['created'])) {
       const place = placeOf(one.record, survey);
-      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId);
+      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId, survey);
       if (isShown && target.find(one).found !== 'equal') differing.push(one);
     }
     if (differing.length === 0) return;
@@ -331,9 +347,13 @@ async function proveCreated(file: SentFile): Promise<void> {
 }
 
 /** Whether an export can show a record. None shows memberships and grants of the token's user in organisations of others. */
-function isExported({ record: { section, json }, id }: LedgerRecord, callerId: string): boolean {
+function isExported(
+  { record: { section, json }, id }: LedgerRecord,
+  callerId: string,
+  { losses }: FileSurvey,
+): boolean {
   const isOfCaller = ['members', 'userGrants'].includes(section.collection) && json.userId === callerId;
-  return !isOfCaller && !isNeverExported({ section: section.name, id });
+  return !isOfCaller && !isNeverExported({ section: section.name, id }, losses.releases);
 }
 
 /** Returns the organisation in which a ZITADEL keeps a record; undefined if the file does not have that organisation. */

@@ -6,6 +6,7 @@ import { inspect } from '../../../shared/exportFile/inspection.ts';
 import type { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
+import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { accepts, type PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
@@ -13,7 +14,7 @@ import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport }
 import { requireStates } from '../export/omittedStates.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
+import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
 import type { LedgerRecord } from './ledger.ts';
 
@@ -33,18 +34,11 @@ export class TargetRecords {
   private readonly zitadel: ZitadelSide;
   /** All organisations of the ZITADEL. */
   readonly organisations: ListedOrganisations;
-  /** Whether the ZITADEL imports states. */
-  readonly importsStates: boolean;
 
-  private constructor(
-    database: RunDatabase,
-    zitadel: ZitadelSide,
-    facts: Pick<TargetRecords, 'organisations' | 'importsStates'>,
-  ) {
+  private constructor(database: RunDatabase, zitadel: ZitadelSide, organisations: ListedOrganisations) {
     this.database = database;
     this.zitadel = zitadel;
-    this.organisations = facts.organisations;
-    this.importsStates = facts.importsStates;
+    this.organisations = organisations;
   }
 
   /**
@@ -65,9 +59,9 @@ export class TargetRecords {
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
     // Only a search shows who is active in releases without states.
-    const hasStates = await importsStates(connection);
+    const { releases } = losses;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
-    if (!hasStates) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
+    if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
     // ZITADEL reports records that appeared since the database was filled as existing, and then they are read.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
@@ -76,11 +70,7 @@ export class TargetRecords {
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: database.second });
     }
-    return new TargetRecords(
-      database,
-      { side: 'second', domains, losses },
-      { organisations, importsStates: hasStates },
-    );
+    return new TargetRecords(database, { side: 'second', releases, domains, losses }, organisations);
   }
 
   find({ key, record }: Pick<LedgerRecord, 'key' | 'record'>): TargetRecord {

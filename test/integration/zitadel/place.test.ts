@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { openRemote } from '../../../cli/open/remotePlace.ts';
 import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
+import { allReleases } from '../../../shared/organisation/zitadelReleases.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
@@ -62,13 +63,13 @@ describe('a ZITADEL as a source', () => {
     expect(await resultOf(...from, '--to', complete, '--with', 'passwords,otp,keys')).toMatchObject({
       code: 0,
       organisations: 2,
-      losses: exportLosses,
+      losses: exportLosses(allReleases),
     });
     expect(zitadel.deaths()).toBe(0);
     expect(searchesOf(zitadel)).toHaveLength(2);
     const shown = await identity([...from, '--to', plain]);
     expect(shown.code).toBe(0);
-    expect(shown.stdout).toContain(`Not exported by ZITADEL\n  ${exportLosses[0]}\n`);
+    expect(shown.stdout).toContain(`Not exported by ZITADEL\n  ${exportLosses(allReleases)[0]}\n`);
     const text = await readFile(plain, 'utf8');
     const [exported] = file.parse(JSON.parse(text)).orgs;
     expect(exported).toMatchObject({ orgId: 'acme', machineUsers: [{ userId: '31' }] });
@@ -91,13 +92,13 @@ describe('a ZITADEL as a source', () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
     const inspected = await resultOf('inspect', ...from.map((arg) => arg.replace('--from-', '--')));
-    const content = { organisations: 1, hashFormats: { bcrypt: 3 }, losses: exportLosses };
+    const content = { organisations: 1, hashFormats: { bcrypt: 3 }, losses: exportLosses(allReleases) };
     expect(inspected).toMatchObject({ code: 0, ...content });
     const { database } = await servedPlace(sqlite);
     expect(await resultOf('import', ...from, '--to', database)).toMatchObject({
       code: 0,
       summary: { created: { org: 1, humanUsers: 3, machineUsers: 1, machineKeys: 1 }, failed: {} },
-      losses: exportLosses,
+      losses: exportLosses(allReleases),
     });
     const sides = ['compare', ...from];
     expect(await resultOf(...sides.toSpliced(2, 0, database))).toMatchObject({ code: 0, equal: true });

@@ -8,11 +8,24 @@ import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
-import { contains, describeReleases, overlap, possibleReleases } from '../../../shared/organisation/zitadelReleases.ts';
+import {
+  allReleases,
+  contains,
+  describeReleases,
+  haveStates,
+  overlap,
+  releasesWithoutStates,
+  releasesWithStates,
+} from '../../../shared/organisation/zitadelReleases.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces } from '../../support/strings/fieldPlaces.ts';
 
-const zitadel = { side: 'second', domains: ['id.example.com'], losses: new FileLosses() } as const;
+const zitadel = {
+  side: 'second',
+  releases: allReleases,
+  domains: ['id.example.com'],
+  losses: new FileLosses(allReleases),
+} as const;
 
 interface Use {
   readonly section: Section;
@@ -82,11 +95,11 @@ describe('the manual steps of facts', () => {
 
   it.each([
     [undefined, [stateless, logoutUri, refusedHash]],
-    [true, [logoutUri, refusedHash]],
-    [false, [stateless, unverifiedHash]],
-  ])('are those of the releases that the target may be of, if it imports states: %s', (importsStates, expected) => {
+    [releasesWithStates, [logoutUri, refusedHash]],
+    [releasesWithoutStates, [stateless, unverifiedHash]],
+  ])('are those of the releases that the target may be of: %j', (releases, expected) => {
     const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: true };
-    const list = new LeftToDo(importsStates === undefined ? content : { ...content, importsStates });
+    const list = new LeftToDo(releases === undefined ? content : { ...content, releases });
     const app = { appId: 'A', app: { backChannelLogoutUri: 'https://app.example' } };
     const person = { userId: 'U', user: { email: { isEmailVerified: true } } };
     list.addRecord(sectionNamed('oidcApps'), { id: 'a', orgId: 'O', body: JSON.stringify(app) });
@@ -111,22 +124,22 @@ describe('a record that no export of ZITADEL has', () => {
     ['triggerActions', 'FLOW_TYPE_EXTERNAL_AUTHENTICATION_1', false],
     ['initMessages', 'acme_en', false],
   ])('is known by its section and id: %s %s', (section, id, expected) => {
-    expect(isNeverExported({ section, id })).toBe(expected);
+    expect(isNeverExported({ section, id }, allReleases)).toBe(expected);
   });
 });
 
 describe('ranges of releases', () => {
   it('overlap and contain each other in the order of the releases', () => {
-    const [unknown, withStates, without] = [undefined, true, false].map(possibleReleases);
-    expect(overlap({ since: 'June 2026' }, withStates ?? {})).toBe(true);
-    expect(overlap({ since: 'June 2026' }, without ?? {})).toBe(false);
-    expect(overlap({ until: '3' }, unknown ?? {})).toBe(true);
-    expect(overlap({ until: '3' }, withStates ?? {})).toBe(false);
+    expect([allReleases, releasesWithStates, releasesWithoutStates].map(haveStates)).toEqual([false, true, false]);
+    expect(overlap({ since: 'June 2026' }, releasesWithStates)).toBe(true);
+    expect(overlap({ since: 'June 2026' }, releasesWithoutStates)).toBe(false);
+    expect(overlap({ until: '3' }, allReleases)).toBe(true);
+    expect(overlap({ until: '3' }, releasesWithStates)).toBe(false);
     expect(overlap({ since: '4' }, { until: '4' })).toBe(true);
     expect(overlap({ until: '4' }, { since: '4' })).toBe(true);
-    expect(contains({ until: '3' }, unknown ?? {})).toBe(false);
-    expect(contains({ until: '3' }, without ?? {})).toBe(true);
-    expect(contains({}, withStates ?? {})).toBe(true);
+    expect(contains({ until: '3' }, allReleases)).toBe(false);
+    expect(contains({ until: '3' }, releasesWithoutStates)).toBe(true);
+    expect(contains({}, releasesWithStates)).toBe(true);
   });
 
   it('are described as texts name them', () => {

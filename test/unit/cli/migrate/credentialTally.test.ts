@@ -3,6 +3,7 @@ import { CredentialTally } from '../../../../cli/migrate/credentialTally.ts';
 import { describeCredentials } from '../../../../cli/migrate/credentialText.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../../../shared/exportFile/runDatabase.ts';
+import { allReleases } from '../../../../shared/organisation/zitadelReleases.ts';
 
 const HASH = 'user.hashedPassword.value';
 const SEED = 'user.otpCode';
@@ -62,9 +63,9 @@ function organisation(...states: readonly [source: string, target: string]): Com
 
 /** The targets of migrations. */
 const ofInstance = (...arrives: readonly ComparedPair['outcome'][]) =>
-  ({ kind: 'instance', tally: new CredentialTally({ isZitadel: false, arrives }) }) as const;
+  ({ kind: 'instance', tally: new CredentialTally({ arrives }) }) as const;
 const ofZitadel = (arrives: readonly ComparedPair['outcome'][] = []) =>
-  ({ kind: 'zitadel', tally: new CredentialTally({ isZitadel: true, arrives }) }) as const;
+  ({ kind: 'zitadel', tally: new CredentialTally({ zitadel: allReleases, arrives }) }) as const;
 
 /** The description of people in a target. */
 function described(

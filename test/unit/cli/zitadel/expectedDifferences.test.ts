@@ -6,9 +6,14 @@ import type { RecordDifference } from '../../../../shared/exportFile/runDatabase
 import { findSection } from '../../../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
+import { allReleases } from '../../../../shared/organisation/zitadelReleases.ts';
 
-const withoutImport = { side: 'second', domains: ['id.example.com'] } as const;
-const zitadel = { ...withoutImport, losses: new FileLosses() } as const;
+const zitadel = {
+  side: 'second',
+  releases: allReleases,
+  domains: ['id.example.com'],
+  losses: new FileLosses(allReleases),
+} as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
   outcome,
   section,
@@ -62,7 +67,7 @@ describe('a difference between a ZITADEL and another side', () => {
   });
 
   it('is explained by a value that the file could not contain, for that record and rule only', () => {
-    const losses = new FileLosses();
+    const losses = new FileLosses(allReleases);
     const role = (roleKey: string) => readRecord(section('projectRoles'), { projectId: 'p', roleKey }, 'acme');
     const provider = (idpId: string, secret: object) =>
       readRecord(section('oidcIdps'), { idpId, idp: { name: idpId, ...secret } }, 'acme');
@@ -73,13 +78,15 @@ describe('a difference between a ZITADEL and another side', () => {
     const idps = (...ids: readonly string[]) => ids.map((idpId) => ({ idpId }));
     const policy = (first: readonly string[], second: readonly string[], ...fields: readonly FieldDifference[]) =>
       changed('loginPolicy', { path: 'idps', first: idps(...first), second: idps(...second) }, ...fields);
-    expect(reason(policy(['51', 'x'], ['51']))).toMatch(/no such identity provider/);
+    expect(reason(policy(['51', 'x'], ['51']))).toMatch(/the export does not contain (?:these|its) identity provider/);
     expect(reason(policy(['51', 'x'], []))).toBeUndefined();
     expect(reason(policy(['x'], [], { path: 'forceMfa', first: true }))).toBeUndefined();
     const link = record('userLinks', '1_x', 'onlyFirst');
-    expect(reason(link, { idpId: 'x' })).toMatch(/no such identity provider/);
+    expect(reason(link, { idpId: 'x' })).toMatch(/the export does not contain (?:these|its) identity provider/);
     expect(reason(link, { idpId: '51' })).toBeUndefined();
-    expect(reason({ ...link, orgId: 'emca' }, { idpId: '51' })).toMatch(/no such identity provider/);
+    expect(reason({ ...link, orgId: 'emca' }, { idpId: '51' })).toMatch(
+      /the export does not contain (?:these|its) identity provider/,
+    );
     expect(reason(record('projectRoles', 'p_ADMIN', 'onlyFirst'))).toMatch(/by case/);
     expect(reason(record('projectRoles', 'p_admin', 'onlyFirst'))).toBeUndefined();
     expect(reason(record('oidcIdps', '52', 'onlyFirst'))).toMatch(/client secret/);
@@ -109,7 +116,7 @@ describe('a difference between a ZITADEL and another side', () => {
       { ...facts, ...unknown },
     ] as const;
     const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' };
-    expect(explainZitadels(both, new FileLosses())(changed('humanUsers', state))).toBe(
+    expect(explainZitadels(both, new FileLosses(allReleases))(changed('humanUsers', state))).toBe(
       'ZITADEL makes people without password hash, or with an unverified e-mail address, initial',
     );
   });
