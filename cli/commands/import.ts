@@ -1,10 +1,13 @@
 import { total } from '../../shared/collections/counts.ts';
+import { reportMissing } from '../../shared/errors/commandErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
+import type { FailedFile } from '../exports/failedRecords.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
   DatabasePlace,
   ExportFile,
+  FilePlace,
   Place,
   PlaceExportOptions,
   PlaceImportOptions,
@@ -18,14 +21,23 @@ import {
   importOptionsOf,
   placeDetails,
   progressOutput,
+  RUN_AND_OUTPUT,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import { defineCommand, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import {
+  defineCommand,
+  interruptible,
+  type Output,
+  optional,
+  required,
+  type Surroundings,
+  usageError,
+} from '../terminal/command.ts';
 import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
-import { type Line, section } from '../terminal/terminal.ts';
+import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type Line, section, warnOn } from '../terminal/terminal.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 export const importCommand = defineCommand({
@@ -42,6 +54,11 @@ export const importCommand = defineCommand({
     },
     ...importChoices,
     ...transferOptions.dryRun.command,
+    failed: optional(
+      'FILE',
+      'write the failed records to a new export file, to correct and import again',
+      RUN_AND_OUTPUT,
+    ),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
@@ -66,7 +83,8 @@ export const importCommand = defineCommand({
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;
     const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
-    const importing = { source, target, selection, options, takesAll };
+    const failedFile = given.failed === undefined ? undefined : await openNewFile(given.failed, call);
+    const importing = { source, target, selection, options, takesAll, failedFile };
     return interruptible(signal, interruption(target.name, options), () =>
       importInto(importing, progressOutput(call), signal),
     );
@@ -80,11 +98,21 @@ interface Importing {
   readonly options: PlaceImportOptions;
   /** Whether all secrets of a file are imported, because the call selects none. */
   readonly takesAll: boolean;
+  /** The file for the failed records. */
+  readonly failedFile: FilePlace | undefined;
+}
+
+/** Opens a file that does not exist, before anything is imported. */
+async function openNewFile(path: string, { stderr, signal }: Surroundings): Promise<FilePlace> {
+  const { openFile } = await import('../places/filePlace.ts');
+  const file = openFile(path, warnOn(stderr));
+  await file.requireFree?.(signal);
+  return file;
 }
 
 /** Imports one place into another. */
 async function importInto(
-  { source, target, selection, options: given, takesAll }: Importing,
+  { source, target, selection, options: given, takesAll, failedFile }: Importing,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<Output> {
@@ -96,16 +124,71 @@ async function importInto(
   const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
   // A database must not be imported into itself under another name.
   if (!isFile) requireOtherInstance(await describePlace(source, signal), await describePlace(target, signal));
-  await using content = await openSource(source, selection, takesAll, output, signal);
+  await using resources = new AsyncDisposableStack();
+  const opened = resources.use(await openSource(source, selection, takesAll, output, signal));
+  const isCopied = failedFile !== undefined && !opened.isRepeatable;
+  // The failed records are written from the same content.
+  const content = isCopied ? resources.use(await copyContent(source.name, opened, output, signal)) : opened;
   const counter = new RecordCounter(source.name, given, isFile);
   const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
-  const { losses = [], notices = [] } = content;
+  const storedFailures = failedFile && (await tryToStore(failedFile, content, response, signal));
+  const { losses = [], notices = [] } = opened;
   const { humanUsers: people = 0 } = response.summary.created;
   const isWithout = !isFile && !selection.withPasswords && people > 0;
   const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-  return importOutput(response, target.name, options, { losses, notices, request, requested });
+  return importOutput(response, target.name, options, { losses, notices, request, requested, storedFailures });
+}
+
+/** Copies content that can be read only once, and shows how much of it was read. */
+async function copyContent(
+  name: string,
+  content: ExportFile,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<ExportFile> {
+  const { makeRepeatable } = await import('../exports/fileContent.ts');
+  const { RecordCounter } = await import('../exports/recordCounter.ts');
+  const { countedContent, meterOf } = await import('../exports/trackTransfer.ts');
+  const counter = new RecordCounter(name);
+  return await trackPhase(output, `reading ${name}`, meterOf(content, counter), () =>
+    makeRepeatable(countedContent(content, counter), signal),
+  );
+}
+
+/** The outcome of storing the failed records. The import has ended by then, so an error is only thrown after its result. */
+interface StoredFailures {
+  readonly file?: FailedFile | undefined;
+  readonly error?: unknown;
+}
+
+async function tryToStore(
+  place: FilePlace,
+  content: ExportFile,
+  response: ImportResponse,
+  signal: AbortSignal,
+): Promise<StoredFailures> {
+  const { storeFailed } = await import('../exports/failedRecords.ts');
+  try {
+    return { file: await storeFailed(place, content, response, signal) };
+  } catch (error) {
+    const { failureText } = await import('../terminal/describeError.ts');
+    const done = 'the import has ended as printed; repeat it to get the file';
+    return { error: reportMissing({ file: place.name, reason: failureText(error), done }, { cause: error }) };
+  }
+}
+
+/** Describes the file of the failed records. */
+function failedLines({ file, error }: StoredFailures): readonly string[] {
+  if (error !== undefined) return [];
+  if (file === undefined) return ['no record failed: the file of the failed records is not written'];
+  const { place, records, missing } = file;
+  const others =
+    missing === 0
+      ? ''
+      : `; it lacks ${counted(missing, 'failed record')}, which the response does not list or which are too large`;
+  return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${others}`];
 }
 
 /** Opens the export of the source; that of a file only if the call selects its secrets. */
@@ -132,13 +215,15 @@ interface ImportedFile {
   readonly request: ExportedRequest;
   /** The lines of text about the request. */
   readonly requested: readonly string[];
+  /** Undefined unless the call asks for the failed records. */
+  readonly storedFailures: StoredFailures | undefined;
 }
 
 function importOutput(
   response: ImportResponse,
   target: string,
   { dryRun }: PlaceImportOptions,
-  { losses, notices, request, requested }: ImportedFile,
+  { losses, notices, request, requested, storedFailures }: ImportedFile,
 ): Output {
   const { errors = [], elsewhere = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried, unconfirmed = {} } = summary;
@@ -157,6 +242,7 @@ function importOutput(
     { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
     ...requested,
+    ...(storedFailures === undefined ? [] : failedLines(storedFailures)),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
     ...noticeSection('warning', summary.warnings, summary.warningsOmitted, firstNotices(notices)),
@@ -167,8 +253,12 @@ function importOutput(
       ...response,
       ...request,
       ...withoutEmpty({ losses, notices }),
+      ...(storedFailures?.file === undefined ? {} : { failedFile: storedFailures.file }),
     },
     text,
+    afterwards: async () => {
+      if (storedFailures?.error !== undefined) throw storedFailures.error;
+    },
     exitStatus: () => {
       if (elsewhere.length > 0) return 'failed';
       return isListed || total(unconfirmed) > 0 ? 'listed' : 'done';

@@ -3,11 +3,10 @@
 import { extname } from 'node:path';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { reportMissing } from '../../shared/errors/commandErrors.ts';
-import { isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type Block, blockJson } from '../report/blocks.ts';
 import { usageError } from '../terminal/command.ts';
-import { describeError } from '../terminal/describeError.ts';
+import { failureText } from '../terminal/describeError.ts';
 import { printableJson, warnOn } from '../terminal/terminal.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 
@@ -51,10 +50,4 @@ export async function writeReport(
   } catch (error) {
     throw reportMissing({ file: report, reason: failureText(error), done }, { cause: error });
   }
-}
-
-function failureText(error: unknown): string {
-  if (isStorageFull(error)) return 'no space left';
-  if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';
-  return systemCode(error) || describeError(error).message;
 }

@@ -4,7 +4,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
 import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
-import { isDatabaseFull } from '../../shared/systemCode.ts';
+import { isDatabaseFull, isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
@@ -95,4 +95,11 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (logLevel === 'debug') return `unexpected error: ${stack}`;
   return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
+}
+
+/** Returns the short reason of a failure to write a file. */
+export function failureText(error: unknown): string {
+  if (isStorageFull(error)) return 'no space left';
+  if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';
+  return systemCode(error) || describeError(error).message;
 }

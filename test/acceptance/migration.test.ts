@@ -102,6 +102,7 @@ describeDeployments('migration', (get) => {
         id: first?.userId,
         message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
         reason: 'record_exists',
+        params: { fields: 'user.userName' },
       },
     ]);
     expect(summary).toMatchObject({ created: {}, failed: { humanUsers: 1 } });

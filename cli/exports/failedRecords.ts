@@ -1,0 +1,222 @@
+// The failed records of an import as an export file, to be corrected and imported again.
+
+import { total } from '../../shared/collections/counts.ts';
+import { type FilePass, passFile } from '../../shared/exportFile/filePass.ts';
+import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
+import type { JsonPath } from '../../shared/json/jsonError.ts';
+import { findSection, organisationSection, sections } from '../../shared/organisation/allSections.ts';
+import { nestedRecords, type OrganisationRecord } from '../../shared/organisation/record.ts';
+import { readableId } from '../../shared/organisation/recordPlan.ts';
+import type { ImportResponse } from './importResponse.ts';
+import type { ExportFile, FilePlace } from './placeInterfaces.ts';
+
+/** The file of the failed records. */
+export interface FailedFile {
+  readonly place: string;
+  readonly records: number;
+  /** The number of failed records that it lacks, because the response does not list them or their text is too large. */
+  readonly missing: number;
+}
+
+/**
+ * Stores the failed records of an import with their organisations, in the form that they have in the imported file. Without
+ * failed records, it stores nothing.
+ * @param file must not exist
+ * @param content the imported file
+ * @throws IdentityError as `FilePlace.store`; the errors of the content
+ */
+export async function storeFailed(
+  file: FilePlace,
+  content: ExportFile,
+  response: ImportResponse,
+  signal: AbortSignal,
+): Promise<FailedFile | undefined> {
+  const failed = total(response.summary.failed);
+  if (failed === 0 && response.errors === undefined) return undefined;
+  const records = new FailedRecords(response);
+  const first = await find(content, records, signal);
+  const isEarly = first.drafts.some(({ hasEarlyRecords }) => hasEarlyRecords);
+  if (isEarly) records.reset();
+  const { drafts } = isEarly ? await find(content, records, signal, first.drafts) : first;
+  const writing = new FailedFileWriter(records, drafts);
+  const { place } = await file.store(writing.json(content, signal), signal);
+  return { place, records: writing.records, missing: Math.max(0, failed - writing.records) };
+}
+
+/** Reads the file once, and counts the records with the ids of failed ones. */
+async function find(
+  content: ExportFile,
+  failed: FailedRecords,
+  signal: AbortSignal,
+  knownDrafts?: FilePass['drafts'],
+): Promise<FilePass> {
+  const onRecord = (_: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => failed.find(whole, path);
+  const pass = passFile(content, signal, { onRecord, knownDrafts });
+  for (;;) {
+    const { done, value } = await pass.next();
+    if (done === true) return value;
+  }
+}
+
+/** The records of a file with one type and id. */
+interface Namesakes {
+  /** The number of errors about them. */
+  readonly errors: number;
+  found: number;
+  /** The number of those that are invalid in themselves, which always fail. */
+  invalid: number;
+  passed: number;
+}
+
+/** The failed records of an import, by the types and ids of the errors. */
+class FailedRecords {
+  private readonly byName = new Map<string, Namesakes>();
+  /** The organisations with errors, and those of them that the target lacks, all of whose records have failed. */
+  private readonly orgIds = new Set<string>();
+  private readonly missing: ReadonlySet<string>;
+  /** The positions of the file's organisations that have failed records. */
+  readonly entries = new Set<number>();
+
+  constructor({ errors = [], success }: ImportResponse) {
+    for (const { type, id = '' } of errors) {
+      const recordType = typeOfRecord(type);
+      if (recordType === organisationSection.error.type) this.orgIds.add(id);
+      const name = nameOf(recordType, id);
+      const errorsOfParts = recordType !== type && this.byName.has(name);
+      const known = this.byName.get(name)?.errors ?? 0;
+      this.byName.set(name, { errors: errorsOfParts ? known : known + 1, found: 0, invalid: 0, passed: 0 });
+    }
+    this.missing = this.orgIds.difference(new Set(success.orgs?.map(({ orgId }) => orgId)));
+  }
+
+  reset(): void {
+    this.entries.clear();
+    for (const [name, { errors }] of this.byName) this.byName.set(name, { errors, found: 0, invalid: 0, passed: 0 });
+  }
+
+  find(record: OrganisationRecord, [, entry]: JsonPath): void {
+    const named = this.named(record);
+    if (named.length === 0 && !this.missing.has(record.orgId)) return;
+    this.entries.add(Number(entry));
+    for (const { namesakes, isInvalid } of named) {
+      namesakes.found++;
+      if (isInvalid) namesakes.invalid++;
+    }
+  }
+
+  /**
+   * Returns the number of failed records that a record of the file is and contains. Of several valid records with one id,
+   * the import takes the first ones. All records of a failed organisation have failed.
+   */
+  countIn(record: OrganisationRecord): number {
+    const named = this.named(record);
+    const failed = named.filter(({ namesakes, isInvalid }) => {
+      if (isInvalid) return true;
+      namesakes.passed++;
+      const { errors, found, invalid, passed } = namesakes;
+      return passed > found - invalid - Math.max(0, errors - invalid);
+    });
+    return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
+  }
+
+  /** Adds the entries of the organisations that have errors themselves, and returns the number of these organisations. */
+  addOrganisations(drafts: FilePass['drafts']): number {
+    const found = new Set<string>();
+    for (const [entry, { orgId = '' }] of drafts.entries()) {
+      if (!this.orgIds.has(orgId)) continue;
+      found.add(orgId);
+      this.entries.add(entry);
+    }
+    return found.size;
+  }
+
+  /** Returns what is known of a record's name, and of those that it contains. */
+  private named(record: OrganisationRecord) {
+    return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
+      const namesakes = this.byName.get(nameOf(each.section.error.type, readableId(each) ?? ''));
+      return namesakes === undefined ? [] : [{ namesakes, isInvalid: each.invalid !== undefined }];
+    });
+  }
+}
+
+function nameOf(type: string, id: string): string {
+  return JSON.stringify([type, id]);
+}
+
+const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
+
+/** Returns the type of a record by the type of an error about it, or about a part such as `human_user_otp`. */
+function typeOfRecord(type: string): string {
+  if (types.includes(type)) return type;
+  return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
+}
+
+/** Writes a file's organisations that have failed records, with these. */
+class FailedFileWriter {
+  records: number;
+  private readonly failed: FailedRecords;
+  private readonly drafts: FilePass['drafts'];
+  private entry: number | undefined;
+  private list: string | undefined;
+
+  constructor(failed: FailedRecords, drafts: FilePass['drafts']) {
+    this.failed = failed;
+    this.drafts = drafts;
+    this.records = failed.addOrganisations(drafts);
+  }
+
+  async *json(content: ExportFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let items: readonly ExportFileItem[] = [];
+    const kept = new Set<JsonPath>();
+    const onRecord = (_: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
+      const count = this.failed.countIn(whole);
+      if (count > 0) kept.add(path);
+      this.records += count;
+    };
+    const onItems = (read: readonly ExportFileItem[]) => {
+      items = read;
+    };
+    yield Buffer.from('{"orgs":[');
+    const pass = passFile(content, signal, { onRecord, onItems, knownDrafts: this.drafts });
+    for await (const _chunk of pass) {
+      const text = items.map((item) => this.textOf(item, kept)).join('');
+      kept.clear();
+      if (text !== '') yield Buffer.from(text);
+    }
+    yield Buffer.from(`${this.end()}]}\n`);
+  }
+
+  private textOf(item: ExportFileItem, kept: ReadonlySet<JsonPath>): string {
+    const { organisation: entry, path, text } = item;
+    if (entry === undefined || !this.failed.entries.has(entry)) return '';
+    const section = findSection(item.name);
+    if (section !== undefined && !kept.has(path)) return '';
+    if (item.isTooLarge === true) {
+      this.records--;
+      return '';
+    }
+    const field = String(path[2]);
+    const isElement = path.length > 3;
+    if (this.entry === entry && this.list === field && isElement) return `,\n${text}`;
+    const beginning = this.entry === entry ? `${this.endOfList()},` : this.begin(entry);
+    this.list = isElement ? field : undefined;
+    return `${beginning}\n${JSON.stringify(field)}:${isElement ? '[' : ''}${text}`;
+  }
+
+  /** Ends the previous organisation, and begins the next one. */
+  private begin(entry: number): string {
+    const end = this.end();
+    this.entry = entry;
+    return end === '' ? '{' : `${end},\n{`;
+  }
+
+  private endOfList(): string {
+    return this.list === undefined ? '' : ']';
+  }
+
+  private end(): string {
+    const end = this.entry === undefined ? '' : `${this.endOfList()}}`;
+    this.list = undefined;
+    return end;
+  }
+}
