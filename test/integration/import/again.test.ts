@@ -3,31 +3,10 @@ import { z } from 'zod';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { changed, changes } from '../../support/fixtures/changedOrganisation.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
-import { organisation, person, zitadelExport, zitadelText } from '../../support/fixtures/organisations.ts';
+import { person, zitadelExport, zitadelText } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 
-const list = z.array(z.looseObject({}));
-
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
-
-describe('a second import of the same file', () => {
-  it('finds the people and projects without an id in the file, because their ids are derived from their names', async () => {
-    const { instance } = await countedInstance();
-    const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };
-    const dataOrgs = { orgs: [organisation('O', content)] };
-    const first = await instance.import({ dataOrgs });
-    expect(first.errors).toBeUndefined();
-    expect(first.success.orgs).toEqual([
-      {
-        orgId: 'O',
-        humanUserIds: [expect.stringMatching(/^\d{18}$/)],
-        projectIds: [expect.stringMatching(/^\d{18}$/)],
-      },
-    ]);
-    const { summary } = await instance.import({ dataOrgs });
-    expect(summary).toMatchObject({ created: {}, unchanged: { humanUsers: 1, projects: 1 } });
-  });
-});
 
 describe('an existing record with other content in the file', () => {
   it('is reported with the type, id and message of ZITADEL, for every section, and is not changed', async () => {
@@ -66,29 +45,6 @@ describe('the changed records of these tests', () => {
 
 describe('an organisation without a description in the document', () => {
   const content = { humanUsers: [person('A')], projects: [{ projectId: 'X', project: { name: 'x' } }] };
-
-  it('is an error with all its records if it does not exist', async () => {
-    const { instance } = await countedInstance();
-    const { errors, reasons, success, summary } = await instance.import({
-      dataOrgs: { orgs: [{ orgId: 'none', ...content }, organisation('O')] },
-    });
-    expect(errors).toEqual([{ type: 'org', id: 'none', message: 'ID=COMM-deLSk Message=Errors.Org.Invalid' }]);
-    expect(reasons).toEqual([{ type: 'org', id: 'none', reason: 'organisation_unnamed' }]);
-    expect(success.orgs).toEqual([{ orgId: 'O' }]);
-    expect(summary.failed).toMatchObject({ humanUsers: 1, projects: 1 });
-    expect(list.parse((await instance.export()).orgs)).toHaveLength(1);
-  });
-
-  it('is an error without an id, and the others are imported', async () => {
-    const { instance } = await countedInstance();
-    const { reasons, success } = await instance.import({
-      dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },
-    });
-    expect(reasons).toMatchObject([
-      { type: 'org', reason: 'value_missing', params: { field: '`orgId` of an organisation' } },
-    ]);
-    expect(success.orgs).toEqual([{ orgId: 'O' }]);
-  });
 
   it('can be the default organisation', async () => {
     const { instance } = await countedInstance();

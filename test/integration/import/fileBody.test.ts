@@ -5,7 +5,6 @@ import { EXPORT_FILE } from '../../../functions/import/contract.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { report } from '../../support/fixtures/reports.ts';
 import {
   importReport,
   type ReplacedPorts,
@@ -35,16 +34,6 @@ async function fileInstance(replaced: ReplacedPorts = {}) {
 
 const file = [organisation('O', { humanUsers: [person('ada'), person('bob')] })];
 const plain = JSON.stringify({ orgs: file });
-const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
-
-const forms: readonly (readonly [string, string | Buffer<ArrayBuffer>])[] = [
-  ['compressed', gzipSync(plain)],
-  ['with a byte order mark', `\ufeff${plain}`],
-  ['in UTF-16', utf16],
-  ['in UTF-16, compressed', gzipSync(utf16)],
-  ['inside a request', `{"dataOrgs":${plain},"timeout":"30m0s"}`],
-  ['inside a request, as a string', JSON.stringify({ data_orgsv1: plain })],
-];
 
 describe('an import whose body is the file', () => {
   it('is audited like one in the JSON form', async () => {
@@ -98,15 +87,6 @@ describe('an import whose body is the file', () => {
     expect(logged).not.toContain('PRIVATE');
   });
 
-  it.each([
-    ['two byte order marks', `\ufeff\ufeff${plain}`, 'two byte order marks'],
-    ['two byte order marks in UTF-16', Buffer.concat([Buffer.from('fffe', 'hex'), utf16]), 'two byte order marks'],
-    ['UTF-32', Buffer.from([...plain].flatMap((character) => [...Buffer.from(character), 0, 0, 0])), 'in UTF-32'],
-  ])('is rejected in %s', async (_form, body, problem) => {
-    const { sendFile } = await fileInstance();
-    expect(await sendFile(body)).toMatchObject({ status: 400, text: expect.stringContaining(problem) });
-  });
-
   it('is rejected before its file is read if the query is invalid', async () => {
     const { instance } = await fileInstance();
     let pulled = 0;
@@ -130,40 +110,9 @@ describe('an import whose body is the file', () => {
     expect(pulled).toBe(0);
   });
 
-  it.each(forms)('is read in another form than plain JSON: %s', async (_name, body) => {
-    const { sendFile } = await fileInstance();
-    const { status, text } = await sendFile(body);
-    const { errors, summary } = importReport.parse(JSON.parse(text));
-    expect({ status, errors, created: summary.created }).toEqual({
-      status: 200,
-      errors: undefined,
-      created: { org: 1, humanUsers: 2 },
-    });
-  });
-
   it('is rejected when it decompresses to more than the limit of a request', async () => {
     const { sendFile } = await fileInstance({ limits: { requestBytes: 100_000 } });
     const { status, text } = await sendFile(gzipSync(`${plain}${' '.repeat(100_000)}`));
     expect({ status, text }).toEqual({ status: 413, text: expect.stringContaining('exceeds 100000 bytes') });
-  });
-
-  it.each([
-    ['keycloak-realm.json', /the file is an export of another product, not an export file: convert it first/],
-    ['saved-error-body.json', /the file is a saved error response \(.+ where one response would be too large"/],
-  ])('is rejected with a description of the kind of another file: %s', async (name, message) => {
-    const { sendFile } = await fileInstance();
-    const { status, text } = await sendFile(await report(name));
-    expect({ status, text }).toEqual({ status: 400, text: expect.stringMatching(message) });
-  });
-});
-
-describe('an import whose file is a string', () => {
-  it.each([
-    ['with a byte order mark', `\ufeff${plain}`],
-    ['with an import request around the file', `{"dataOrgs":${plain},"timeout":"30m0s"}`],
-  ])('is read %s', async (_name, text) => {
-    const { instance } = await fileInstance();
-    const { summary } = await instance.import({ data_orgsv1: text });
-    expect(summary.created).toEqual({ org: 1, humanUsers: 2 });
   });
 });

@@ -6,7 +6,6 @@ import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.t
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { report } from '../../support/fixtures/reports.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
@@ -62,27 +61,6 @@ describe('an object in a bucket', () => {
     const file = { orgs: [organisation('O', { triggerActions })] };
     const { instance, source } = await withObject(`triggers-${field}`, JSON.stringify(file));
     expect((await instance.import({ [field]: source })).errors).toMatchObject([{ id: `${flowType}_1` }]);
-  });
-
-  it.each(['bucket-object.json.gz', 'converter-request-file.json', 'bom.json'])(
-    'that has another form than plain JSON is imported: %s',
-    async (name) => {
-      const { instance, source } = await withObject(name, await report(name));
-      const { errors, summary } = await instance.import({ data_orgs_gcs: source });
-      expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1, humanUsers: 1 } });
-    },
-  );
-
-  it('that is a saved error is rejected with a description of it', async () => {
-    const { instance, source } = await withObject('error.json', await report('saved-error-body.json'));
-    const { status, body } = await instance.refusedImport({ data_orgs_gcs: source });
-    expect({ status, body }).toMatchObject({
-      status: 400,
-      body: {
-        code: 3,
-        message: expect.stringMatching(/^the file is a saved error response \("grpc: received message/),
-      },
-    });
   });
 
   it.each([

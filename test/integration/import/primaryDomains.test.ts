@@ -55,26 +55,4 @@ describeStores('an import', (kind) => {
       expect(repeated.summary.warnings).toContainEqual(warning);
     },
   );
-
-  it.each([
-    [0, 1],
-    [1, 0],
-  ])('moves the mark of a primary domain by an overwrite, in the order %i, %i', async (...order) => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    const domains = (marked: number) =>
-      ['a.example', 'b.example'].map((domainName, index) => ({
-        domainName,
-        isVerified: true,
-        ...(index === marked ? { isPrimary: true } : {}),
-      }));
-    const request = (marked: number) => {
-      const ordered = order.map((index) => domains(marked)[index]);
-      return { on_conflict: 'overwrite', data_orgs: { orgs: [organisation('O', { domains: ordered })] } };
-    };
-    await instance.import(request(0));
-    expect((await instance.import(request(1))).summary).toMatchObject({ overwritten: { domains: 2 }, failed: {} });
-    expect(await domainsOf(instance)).toMatchObject(domains(1));
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
 });

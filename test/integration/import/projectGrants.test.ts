@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot, Store } from '../../../shared/store/store.ts';
-import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { readDatabase } from '../../support/stores/database.ts';
-import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
-import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
@@ -34,7 +32,6 @@ const granted = organisation('granted', {
     ...Array.from({ length: USERS - 1 }, (_, index) => userGrant(`U${index + 1}`, 'reader', 'writer')),
   ],
 });
-const readers = organisation('granted', { humanUsers: [person('U0')], userGrants: [userGrant('U0', 'reader')] });
 const both = projectGrant('P', 'granted', 'reader', 'writer');
 const narrowing = overwriting(owner(projectGrant('P', 'granted', 'reader')));
 const error = {
@@ -68,19 +65,6 @@ describe('a project grant that is overwritten with fewer roles', () => {
       expect(reasons).toEqual([inUse(USERS - 1, 'granted_P_U100')]);
     }
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
-  });
-
-  it('is overwritten once no user grant uses the roles: by the second of two imports of one file', async () => {
-    const { store, instance } = await prepared();
-    const userGrants = Array.from({ length: USERS }, (_, index) => userGrant(`U${index}`, 'reader'));
-    const file = overwriting(owner(projectGrant('P', 'granted', 'reader')), { orgId: 'granted', userGrants });
-    const first = await instance.import(file);
-    expect(first.errors).toEqual([error]);
-    expect(first.summary.overwritten).toEqual({ userGrants: USERS - 1 });
-    const second = await instance.import(file);
-    expect(second.errors).toBeUndefined();
-    expect(second.summary).toMatchObject({ overwritten: { projectGrants: 1 }, unchanged: { userGrants: USERS } });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('has the user grants of its organisation read once, however many grants lose roles', async () => {
@@ -127,52 +111,5 @@ describe('a project grant that is overwritten with fewer roles', () => {
     scans = 0;
     expect((await instance.import(granting('reader', 'writer'))).summary.unchanged.projectGrants).toBe(4);
     expect(scans).toBe(0);
-  });
-});
-
-describeStores('a project grant that is overwritten with fewer roles during an import', (kind) => {
-  it('keeps the roles of user grants that an import creates for which the overwrite waits', async () => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    await instance.import(overwriting(owner(both), readers));
-    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    let narrowed: ReturnType<typeof instance.import> | undefined;
-    const racing = hookedStore(store, async () => {
-      narrowed ??= instance.import(narrowing);
-    });
-    const { summary } = await servedInstance(racing, instance).import({ data_orgs: { orgs: [late] } });
-    expect(summary.created).toEqual({ humanUsers: 1, userGrants: 1 });
-    expect(await narrowed).toMatchObject({ errors: [error], reasons: [inUse(1, 'granted_P_late')] });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('loses roles that an import would use which waits for the overwrite', async () => {
-    const store = await openTestStore(kind);
-    const instance = await testInstance(store);
-    await instance.import(overwriting(owner(both), readers));
-    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    let waiting: ReturnType<typeof instance.import> | undefined;
-    const racing = hookedStore(store, async () => {
-      waiting ??= instance.import({ data_orgs: { orgs: [late] } });
-    });
-    const { summary } = await servedInstance(racing, instance).import(narrowing);
-    expect(summary.overwritten).toEqual({ projectGrants: 1 });
-    const { errors } = (await waiting) ?? {};
-    expect(errors).toMatchObject([{ type: 'user_grant', message: expect.stringContaining('COMMAND-mm9F4') }]);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-});
-
-describe('a user grant on a granted project', () => {
-  it('gets the id of the project grant if the file omits it, with a warning', async () => {
-    const instance = await testInstance(await openTestStore());
-    const userGrants = [{ userId: 'U', projectId: 'P', roleKeys: ['reader'] }];
-    const humanUsers = [{ ...person('U'), state: 'USER_STATE_ACTIVE' }];
-    const receiver = organisation('granted', { humanUsers, userGrants });
-    const orgs = [receiver, owner(projectGrant('P', 'granted', 'reader'))];
-    const { errors, summary } = await instance.import({ data_orgs: { orgs } });
-    const message = 'projectGrantId is absent: imported with G';
-    const filled = { type: 'user_grant', id: 'granted_P_U', reason: 'field_filled', message };
-    expect({ errors, warnings: summary.warnings }).toEqual({ errors: undefined, warnings: [unproved, filled] });
   });
 });

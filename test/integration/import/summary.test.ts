@@ -5,69 +5,7 @@ import { organisation, person, unproved } from '../../support/fixtures/organisat
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-const count = z.record(z.string(), z.number()).default({});
-const counts = z.object({
-  created: count,
-  unchanged: count,
-  overwritten: count,
-  skipped: count,
-  failed: count,
-  notCarried: count,
-});
 const listed = z.looseObject({ warnings: z.array(z.unknown()) });
-
-const sum = (counts: Readonly<Record<string, Record<string, number>>>, section: string) =>
-  Object.values(counts).reduce((total, { [section]: count = 0 }) => total + count, 0);
-
-describe('the counts of organisations', () => {
-  it.each(['report', 'skip', 'overwrite'])('add up to the organisations of the file (%s)', async (on_conflict) => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    await instance.import({ dataOrgs: { orgs: [organisation('A'), organisation('B'), organisation('C')] } });
-    const orgs = [
-      organisation('A'),
-      { orgId: 'B' },
-      { orgId: 'C', org: { name: 'another' } },
-      organisation('D'),
-      { orgId: 'E' },
-      { orgId: '', org: { name: 'nameless' } },
-      { orgId: 'F', org: { name: 'Organisation A' } },
-      { orgId: 'B', humanUsers: [person('U')] },
-    ];
-    const { summary } = await instance.import({ dataOrgs: { orgs }, on_conflict });
-    const ids = new Set(orgs.map(({ orgId }) => orgId));
-    expect(sum(counts.parse(summary), 'org'), JSON.stringify(summary)).toBe(ids.size);
-    expect(summary.unchanged.org).toBe(2);
-  });
-});
-
-describe('the lists of v1 files beside the login policy', () => {
-  const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 2 }];
-  const lists = { secondFactors, multiFactors: [{ type: 1 }], idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }] };
-  const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
-
-  it.each<[string, object[], object]>([
-    ['unless the file has the policy', [organisation('A', { secondFactors, loginPolicy })], {}],
-    ['unless the policy comes first', [organisation('A', { loginPolicy, secondFactors })], {}],
-    ['unless they are empty', [organisation('A', { secondFactors: [] })], {}],
-    ['if there is no policy', [organisation('A', lists)], { secondFactors: 2, multiFactors: 1, idps: 1 }],
-    [
-      'if another organisation has the policy',
-      [organisation('A', { secondFactors }), organisation('B', { loginPolicy })],
-      { secondFactors: 2 },
-    ],
-  ])('are counted as not carried %s', async (_when, orgs, notCarried) => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { summary } = await instance.import({ dataOrgsv1: { orgs } });
-    expect(summary.notCarried).toEqual(notCarried);
-  });
-});
-
-it('a state of an organisation without its record counts as not carried', async () => {
-  const instance = await testInstance(await openTestStore(sqlite));
-  await instance.import({ dataOrgs: { orgs: [organisation('A')] } });
-  const orgs = [{ orgId: 'A', orgState: 'ORG_STATE_INACTIVE' }];
-  expect((await instance.import({ dataOrgs: { orgs } })).summary.notCarried).toEqual({ orgState: 1 });
-});
 
 describe('errors and warnings', () => {
   it('are listed up to 10,000 of each, and the rest is counted', async () => {
@@ -112,26 +50,5 @@ describe('an integer of 64 bits in a file', () => {
     const file = '{"orgs":[{"orgId":"A","org":{"name":"A","other":9007199254740993},"more":9007199254740993}]}';
     const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
     expect(status, text).toBe(200);
-  });
-});
-
-describe('an id of more than 200 characters', () => {
-  const long = (length: number) => '😀'.repeat(length);
-
-  it('fails an organisation', async () => {
-    const withId = (id: string) => ({ orgId: id, org: { name: 'A' } });
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { errors } = await instance.import({ dataOrgs: { orgs: [withId(long(201))] } });
-    expect(errors).toMatchObject([{ type: 'org', message: expect.stringContaining('orgId: value length') }]);
-    expect((await instance.export()).orgs).toEqual([]);
-    await instance.import({ dataOrgs: { orgs: [withId(long(200))] } });
-    expect((await instance.export()).orgs).toHaveLength(1);
-  });
-
-  it('fails an organisation with its records, which come first in the file', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const orgs = [{ humanUsers: [person('U')], orgId: 'A'.repeat(2_000), org: { name: 'A' } }];
-    const { summary } = await instance.import({ dataOrgs: { orgs } });
-    expect(summary).toMatchObject({ created: {}, failed: { org: 1, humanUsers: 1 } });
   });
 });

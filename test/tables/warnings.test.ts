@@ -1,0 +1,351 @@
+import { expect, it } from 'vitest';
+import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { type Report, testInstance } from '../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
+
+/** An import whose report has more than counts: the file, what is stored before, and other fields of the request. */
+interface Row {
+  readonly orgs: readonly object[];
+  readonly stored?: readonly object[];
+  readonly request?: object;
+  /** Whether the file is of v1. */
+  readonly isV1?: boolean;
+  /** Fields of the file beside its organisations. */
+  readonly file?: object;
+}
+
+const active = (userId: string, user: object = {}, more: object = {}) => ({
+  ...person(userId, user),
+  state: 'USER_STATE_ACTIVE',
+  ...more,
+});
+const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' }, state: 'USER_STATE_ACTIVE' };
+const named = (orgId: string, content: object = {}) =>
+  organisation(orgId, { orgState: 'ORG_STATE_ACTIVE', ...content });
+const project = (projectId: string) => ({ projectId, project: { name: projectId } });
+const role = (roleKey: string) => ({ projectId: 'P', roleKey, displayName: roleKey });
+const projectGrant = (grantedOrgId: string, ...roleKeys: string[]) => ({
+  grantId: 'G',
+  projectGrant: { projectId: 'P', grantedOrgId, roleKeys },
+});
+const action = (actionId: string) => ({ actionId, action: { name: actionId, script: 's', timeout: '1s' } });
+const trigger = (flowType: string, ...actionIds: string[]) => ({ flowType, triggerType: '1', actionIds });
+const oidc = { idpId: 'I', idp: { name: 'I', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' } };
+const link = (configId: unknown, externalUserId: unknown = 'x') => ({ configId, externalUserId, displayName: 'x' });
+const provider = (idpId: string, owner = 'ORG') => ({ idpId, ownerType: `IDP_OWNER_TYPE_${owner}` });
+const withHash = (value: string) => ({ hashedPassword: { value } });
+const unverified = { email: { email: 'a@a.example' } };
+const app = (app: object) => ({
+  appId: 'app',
+  app: { projectId: 'P', name: 'app', redirectUris: ['https://x.example'], ...app },
+});
+const robot = (userId: string, more: object = {}) => ({ userId, user: { userName: userId, name: userId }, ...more });
+const domain = (domainName: string, more: object = {}) => ({ domainName, isVerified: true, ...more });
+
+const rows: Readonly<Record<string, Row>> = {
+  'members with unknown roles': {
+    orgs: [
+      named('O', {
+        humanUsers: [active('A'), active('B')],
+        orgMembers: [
+          { userId: 'A', roles: ['ORG_SUPPORT_DESK', 'ORG_OWNER'] },
+          { userId: 'B', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] },
+        ],
+      }),
+    ],
+  },
+  'grants with roles that their projects lack': {
+    orgs: [
+      named('granted', {
+        humanUsers: [active('B')],
+        userGrants: [{ userId: 'B', projectId: 'P', roleKeys: ['owner', 'gone', 'writer'] }],
+      }),
+      named('O', {
+        projects: [project('P')],
+        projectRoles: ['reader', 'writer', 'owner'].map(role),
+        projectGrants: [projectGrant('granted', 'reader', 'gone', 'writer')],
+      }),
+    ],
+  },
+  'a project that is granted to its own organisation': {
+    orgs: [
+      named('O', {
+        humanUsers: [active('A')],
+        projects: [project('P')],
+        projectRoles: [role('reader')],
+        projectGrants: [projectGrant('O', 'reader')],
+        userGrants: [{ userId: 'A', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] }],
+        projectGrantMembers: [{ userId: 'A', projectId: 'P', grantId: 'G', roles: ['PROJECT_GRANT_OWNER'] }],
+      }),
+    ],
+  },
+  'policies with invalid fields': {
+    orgs: [
+      named('O', {
+        privacyPolicy: { tosLink: 'https://a.example', supportEmail: 'Support <help@a.example>' },
+        labelPolicy: { primaryColor: '#fff', warnColorDark: 'red' },
+        loginPolicy: {
+          forceMfa: true,
+          defaultRedirectUri: 'nowhere',
+          secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED', 'SECOND_FACTOR_TYPE_OTP', 'SECOND_FACTOR_TYPE_NEW', 5],
+          multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'],
+        },
+      }),
+    ],
+  },
+  'triggers of missing and repeated actions': {
+    orgs: [
+      named('O', {
+        actions: [action('a'), action('b')],
+        triggerActions: [trigger('1', 'a', 'gone', 'a', 'b'), trigger('3', 'gone')],
+      }),
+    ],
+  },
+  'people and a policy with invalid links': {
+    orgs: [
+      named('O', {
+        oidcIdps: [oidc],
+        humanUsers: [
+          active('A', { idps: [link(''), link('I'), link('I', ''), { configId: 7 }, { configId: 8 }] }),
+          active('B', { userName: '', idps: [link('')] }),
+        ],
+        loginPolicy: { forceMfa: true, idps: [provider(''), provider('I')] },
+      }),
+    ],
+  },
+  'identity providers that the target lacks': {
+    orgs: [
+      named('O', {
+        oidcIdps: [oidc],
+        humanUsers: [active('U'), active('V', { idps: [link('Google')] })],
+        loginPolicy: { idps: [provider('I'), provider('LDAP'), provider('global', 'SYSTEM')] },
+        userLinks: [{ userId: 'U', idpId: 'GitHub', idpName: 'GitHub', idpType: 7, providedUserId: 'u' }],
+      }),
+    ],
+  },
+  'references to missing and foreign records': {
+    orgs: [
+      named('granting', { projects: [project('P')], projectGrants: [projectGrant('granted', 'gone')] }),
+      named('granted', {
+        humanUsers: [active('U')],
+        userGrants: [
+          { userId: 'U', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] },
+          { userId: 'nobody', projectId: 'P', roleKeys: ['reader'] },
+        ],
+        projectRoles: [role('mine')],
+        userLinks: [{ idpId: 'idp', providedUserId: 'u' }],
+      }),
+    ],
+  },
+  'values of people': {
+    orgs: [
+      named('O', {
+        humanUsers: [
+          active('md5', withHash('5f4dcc3b5aa765d61d8327deb882cf99')),
+          active('text', withHash('not a hash')),
+          active('seed', { otpCode: 'not base32' }),
+          active('corrected', { phone: { phone: '++41791234568' } }),
+          active('notation', { phone: { phone: '+41 (0)79 123-45-67' } }),
+          active('label', { phone: { phone: '+41 79 123 45 67 (Axel)' } }),
+          active('extension', { phone: { phone: '+44 20 7946 0018 ext. 12' } }),
+          active('gender', { profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_ANOTHER' } }),
+          active('bücher', { email: { email: 'info@b\u00fccher.example', isEmailVerified: true } }),
+          active('jürgen', { email: { email: 'j\u00fcrgen@a.example', isEmailVerified: true } }),
+          active('recovery', { recoveryCodes: ['a'] }),
+          active('language', { profile: { firstName: 'A', lastName: 'B', preferredLanguage: 'de_DE@euro' } }),
+          active('x'.repeat(201), { userName: 'long' }),
+        ],
+      }),
+    ],
+  },
+  'invalid records, between valid ones': {
+    orgs: [
+      named('O', {
+        humanUsers: [
+          active('phone', { phone: { phone: '079' } }),
+          active('no address', { email: undefined }),
+          active('address', { email: { email: 'x' } }),
+          active('first name', { profile: { firstName: '', lastName: 'L' } }),
+          active('last name', { profile: { firstName: 'F' } }),
+          active('no profile', { profile: undefined }),
+          active('user name', { userName: '' }),
+          active('a number', { userName: 7 }),
+          active('a text', { profile: 'x' }),
+          active('a flag', { email: { email: 'a@x.example', isEmailVerified: 'yes' } }),
+          active('both spellings', { user_name: 'x' }),
+          ...[{ userId: 'no user' }, null, {}, 'x', [], 5],
+          active('valid'),
+        ],
+        userMetadata: [
+          { id: 'valid', key: 'empty', value: '' },
+          { id: 'valid', key: 'no base64', value: '%' },
+          { id: 'phone', key: 'of an invalid person', value: 'dg==' },
+          { id: 'valid', key: 'valid', value: 'dg==' },
+        ],
+        orgMembers: ['phone', 'valid'].map((userId) => ({ userId, roles: ['ORG_OWNER'] })),
+        projects: [project('P')],
+        oidcApps: [app({ clockSkew: '60s' })],
+        labelPolicy: { primaryColor: '#'.repeat(51) },
+        lockoutPolicy: [],
+        loginPolicy: { allowRegister: true },
+        secondFactors: [true],
+      }),
+      named('Q', { humanUsers: [active('C')] }),
+    ],
+  },
+  'an invalid organisation': {
+    orgs: [{ ...named('O', { humanUsers: [active('A')], projects: [project('P')] }), org: { name: 1 } }, named('Q')],
+  },
+  'an invalid organisation that exists': {
+    stored: [named('O')],
+    orgs: [{ ...named('O', { humanUsers: [active('A')], projects: [project('P')] }), org: { name: 1 } }],
+  },
+  'organisations without a name, of which one exists': {
+    stored: [named('O')],
+    orgs: [...['O', 'none'].map((orgId) => ({ orgId, humanUsers: [active(orgId)] })), { org: { name: 'no id' } }],
+  },
+  'unknown states': {
+    orgs: [
+      named('O', {
+        humanUsers: [active('A', {}, { state: 'USER_STATE_SUSPENDED_BY_ADMIN' }), active('B', {}, { state: 99 })],
+        machineUsers: [robot('R', { state: 'X' })],
+        projects: [{ ...project('P'), state: 'USER_STATE_ACTIVE' }],
+      }),
+      ...['ORG_STATE_FROZEN', 99].map((state) => organisation(`${state}`, { orgState: state })),
+    ],
+  },
+  'unknown values of enumerations': {
+    orgs: [
+      named('O', {
+        projects: [project('P')],
+        oidcApps: ['NEW', 9].map((value) => ({
+          ...app({ name: `${value}`, appType: value, grantTypes: [value] }),
+          appId: `${value}`,
+        })),
+        initMessages: ['fi', 'de-AT'].map((language) => ({ language, title: 'Hi' })),
+      }),
+    ],
+  },
+  'unknown values of a file of v1': {
+    isV1: true,
+    orgs: ['NEW', 9].map((value) =>
+      named(`${value}`, {
+        loginPolicy: { forceMfa: true },
+        secondFactors: [{ type: value }, { type: 'SECOND_FACTOR_TYPE_OTP' }],
+        multiFactors: [{ type: value }],
+        idps: [{ idpId: 'new', ownerType: value }, provider('old', 'SYSTEM')],
+      }),
+    ),
+  },
+  'lists of a file of v1 without their policy': {
+    isV1: true,
+    orgs: [
+      named('A', { secondFactors: [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 2 }], multiFactors: [{ type: 1 }] }),
+      named('B', { loginPolicy: { forceMfa: true } }),
+      named('C', { secondFactors: [] }),
+      named('D', { idps: [provider('i')] }),
+    ],
+  },
+  'unknown content': {
+    file: { users: [{ id: 'u' }, { id: 'v' }], absent: null, exportedBy: { user: 'x' } },
+    orgs: [
+      named('O', {
+        samlApps: [{ appId: 'a' }, { appId: 'b' }],
+        features: { beta: true },
+        none: null,
+        empty: [],
+        humanUsers: [
+          active('A', {
+            favouriteColour: 'red',
+            email: { email: 'a@a.example', isEmailVerified: true, verifiedBy: ['x'] },
+          }),
+          active('B', { favourite_colour: 1 }, { nickname: null, department: {} }),
+        ],
+      }),
+      named('P', { samlApps: [{ appId: 'c' }], org: { name: 'P', motto: 'x' } }),
+    ],
+  },
+  'a state without its organisation': { stored: [named('O')], orgs: [{ orgId: 'O', orgState: 'ORG_STATE_INACTIVE' }] },
+  'records without states': {
+    orgs: [
+      organisation('O', { humanUsers: [person('A', unverified), person('B'), active('C', unverified)] }),
+      organisation('P', { humanUsers: [person('D', unverified)] }),
+    ],
+    request: { org_ids: ['O'] },
+  },
+  'a record twice': { orgs: [named('O', { humanUsers: [active('U'), active('U', { userName: 'other' })] })] },
+  'two primary domains': {
+    orgs: [named('O', { domains: ['a.example', 'b.example'].map((name) => domain(name, { isPrimary: true })) })],
+  },
+  'a primary domain beside a stored one': {
+    stored: [named('O', { domains: [domain('a.example', { isPrimary: true })] })],
+    orgs: [named('O', { domains: [domain('b.example', { isPrimary: true })] })],
+  },
+  'privileges in existing records': {
+    stored: [
+      named('O', { projects: [project('P')], projectGrants: [projectGrant('own')] }),
+      named('own', { machineUsers: [bot] }),
+    ],
+    orgs: [
+      {
+        orgId: 'O',
+        orgMembers: [{ userId: 'bot', roles: ['ORG_OWNER', 'ORG_USER_MANAGER'] }],
+        projectMembers: [{ userId: 'bot', projectId: 'P', roles: ['PROJECT_OWNER'] }],
+        projectGrantMembers: [{ userId: 'bot', projectId: 'P', grantId: 'G', roles: ['PROJECT_GRANT_OWNER'] }],
+        domains: [domain('verified.example'), domain('unverified.example', { isVerified: false })],
+      },
+    ],
+  },
+  'a changed state': {
+    stored: [named('O', { machineUsers: [bot] })],
+    orgs: [named('O', { machineUsers: [{ ...bot, state: 'USER_STATE_LOCKED' }] })],
+    request: { on_conflict: 'overwrite' },
+  },
+  'other fields of the request': {
+    orgs: [named('O')],
+    request: { with_key: true, comment: 'unknown', org_ids: ['O', 'missing', 'twice'], excluded_org_ids: ['twice'] },
+  },
+};
+
+/** The lines of a report about single records: their errors and warnings. */
+function linesOf({ errors = [], reasons, summary }: Report): string[] {
+  const failed = errors.map(({ type, id = '', message }, index) => {
+    const { reason, params = {} } = reasons[index] ?? {};
+    const [, zitadels = ''] = /^ID=(\S+)/.exec(message) ?? [];
+    const values = Object.entries(params).map(([name, value]) => `${name} ${value}`);
+    return `error of ${type} ${id}: ${[zitadels, reason, ...values].filter((text) => text !== '').join(', ')}`;
+  });
+  const warned = summary.warnings.map(({ type, id = '', reason, message }) => `${reason} of ${type} ${id}: ${message}`);
+  const { notCarried, failed: failures } = summary;
+  const counted = Object.entries({ notCarried, failures }).map(([name, counts]) => `${name} ${JSON.stringify(counts)}`);
+  return [...failed, ...warned, ...counted.filter((line) => !line.endsWith('{}'))].filter(
+    (line) => !line.startsWith('manifest_missing'),
+  );
+}
+
+/** An exported section, a record a line, without what every record of the rows has. */
+function contentLines([name, value]: [string, unknown]): string[] {
+  if (!isJsonObject(value) && !Array.isArray(value)) return [];
+  return [value].flat().map((record) => `stored ${name}: ${JSON.stringify(record)}`);
+}
+
+it('an import reports, stores and reports again what each row of the table has', async () => {
+  const texts: string[] = [];
+  for (const [title, { stored = [], orgs, request = {}, isV1 = false, file = {} }] of Object.entries(rows)) {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const body = { ...request, [isV1 ? 'data_orgsv1' : 'data_orgs']: { ...file, orgs } };
+    if (stored.length > 0) await instance.import({ data_orgs: { orgs: stored } });
+    const tried = linesOf(await instance.import({ ...body, dry_run: true }));
+    const lines = linesOf(await instance.import(body));
+    expect(tried, title).toEqual(lines);
+    const again = linesOf(await instance.import(body));
+    const exported = (await instance.export()).orgs.flatMap(({ orgId: _, org: __, ...sections }) =>
+      Object.entries(sections).flatMap(contentLines),
+    );
+    const when = (line: string) => (!again.includes(line) ? 'once' : lines.includes(line) ? 'each time' : 'again');
+    const reported = [...new Set([...lines, ...again])].map((line) => `${when(line)}: ${line}`);
+    texts.push([title, ...reported, ...exported].join('\n  '));
+  }
+  await expect(`${texts.join('\n\n')}\n`).toMatchFileSnapshot('../fixtures/import-warnings.txt');
+});
