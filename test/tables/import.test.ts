@@ -9,9 +9,10 @@ import { expectWarnings } from '../machine/modelWarnings.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { decideFile } from '../support/import/decideFile.ts';
-import { countedInstance, type Report } from '../support/instances/testInstance.ts';
+import { countedInstance, type Report, servedInstance, testInstance } from '../support/instances/testInstance.ts';
 import { MemoryStore } from '../support/stores/memoryStore.ts';
-import { describeStores, setUpOnce } from '../support/stores/stores.ts';
+import { describeStores, openTestStore, setUpOnce, sqlite } from '../support/stores/stores.ts';
+import { repeatingStore } from '../support/stores/watchedStore.ts';
 import { importRows, type Row } from './import.ts';
 import { organisationsOf } from './importRows.ts';
 
@@ -149,6 +150,17 @@ it.each(modes)('has the outcomes of all rows when a function of values decides, 
     ),
     tried,
   );
+});
+
+it.each(modes)('has the outcomes of all rows if the response to each commit is lost, with %s', async (mode) => {
+  const tried = cases.filter((row) => row.mode === mode);
+  const store = await openTestStore(sqlite);
+  const instance = await testInstance(store);
+  const importing = (orgs: readonly Organisation[], at = instance) =>
+    at.import({ data_orgs: { orgs }, with_keys: true, on_conflict: mode });
+  await importing(tried.flatMap(({ stored }) => stored));
+  const file = tried.flatMap((row) => row.file);
+  expectOutcomes(await importing(file, servedInstance(repeatingStore(store), instance)), tried);
 });
 
 describeStores('the table of imports', (kind) => {

@@ -96,6 +96,8 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
       'a person U bert; a person V anna',
       'exists, exists | skipped, skipped | taken, taken',
     ],
+    ['a person U anna', 'a person V anna; a person U bert', 'taken, exists | taken, skipped | taken, overwritten'],
+    ['a project P; a api A P x', 'a api B P x; a api A P y', 'taken, exists | taken, skipped | taken, overwritten'],
     ['a domainPolicy userLoginMustBeDomain=true; a person U anna', 'b person V anna', 'created'],
     ['a domainPolicy userLoginMustBeDomain=true; a person U anna', 'a person V anna', 'taken'],
     ['a project P x', 'a project Q X', 'taken'],
