@@ -46,7 +46,9 @@ export const orgDeleteCommand = defineInstanceCommand({
       throw usageError(
         `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_DELETED_ORGANISATIONS}, and repeat the command`,
       );
-    const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
+    const { describeRemoval, findMissing, removeOrganisations } = await import(
+      '../../shared/accounts/organisationRemoval.ts'
+    );
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(organisationText);
     const what = section('Deletes these organisations with all their records, and dependent records of others', lines);
@@ -55,12 +57,18 @@ export const orgDeleteCommand = defineInstanceCommand({
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
-    const records = await runAlone({ name: 'org delete', interruption }, call, (locked) =>
-      removeOrganisations(locked, orgIds, signal),
-    );
+    const { records, gone } = await runAlone({ name: 'org delete', interruption }, call, async (locked) => {
+      const missing = await findMissing(locked, orgIds);
+      const present = orgIds.filter((orgId) => !missing.includes(orgId));
+      return {
+        records: present.length === 0 ? 0 : await removeOrganisations(locked, present, signal),
+        gone: missing,
+      };
+    });
+    const goneLines = gone.map((orgId) => `another command has deleted ${orgId} meanwhile`);
     return {
-      json: { organisations, deleted: true, records },
-      text: [...lines, `${counted(records, 'record')} deleted`],
+      json: { organisations, deleted: true, records, ...(gone.length === 0 ? {} : { deletedMeanwhile: gone }) },
+      text: [...lines, ...goneLines, `${counted(records, 'record')} deleted`],
     };
   },
 });

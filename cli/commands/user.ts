@@ -1,5 +1,6 @@
 // The commands on users and service users.
 
+import { userUnknown } from '../../shared/errors/commandErrors.ts';
 import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
 import { runAlone } from './runAlone.ts';
 
@@ -84,11 +85,18 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
       options: { force },
       signal,
     } = call;
-    const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const { deleteServiceUser, requireServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    await requireServiceUser(call.store, userId);
     const interruption = 'interrupted: the service user may be deleted in part; repeat the command';
-    await runAlone({ name: 'service-user delete', interruption }, call, (store) =>
-      deleteServiceUser(store, userId, { force, signal }),
-    );
-    return { json: { userId }, text: `service user ${userId} is deleted` };
+    try {
+      await runAlone({ name: 'service-user delete', interruption }, call, (store) =>
+        deleteServiceUser(store, userId, { force, signal }),
+      );
+      return { json: { userId }, text: `service user ${userId} is deleted` };
+    } catch (error) {
+      // The user existed before the wait.
+      if (!userUnknown.is(error)) throw error;
+      return { json: { userId }, text: `another command has deleted service user ${userId} meanwhile` };
+    }
   },
 });

@@ -137,8 +137,8 @@ export interface ImportMeter {
   readonly onUploading: (sent: SentBytes) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
-  /** Called when the target waits for another operation before it writes. */
-  readonly onWait: (holder: LockHolder) => void;
+  /** Called when the target waits for another operation before it writes, and without one when the wait ends. */
+  readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called before an interrupted import is repeated, with the seconds until then. */
   readonly onRetry: ProgressOutput['retry'];
 }

@@ -1,7 +1,6 @@
 // Imports and stores content, and shows the progress.
 
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
-import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { type Meter, type ProgressOutput, trackPhase, waitText } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
@@ -47,7 +46,11 @@ export async function trackImport(
     started.resolve(undefined);
   };
   const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
-  const onWait = (holder: LockHolder) => output.wait(waitText(holder));
+  const waits = new WaitClock();
+  const onWait: ImportMeter['onWait'] = (holder) => {
+    waits.change(holder !== undefined);
+    if (holder !== undefined) output.wait(waitText(holder));
+  };
   const meter: ImportMeter = { onBegun, onUploading: uploading.resolve, onStarted, onWait, onRetry: output.retry };
   const importing = target.import(countedContent(content, counter), options, meter, signal).catch((error: unknown) => {
     // The target knows only paths in the content.
@@ -62,9 +65,25 @@ export async function trackImport(
     const { bytes, total } = sent;
     await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
   }
-  const taken = { ...meterOfRecords(() => settled()), unchanged: () => settled().unchanged };
+  const waitedMs = () => waits.elapsedMs;
+  const taken = { ...meterOfRecords(() => settled()), unchanged: () => settled().unchanged, waitedMs };
   const count = ({ summary }: ImportResponse) => countSettled(outcomeCounts(summary));
   return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
+}
+
+/** The time that an import waits for other operations. */
+class WaitClock {
+  private pastMs = 0;
+  private since: number | undefined;
+
+  change(waits: boolean): void {
+    this.pastMs = this.elapsedMs;
+    this.since = waits ? performance.now() : undefined;
+  }
+
+  get elapsedMs(): number {
+    return this.pastMs + (this.since === undefined ? 0 : performance.now() - this.since);
+  }
 }
 
 /** Measures how many of a known number of records are done. */

@@ -11,6 +11,7 @@ import {
   IdentityError,
   infoIn,
   isErrorFactory,
+  REPEAT_COMMAND,
 } from '../../shared/errors/identityError.ts';
 import { hasParams, type IssueParams, issueText } from '../../shared/errors/issueText.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
@@ -24,11 +25,16 @@ const rows: ReadonlyMap<string, ErrorRow> = new Map(
     .map(({ row }) => [row.reason, row]),
 );
 
-/** Returns the text of an error by its name, or its message if the name is unknown, as that of a newer server. */
+/**
+ * Returns the text of an error by its name, or its message if the name is unknown, as that of a newer server. The error of a
+ * place contains it, and itself advises to repeat the command.
+ */
 function serverText(message: string, details: readonly unknown[]): string {
   const { reason = '', metadata = {} } = infoIn(details) ?? {};
   const row = rows.get(reason);
-  return row === undefined || !hasParams(row, metadata) ? message : issueText(row, metadata, 'command');
+  if (row === undefined || !hasParams(row, metadata)) return message;
+  const isRepeated = typeof row.remedy === 'object' && row.remedy.command === REPEAT_COMMAND;
+  return issueText(isRepeated ? { text: row.text } : row, metadata, 'command');
 }
 
 const MAX_FIELDS = 10;

@@ -11,7 +11,7 @@ import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
-import { movedBy, type PhaseState, type ProgressOutput, pace } from '../terminal/progress.ts';
+import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
@@ -139,8 +139,9 @@ export class MigrationRun implements AsyncDisposable {
   }
 }
 
-function describePhase({ phase, seconds, records, bytes, unchanged }: PhaseState, succeeded: boolean): MigrationPhase {
+function describePhase(state: PhaseState, succeeded: boolean): MigrationPhase {
+  const { phase, seconds, records, bytes, unchanged, perSecond } = state;
   const startedAt = new Date(Date.now() - seconds * 1000).toISOString();
   const amounts = { records, ...(bytes === undefined ? {} : { bytes }), unchanged };
-  return { phase, startedAt, seconds, ...amounts, perSecond: pace(movedBy(amounts), seconds), succeeded };
+  return { phase, startedAt, seconds, ...amounts, perSecond, succeeded };
 }

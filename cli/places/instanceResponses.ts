@@ -21,6 +21,7 @@ import {
   sourceInvalid,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { isSameHolder } from '../../shared/store/lock/instanceLock.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
@@ -76,15 +77,23 @@ async function readImportEvents(
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
   let settled: ImportSettled = { records: 0, unchanged: 0, total: 0 };
   let waitedFor: ImportProgress['waitingFor'];
-  for await (const line of lines(body)) {
-    const event = importEvent.parse(JSON.parse(line));
-    if (event.event !== 'progress') return event;
-    if (event.waitingFor !== undefined && event.waitingFor.since !== waitedFor?.since) meter.onWait(event.waitingFor);
-    waitedFor = event.waitingFor;
-    settled = { ...countSettled(event.records), total: total(event.total) };
-    meter.onStarted(() => settled);
+  const wait = (holder: ImportProgress['waitingFor']) => {
+    const isKnown = holder && waitedFor ? isSameHolder(holder, waitedFor) : holder === waitedFor;
+    waitedFor = holder;
+    if (!isKnown) meter.onWait(holder);
+  };
+  try {
+    for await (const line of lines(body)) {
+      const event = importEvent.parse(JSON.parse(line));
+      if (event.event !== 'progress') return event;
+      wait(event.waitingFor);
+      settled = { ...countSettled(event.records), total: total(event.total) };
+      meter.onStarted(() => settled);
+    }
+    return undefined;
+  } finally {
+    wait(undefined);
   }
-  return undefined;
 }
 
 /** Yields complete lines. The last one may be long, so its parts are joined only once. */

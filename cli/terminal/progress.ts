@@ -13,6 +13,8 @@ export interface Meter {
   readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
   readonly fraction?: () => number | undefined;
+  /** The milliseconds of the phase in which the work waited for another operation; they do not count for the speed. */
+  readonly waitedMs?: () => number;
 }
 
 /** The shown state of a phase. */
@@ -67,6 +69,7 @@ export async function trackPhase<Result>(
   let fraction: number | undefined;
   // Rounded up, so that no shown speed exceeds the measured one.
   const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
+  const workedSeconds = (seconds: number) => Math.max(0, seconds - (meter.waitedMs?.() ?? 0) / 1000);
   const measure = (): PhaseState => {
     records = Math.max(records, meter.records());
     const share = meter.fraction?.();
@@ -77,7 +80,8 @@ export async function trackPhase<Result>(
     const seconds = elapsed();
     const secondsLeft = seconds <= MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
     isEnding ||= secondsLeft !== undefined || fraction === 1;
-    const perSecond = seconds * 1000 <= WINDOW_MS ? pace(moved, seconds) : rounded(rate.perSecond);
+    const worked = workedSeconds(seconds);
+    const perSecond = worked * 1000 <= WINDOW_MS ? pace(moved, worked) : rounded(rate.perSecond);
     const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
     return { phase, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
   };
@@ -95,7 +99,7 @@ export async function trackPhase<Result>(
     const last = measure();
     const counts = final ?? { records: last.records, unchanged: last.unchanged };
     // At the end, the speed of the whole phase is shown.
-    const perSecond = pace(movedBy({ ...last, ...counts }), last.seconds);
+    const perSecond = pace(movedBy({ ...last, ...counts }), workedSeconds(last.seconds));
     output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
@@ -260,12 +264,12 @@ function settledText(phase: Pace): string {
 }
 
 /** Returns the number of bytes or of records that a phase has moved. */
-export function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
+function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
   return bytes ?? records - unchanged;
 }
 
 /** Returns the speed of a phase, in records or bytes per second. */
-export function pace(moved: number, seconds: number): number {
+function pace(moved: number, seconds: number): number {
   return seconds > 0 ? rounded(moved / seconds) : 0;
 }
 

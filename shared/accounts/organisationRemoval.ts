@@ -55,12 +55,17 @@ async function requireRemovable(
   reader: Reader,
   orgIds: readonly string[],
 ): Promise<readonly DocumentKey[]> {
-  const organisations = await reader.getMany(orgIds.map(organisationKey), []);
-  const unknown = orgIds.find((_, index) => organisations[index] === undefined);
+  const [unknown] = await findMissing(reader, orgIds);
   if (unknown !== undefined) throw organisationUnknown({ orgId: unknown });
   const kept = await readDefaultOrganisation(reader);
   if (orgIds.includes(kept)) throw defaultOrganisationKept({ orgId: kept });
   return requireOtherOwner(store, reader, ({ orgId }) => orgIds.includes(orgId));
+}
+
+/** Finds the organisations that do not exist. */
+export async function findMissing(reader: Reader, orgIds: readonly string[]): Promise<string[]> {
+  const organisations = await reader.getMany(orgIds.map(organisationKey), []);
+  return orgIds.filter((_, index) => organisations[index] === undefined);
 }
 
 async function countStoredRecords(store: Store, orgId: string, section: Section): Promise<number> {

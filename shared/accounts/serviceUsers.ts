@@ -8,7 +8,7 @@ import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
-import type { Store, Transaction } from '../store/store.ts';
+import type { Reader, Store, StoredDocument, Transaction } from '../store/store.ts';
 import { deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
 import { createMember, holdOtherOwner } from './memberships.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
@@ -106,16 +106,25 @@ export async function deleteServiceUser(
 }
 
 /**
+ * Reads a service user, which may be in deletion.
+ * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
+ */
+export async function requireServiceUser(reader: Reader, userId: string): Promise<StoredDocument> {
+  const user = await requireUser(reader, userId, ['orgId', 'partition']);
+  if (!isInDeletion(user) && !isInSection(user.partition, machineUserSection)) throw notServiceUser({ userId });
+  return user;
+}
+
+/**
  * Marks the user as deleted. From then on its tokens are invalid, no export contains it, and nothing new can refer to
  * it: writers that read the user before conflict with this change, writers that read it later treat it as missing.
  * @returns the user's organisation
  */
 function beginDeletion(store: Store, userId: string, force: boolean): Promise<string> {
   return store.transaction(async (transaction) => {
-    const user = await requireUser(transaction, userId, ['orgId', 'partition']);
+    const user = await requireServiceUser(transaction, userId);
     const { orgId = '' } = user;
     if (isInDeletion(user)) return orgId;
-    if (!isInSection(user.partition, machineUserSection)) throw notServiceUser({ userId });
     if (!force) await holdOtherOwner(store, transaction, userId);
     // Without its digest the user equals no imported record, so that no import reports it as unchanged.
     const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };

@@ -247,6 +247,9 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
 }
 
+/** The command's remedy for a failure that passes. Errors that contain the error of an instance have this remedy themselves. */
+export const REPEAT_COMMAND = 'repeat the command';
+
 /** The error that hides an unexpected one from the caller. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',

@@ -2,7 +2,7 @@
 
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
-import { defineError, type IdentityError, reasonOf } from './identityError.ts';
+import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
   text: '{place} cannot be reached ({reason}): check the address, and that the instance runs',
@@ -81,18 +81,18 @@ export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_L
 
 export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   text: '{place} failed: {reason}',
-  remedy: 'repeat the command',
+  remedy: REPEAT_COMMAND,
 });
 
 /** The error of a place that may respond to the same request later. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
-  remedy: 'repeat the command',
+  remedy: REPEAT_COMMAND,
 });
 
 export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
   text: '{place} failed: the connection broke {moment} ({reason})',
-  remedy: 'repeat the command',
+  remedy: REPEAT_COMMAND,
 });
 
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {

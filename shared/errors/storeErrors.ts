@@ -1,9 +1,12 @@
 // Errors of a database, its audit trail, and the keys that encrypt its secrets. No text contains any part of a key.
 
-import { defineError } from './identityError.ts';
+import { defineError, REPEAT_COMMAND } from './identityError.ts';
+
+const retry = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 
 export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', {
-  text: 'the database is unavailable: retry the request',
+  text: 'the database is unavailable',
+  remedy: retry,
 });
 
 // If a self-hosted instance's disk is full, or the platform no longer accepts log lines.
@@ -16,17 +19,20 @@ export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY
 });
 
 export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
-  text: 'write conflict with concurrent changes to the same records: retry the request',
+  text: 'write conflict with concurrent changes to the same records',
+  remedy: retry,
 });
 
 export const instanceBusy = defineError('UNAVAILABLE', 'INSTANCE_BUSY', {
   retryAfterSeconds: 30,
-  text: '{operation}, which {caller} began at {since}, excludes this call: retry it later',
+  text: '{operation}, which {caller} began at {since}, excludes this call',
+  remedy: { http: 'retry the request later', command: REPEAT_COMMAND },
 });
 
 export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST', {
   retryAfterSeconds: 30,
-  text: 'this process did not respond for 30 seconds, and another call has taken the lock of the instance: retry the request, which continues',
+  text: 'this process did not respond for 30 seconds, and another call has taken the lock of the instance',
+  remedy: { http: 'retry the request, which continues', command: REPEAT_COMMAND },
 });
 
 export const storeFailed = defineError('INTERNAL', 'STORE_FAILED', {

@@ -24,7 +24,7 @@ export interface LockRequest {
   readonly caller: string;
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Called when the wait begins. */
+  /** Called when the wait begins, and when it is for another operation. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
@@ -55,8 +55,8 @@ export interface InstanceLock {
 /** The most calls of a process that wait at once: each may hold a request's body. */
 export const MAX_WAITING = 4;
 
-/** Tries to take the lock once; returns a holder that excludes the request. */
-type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder>;
+/** Tries to take the lock once; returns a holder that excludes the request, or nothing if it cannot be read yet. */
+type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
 /** Creates the `take` of a lock from attempts, which it repeats for the first request of a queue. */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
@@ -75,16 +75,17 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         const wake = changed.promise;
         if (queue[0] === request) {
           const taken = await attempt(request);
-          if ('fence' in taken) {
+          if (taken !== undefined && 'fence' in taken) {
             blocking = undefined;
             return taken;
           }
-          if (blocking === undefined) change();
-          blocking = taken;
+          const next = taken ?? blocking ?? unknownHolder();
+          if (blocking === undefined || !isSameHolder(blocking, next)) change();
+          blocking = next;
         }
         if (blocking !== undefined) {
           if (queue.indexOf(request) >= MAX_WAITING) throw instanceBusy({ ...blocking });
-          if (excluding === undefined) request.onWait?.(blocking);
+          if (excluding === undefined || !isSameHolder(excluding, blocking)) request.onWait?.(blocking);
           excluding = blocking;
         }
         await waitFor(wake, pollMs, request.signal);
@@ -112,6 +113,16 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
       change();
     }
   };
+}
+
+/** Whether two descriptions are of the same operation. */
+export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
+  return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
+}
+
+/** Describes a holder whose description cannot be read yet. */
+function unknownHolder(): LockHolder {
+  return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }
 
 /** Waits for an event of this process, or some time for one of another process. */

@@ -42,10 +42,13 @@ export function createFileLock(directory: string, position: () => string): Insta
   };
 }
 
-async function attempt(directory: string, { mode, operation, caller }: LockRequest): Promise<HeldLock | LockHolder> {
+async function attempt(
+  directory: string,
+  { mode, operation, caller }: LockRequest,
+): Promise<HeldLock | LockHolder | undefined> {
   makeDirectory(directory);
   const lock = withStoreErrors(() => lockFile(join(directory, LOCK_FILE), mode));
-  if (lock === undefined) return (await findHolder(directory)) ?? unknownHolder();
+  if (lock === undefined) return findHolder(directory);
   try {
     await (mode === 'alone' ? removeLeft(directory) : findHolder(directory));
     const file = join(directory, `${randomUUID()}${HOLDER}`);
@@ -103,11 +106,6 @@ function writeHolder(database: DatabaseSync, { operation, caller, since }: LockH
   database.exec(lockStatements.shared);
 }
 
-/** Describes a holder whose description cannot be read yet. */
-function unknownHolder(): LockHolder {
-  return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
-}
-
 /** Finds the holder that began last, and removes the files of killed ones. */
 async function findHolder(directory: string): Promise<LockHolder | undefined> {
   const holders: LockHolder[] = [];
@@ -115,13 +113,13 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
   for (const file of names.filter((name) => name.endsWith(HOLDER)).map((name) => join(directory, name))) {
     const holder = withStoreErrors(() => readHolder(file));
     if (holder === undefined) await rm(file, { force: true });
-    else holders.push(holder);
+    else if (holder !== 'unreadable') holders.push(holder);
   }
   return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
 }
 
 /** Reads which holder a file describes; undefined if no process keeps the file locked. */
-function readHolder(file: string): LockHolder | undefined {
+function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   // A file that its holder has just removed is not created again.
   const database = openIfThere(file);
   try {
@@ -140,12 +138,12 @@ function readHolder(file: string): LockHolder | undefined {
 const LOOK_MS = 100;
 
 /** Reads the description in a file that a process keeps locked: its holder, or for a moment another that looks at it. */
-function describeLocked(database: DatabaseSync): LockHolder {
+function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);
     return holderSchema.parse(database.prepare('SELECT operation, caller, since FROM holder').get());
   } catch (error) {
-    if (isBusy(error)) return unknownHolder();
+    if (isBusy(error)) return 'unreadable';
     throw error;
   }
 }

@@ -95,6 +95,42 @@ describe('a command', () => {
     expect((await listedCommands('none')).includes(name)).toBe(!waits && changing.includes(name));
   });
 
+  /** Calls a command twice: both have found what they delete before the first one deletes it. Returns what they print. */
+  async function callTwice(...call: readonly string[]): Promise<string[]> {
+    const { signal } = new AbortController();
+    const other = await store.lock.take({ mode: 'alone', operation: 'import', caller: 'ada', signal });
+    const ended: ReturnType<typeof identity>[] = [];
+    for (const _again of [1, 2]) {
+      const { promise: waits, resolve } = Promise.withResolvers<void>();
+      const onStderr = (text: string) => {
+        if (text.includes('waiting for another operation')) resolve();
+      };
+      ended.push(identity([...call, '--data', directory], { onStderr }));
+      await waits;
+    }
+    await other[Symbol.asyncDispose]();
+    const both = await Promise.all(ended);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    return both.flatMap(({ stdout }) => stdout.trim().split('\n')).sort();
+  }
+
+  it('org delete reports the organisations that another command has deleted while it waited', async () => {
+    expect(await callTwice('org', 'delete', 'B', '--yes')).toEqual([
+      '0 records deleted',
+      '1 record deleted',
+      'B (Organisation B): 0 people, 0 service users',
+      'B (Organisation B): 0 people, 0 service users',
+      'another command has deleted B meanwhile',
+    ]);
+  });
+
+  it('service-user delete reports that another command has deleted the user while it waited', async () => {
+    expect(await callTwice('service-user', 'delete', 'R')).toEqual([
+      'another command has deleted service user R meanwhile',
+      'service user R is deleted',
+    ]);
+  });
+
   it('on an existing instance is called by this test', () => {
     const existing = commands.filter(({ instance }) => instance === 'existing').map(({ name }) => name);
     expect(Object.keys(calls)).toEqual(existing);

@@ -88,6 +88,20 @@ describe('the progress of an import into an instance', () => {
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
 
+  it('names each operation that it waits for once', async () => {
+    const holders = ['2026-01-02T03:04:05.678Z', '2026-01-02T03:05:00.000Z'].map((since) => ({
+      operation: 'rekey',
+      caller: 'root',
+      since,
+    }));
+    const waiting = [0, 0, 1].map((index) => ({ ...progress(1_000), waitingFor: holders[index] }));
+    const { code, shown } = await importInto(NDJSON, lines(...waiting, progress(1_000), { event: 'result', response }));
+    expect(code).toBe(0);
+    expect(shown.filter(({ event }) => event === 'wait').map(({ text }) => text)).toEqual(
+      holders.map(({ since }) => `waiting for another operation to end: rekey, which root began at ${since}`),
+    );
+  });
+
   it('ends with the result if a server or a proxy responds with plain JSON', async () => {
     const { code, shown } = await importInto('application/json', lines(response));
     expect(code).toBe(0);
@@ -104,6 +118,11 @@ describe('the progress of an import into an instance', () => {
     };
     expect(await message(NDJSON, lines(refused))).toMatch(/^refuses \/.+: the manifest does not match$/);
     expect(await message(NDJSON, lines(unavailable))).toBe('failed: the database is unavailable: repeat the command');
+    const metadata = { operation: 'rekey', caller: 'root', since: '2026-01-02T03:04:05.678Z' };
+    const text = 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call';
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'INSTANCE_BUSY', domain: 'identity' };
+    const error = { code: 14, message: `${text}: retry the request later`, details: [{ ...info, metadata }] };
+    expect(await message(NDJSON, lines({ event: 'error', error }))).toBe(`failed: ${text}: repeat the command`);
     const broken = /^failed: the connection broke before the result \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
     const cut = [...lines(progress(1_000)), { text: '{"event":', printed: 1_000 }];

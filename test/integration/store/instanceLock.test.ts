@@ -100,7 +100,7 @@ describeStores('the lock of an instance', (kind) => {
       reason: 'INSTANCE_BUSY',
       httpStatus: 503,
       retryAfterSeconds: 30,
-      message: `import, which holder began at ${since}, excludes this call: retry it later`,
+      message: `import, which holder began at ${since}, excludes this call: retry the request later`,
     });
     const left = take(store, own);
     await left.waits;

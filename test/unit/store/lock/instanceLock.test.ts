@@ -22,8 +22,36 @@ it('a call whose deadline ends an attempt names the holder that it has waited fo
     reason: 'INSTANCE_BUSY',
     httpStatus: 503,
     retryAfterSeconds: 30,
-    message: 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call: retry it later',
+    message: 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call: retry the request later',
   });
+});
+
+it('a call that waits names each holder once, in the order in which they exclude it', async () => {
+  const other = { ...holder, operation: 'import', since: '2026-01-02T03:05:00.000Z' };
+  const found = [holder, undefined, holder, other, undefined, other];
+  const controller = new AbortController();
+  const taken = createTake(async () => {
+    if (found.length === 0) controller.abort(deadlineExceeded());
+    return found.shift();
+  }, 1);
+  const named: LockHolder[] = [];
+  const { signal } = controller;
+  const onWait = (excluding: LockHolder) => void named.push(excluding);
+  await expect(taken({ mode: 'alone', operation: 'import', caller: 'U', signal, onWait })).rejects.toThrow(/^import, /);
+  expect(named).toEqual([holder, other]);
+});
+
+it('a call whose holder cannot be read waits for another process', async () => {
+  const controller = new AbortController();
+  const taken = createTake(async () => undefined, 1);
+  const named: LockHolder[] = [];
+  const { signal } = controller;
+  const onWait = (excluding: LockHolder) => {
+    named.push(excluding);
+    setImmediate(() => controller.abort(cancelled()));
+  };
+  await expect(taken({ mode: 'alone', operation: 'import', caller: 'U', signal, onWait })).rejects.toThrow();
+  expect(named).toMatchObject([{ operation: 'an operation', caller: 'another process' }]);
 });
 
 it('a call whose first attempt lasts until the deadline has seen no holder, and names none', async () => {

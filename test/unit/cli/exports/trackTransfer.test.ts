@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { trackImport } from '../../../../cli/exports/trackTransfer.ts';
+import { progressLines } from '../../../../cli/terminal/progress.ts';
+import { ImportReport } from '../../../../functions/import/results/report.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('an import that has waited for other operations shows the speed of its work', async () => {
+  const written: string[] = [];
+  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const holder = { operation: 'rekey', caller: 'root', since: '2026-01-02T03:04:05.678Z' };
+  const report = new ImportReport();
+  for (let number = 0; number < 1_000; number++) report.count('created', 'humanUsers');
+  const importing = trackImport(
+    {
+      import: async (_content, _options, meter) => {
+        meter.onBegun('sending');
+        meter.onWait(holder);
+        meter.onStarted(() => ({ records: 0, unchanged: 0, total: 1_000 }));
+        await pause(20_000);
+        meter.onWait({ ...holder, operation: 'import' });
+        await pause(10_000);
+        meter.onWait(undefined);
+        await pause(10_000);
+        return report.toJson({ proved: true, dryRun: false });
+      },
+    },
+    {
+      name: 'file',
+      content: { isRepeatable: true, open: () => expect.unreachable(), [Symbol.asyncDispose]: async () => {} },
+    },
+    { dryRun: false, orgIds: [], excludedOrgIds: [], withKeys: false, onConflict: 'report', ids: true },
+    progressLines({ write: (text) => void written.push(text) }),
+    new AbortController().signal,
+  );
+  await vi.advanceTimersByTimeAsync(40_000);
+  await importing;
+  expect(written.filter((line) => line.startsWith('waiting'))).toHaveLength(2);
+  expect(written.at(-1)).toBe('importing: 1,000 records, 100/s, done in 40s\n');
+});
