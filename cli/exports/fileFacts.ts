@@ -110,7 +110,7 @@ export class FileFacts implements RecordVisitor {
 
 function newLists() {
   return {
-    ours: new LeftToDo({ ...noSecrets, forZitadel: false }),
-    zitadel: new LeftToDo({ ...noSecrets, forZitadel: true }),
+    ours: new LeftToDo({ ...noSecrets, forZitadel: false }, 'command'),
+    zitadel: new LeftToDo({ ...noSecrets, forZitadel: true }, 'command'),
   };
 }

@@ -2,6 +2,7 @@
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { isNotInSource } from '../../shared/errors/manualStepReasons.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
@@ -25,7 +26,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
   // Selected secrets that the source lacks are a warning.
-  const isCaution = ({ reason }: Notice) => reason === 'secrets_not_in_source';
+  const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = recordConflict(options.onConflict) === 'report' ? [kept, []] : [[], kept];

@@ -103,8 +103,8 @@ export class ExportedRecords {
     for (const [index, document] of documents.entries()) {
       const { projectId = '', orgId = '' } = named[index] ?? {};
       const ids = new Set([owner(projectId) ?? '', orgId]);
-      const omitted = [...ids].filter((id) => id !== '' && !isExported(id));
-      leftToDo.add(omittedOrganisations, section, document, omitted);
+      const organisations = [...ids].filter((id) => id !== '' && !isExported(id));
+      if (organisations.length > 0) leftToDo.add(omittedOrganisations, section, document, { organisations });
     }
   }
 

@@ -86,7 +86,7 @@ class Exporter {
     this.snapshot = snapshot;
     this.selection = selection;
     this.origin = origin;
-    this.leftToDo = new LeftToDo(selection);
+    this.leftToDo = new LeftToDo(selection, 'http');
     this.writer = new FileWriter(selection.orgsOnly === true);
     const { forZitadel } = selection;
     const isExported = selector(selection);

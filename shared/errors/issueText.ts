@@ -16,6 +16,9 @@ type WithoutOptional<Text extends string> = Text extends `${infer Start}[${strin
   ? `${Start}${WithoutOptional<Rest>}`
   : Text;
 
+/** The values of parameters by their names. Absent ones are undefined. */
+export type IssueValues = Readonly<Record<string, Value | undefined>>;
+
 /** The parameters of an issue, as responses have them. */
 export type IssueParams = Readonly<Record<string, string>>;
 
@@ -72,7 +75,7 @@ export function hasParams(row: IssueRow, params: IssueParams): boolean {
 }
 
 /** Returns parameters as responses have them: texts, without absent ones. */
-export function issueParams(values: Readonly<Record<string, Value | undefined>>): IssueParams {
+export function issueParams(values: IssueValues): IssueParams {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, textOf(value)]],
   );

@@ -8,15 +8,43 @@ export const INSTANCE_CONTENT = 'the policies, members, identity providers, text
 /** The factors of people that no export has. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
+const newPasswords = 'people who lack them must set new passwords';
+const addAgain = 'people who lack them must add them again';
+const createKeys = 'create new ones in the target';
+
+/** Returns the row for a file without some secrets: to export again with them, or the other remedy. */
+function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
+  const overwrite = (option: string) => (overwrites ? `, overwrite people who exist (${option})` : '');
+  return {
+    text: `the export has no ${secrets}`,
+    remedy: {
+      http: `include them (\`with_${kind}\`)${overwrite('`on_conflict`')}, or ${otherwise}`,
+      command: `include them (--with ${kind})${overwrite('--on-conflict overwrite')}, or ${otherwise}`,
+    },
+  };
+}
+
+/** Whether a step is about secrets that the call has selected, and that the source does not have. */
+export function isNotInSource(reason: string | undefined): boolean {
+  return reason?.endsWith('_not_in_source') === true;
+}
+
 /** The reasons of manual steps. Programs may depend on them; texts are for people, and change. */
 export const manualSteps = {
   instance_not_exported: {
     text: `${INSTANCE_CONTENT} are in no export`,
     remedy: 'configure the target like the source',
   },
-  secrets_missing: { text: 'the export has no {secrets}', remedy: '{include}, or {otherwise}' },
-  // The call has selected the secrets, and the source has none.
-  secrets_not_in_source: { text: 'the export has no {secrets}', remedy: '{otherwise}' },
+  passwords_missing: missing('password hashes', 'passwords', newPasswords, true),
+  passwords_not_in_source: { text: 'the export has no password hashes', remedy: newPasswords },
+  otp_missing: missing('TOTP seeds and OTP e-mail factors', 'otp', addAgain, true),
+  otp_not_in_source: { text: 'the export has no TOTP seeds and OTP e-mail factors', remedy: addAgain },
+  totp_seeds_missing: missing('TOTP seeds', 'otp', addAgain),
+  totp_seeds_not_in_source: { text: 'the export has no TOTP seeds', remedy: addAgain },
+  machine_keys_missing: missing('machine keys', 'keys', createKeys),
+  machine_keys_not_in_source: { text: 'the export has no machine keys', remedy: createKeys },
+  app_keys_missing: missing('application keys', 'keys', createKeys),
+  app_keys_not_in_source: { text: 'the export has no application keys', remedy: createKeys },
   factors_not_exported: {
     text: `${OTHER_FACTORS} are not carried`,
     remedy: 'people must register or create them again',
@@ -31,10 +59,10 @@ export const manualSteps = {
   },
   organisations_missing: {
     text: 'the file does not contain organisations to which this record refers',
-    remedy: 'import these before this file',
+    remedy: 'import {organisations} before this file',
   },
   providers_missing: {
-    text: 'the export does not contain these identity providers',
-    remedy: 'create them with these ids',
+    text: 'the export does not contain all identity providers to which this record refers',
+    remedy: 'create {providers} with these ids',
   },
 } as const satisfies Record<string, IssueRow>;

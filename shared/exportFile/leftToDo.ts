@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
-import type { IssueParams } from '../errors/issueText.ts';
+import { type IssueValues, issueParams, issueText, type Reader } from '../errors/issueText.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
@@ -18,6 +18,10 @@ export const leftToDoEntry = z.object({
     .exactOptional()
     .describe('The record, as in the `errors` of an import; absent if the entry is about all.'),
   reason: z.string().describe('The name of the step, which never changes, unlike the message.'),
+  params: z
+    .record(z.string(), z.string())
+    .exactOptional()
+    .describe('The parameters of the step, whose names and meanings never change; absent if it has none.'),
   message: z.string(),
 });
 
@@ -25,10 +29,7 @@ export const leftToDoEntry = z.object({
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
 /** The same, with the number of further entries of the same message, which are not listed. */
-export type CountedEntry = LeftToDoEntry & {
-  readonly further?: number | undefined;
-  readonly params?: IssueParams;
-};
+export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
 /** Bounds the entries of a rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
@@ -40,6 +41,7 @@ const MAX_TEXT_CHARACTERS = 1_000;
 /** The manual steps after an import of a file, for missing content of the file and changes by the target. */
 export class LeftToDo {
   private readonly content: FileContent;
+  private readonly reader: Reader;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
@@ -48,8 +50,10 @@ export class LeftToDo {
   /** The number of entries that are not listed, with the message and the record type of a listed one. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
-  constructor(content: FileContent) {
+  /** @param reader who reads the messages */
+  constructor(content: FileContent, reader: Reader) {
     this.content = content;
+    this.reader = reader;
     const applicable = leftToDoRules.filter(({ when }) => when?.(content) ?? true);
     const names = new Set(applicable.flatMap(({ sections }) => sections));
     this.rules = new Map([...names].map((name) => [name, applicable.filter((rule) => rule.sections.includes(name))]));
@@ -64,28 +68,37 @@ export class LeftToDo {
     if (section === domainPolicySection && requiresValidation(parseObject(body))) this.validating.add(orgId);
     for (const rule of this.rules.get(section.name) ?? [])
       if (!(rule.unlessValidated === true && this.validating.has(orgId)) && (rule.applies?.(document) ?? true))
-        this.add(rule, section, document, rule.details?.(document));
+        this.add(rule, section, document, rule.params?.(document));
   }
 
   /** Adds the identity providers to which a record refers, and which the file does not contain. */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
-    this.add(missingProviders(section, this.content), section, document, providers);
+    if (providers.length > 0) this.add(missingProviders(section, this.content), section, document, { providers });
   }
 
   /**
    * Adds a record by a rule that does not depend on it alone.
-   * @param details the subjects of the entry, such as missing records; an empty list adds no entry
+   * @param values the parameters of its texts
    */
-  add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
+  add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
     const entries = this.listed.get(rule) ?? emptyList(this.content);
-    if (details?.length === 0 || (rule.scope === 'file' && entries.size > 0)) return;
+    if (rule.scope === 'file' && entries.size > 0) return;
     this.listed.set(rule, entries);
     const id = entryId(rule, section, document);
     const { type } = section.error;
     if (rule.scope === 'organisation' && this.last.get(rule) === `${type} ${id}`) return;
     this.last.set(rule, `${type} ${id}`);
-    const message = shortened(details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`);
-    entries.add({ type, ...(id === undefined ? {} : { id: shortened(id) }), reason: rule.reason, message });
+    const params = Object.fromEntries(
+      Object.entries(issueParams(values)).map(([name, value]) => [name, shortened(value)]),
+    );
+    const message = issueText(rule.row, params, this.reader);
+    entries.add({
+      type,
+      ...(id === undefined ? {} : { id: shortened(id) }),
+      reason: rule.reason,
+      ...(Object.keys(params).length === 0 ? {} : { params }),
+      message,
+    });
     if (entries.omitted === 0) return;
     const same = entries.entries.findLast((one) => one.type === type && one.message === message);
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
@@ -104,21 +117,31 @@ export class LeftToDo {
     return this.rulesFor(content).flatMap((rule) => this.entriesOf(rule));
   }
 
-  /** Returns the same, with parameters, and with the numbers of entries of the same message that are not listed. */
+  /**
+   * Returns the same, with the numbers of entries of the same message that are not listed. An entry about secrets that the
+   * call has selected, and the source lacks, is that step.
+   */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => {
         const further = this.further.get(entry);
-        return { ...entry, ...ofRule(rule, content), ...(further === undefined ? {} : { further }) };
+        return { ...entry, ...this.lacked(rule, content), ...(further === undefined ? {} : { further }) };
       }),
     );
   }
 
   /** The first entries of each rule, as warnings of an import into a ZITADEL. */
-  get warnings(): CountedEntry[] {
+  get warnings(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) =>
-      this.entriesOf(rule).map((entry) => ({ ...entry, ...ofRule(rule, this.content) })),
+      this.entriesOf(rule).map((entry) => ({ ...entry, ...this.lacked(rule, this.content) })),
     );
+  }
+
+  /** Returns the step for secrets that the call has selected and the source lacks. */
+  private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
+    if (lacks === undefined || asked?.[lacks.field] !== true) return {};
+    const { reason, row } = lacks.step;
+    return { reason, message: issueText(row, {}, this.reader) };
   }
 
   /** Returns the rules for a file, in the order of their entries. */
@@ -135,12 +158,6 @@ export class LeftToDo {
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
-}
-
-/** Returns an entry's parameters by its rule, or the step for secrets that the call has selected and the source lacks. */
-function ofRule({ lacks, params }: LeftToDoRule, { asked }: FileContent): Partial<CountedEntry> {
-  if (lacks !== undefined && asked?.[lacks.field] === true) return lacks.step;
-  return params === undefined ? {} : { params };
 }
 
 function shortened(text: string): string {

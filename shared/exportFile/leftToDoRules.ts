@@ -1,6 +1,6 @@
 // The rules for the manual steps after an import: those of every file, and those that follow from ZITADEL's behaviour.
 
-import { type IssueParams, issueParams, issueText, type ParametersOf } from '../errors/issueText.ts';
+import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
 import { recordSections, sections } from '../organisation/allSections.ts';
 import { fieldFacts } from '../organisation/fieldFacts.ts';
@@ -12,7 +12,7 @@ import {
   type MissingProviders,
   type RecordFact,
   type SecretField,
-  stepText,
+  stepRow,
 } from '../organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
@@ -32,96 +32,57 @@ export interface FileContent {
 }
 
 /** Something to do by hand after an import of a file. */
-export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'details'> {
+export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'params'> {
   /** The names of the sections whose records make it necessary. */
   readonly sections: readonly SectionName[];
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  readonly params?: IssueParams;
-  readonly message: string;
+  /** Its text and remedy. */
+  readonly row: IssueRow;
   /** The secrets that the file lacks, and the step if the call has selected them, because the source has none then. */
-  readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'message' | 'params'> };
+  readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
 
 /** Creates the rule of a manual step of every target. */
-function stepOf<Reason extends keyof typeof manualSteps>(
-  reason: Reason,
-  sections: readonly SectionName[],
-  values: ParametersOf<(typeof manualSteps)[Reason]>,
+function stepOf(reason: keyof typeof manualSteps, ...names: readonly SectionName[]): LeftToDoRule {
+  return { reason, sections: names, row: manualSteps[reason] };
+}
+
+/** The kinds of secrets that files may lack. */
+type LackedKind = {
+  [Step in keyof typeof manualSteps]: Step extends `${infer Kind}_not_in_source` ? Kind : never;
+}[keyof typeof manualSteps];
+
+/**
+ * Creates the rule for a file without some secrets.
+ * @param forZitadel whether it is for files for ZITADEL, or for other files, only
+ */
+function ofLacking(
+  kind: LackedKind,
+  field: SecretField,
+  names: readonly SectionName[],
+  forZitadel?: boolean,
 ): LeftToDoRule {
-  const params = issueParams(values);
-  const given = Object.keys(params).length === 0 ? {} : { params };
-  return { reason, sections, ...given, message: issueText(manualSteps[reason], params, 'http') };
-}
-
-interface LackedSecrets {
-  readonly sections: readonly SectionName[];
-  readonly field: SecretField;
-  readonly what: string;
-  /** What to do instead of another export with them. */
-  readonly otherwise: string;
-  /** Whether existing people get them only by an overwrite, which ZITADEL does not have. */
-  readonly overwrites?: true;
-  /** Whether the rule is about files for ZITADEL. */
-  readonly forZitadel?: true;
-}
-
-/** Creates the rule for a file without some secrets: export again with them, or the other remedy. */
-function ofLacking({ sections, field, what, otherwise, overwrites, forZitadel }: LackedSecrets): LeftToDoRule {
-  const secret = field.replace('with', '').toLowerCase();
-  const overwrite = overwrites ? ', overwrite people who exist (`on_conflict`, or --on-conflict overwrite)' : '';
-  const include = `include them (\`with_${secret}\`, or --with ${secret})${overwrite}`;
   const when = (content: FileContent) =>
-    !content[field] && (overwrites ? !content.forZitadel : forZitadel !== true || content.forZitadel);
-  const { sections: _, ...step } = stepOf('secrets_not_in_source', sections, { secrets: what, otherwise });
-  const rule = stepOf('secrets_missing', sections, { secrets: what, include, otherwise });
-  return { ...rule, scope: 'file', when, lacks: { field, step } };
+    !content[field] && (forZitadel === undefined || content.forZitadel === forZitadel);
+  const step = stepOf(`${kind}_not_in_source`);
+  return { ...stepOf(`${kind}_missing`, ...names), scope: 'file', when, lacks: { field, step } };
 }
-
-const addAgain = 'people who lack them must add them again';
 
 /** The rules for every target (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
-  { ...stepOf('instance_not_exported', ['org'], {}), scope: 'file' },
-  ofLacking({
-    sections: ['humanUsers'],
-    field: 'withPasswords',
-    what: 'password hashes',
-    otherwise: 'people who lack them must set new passwords',
-    overwrites: true,
-  }),
-  ofLacking({
-    sections: ['humanUsers'],
-    field: 'withOtp',
-    what: 'TOTP seeds and OTP e-mail factors',
-    otherwise: addAgain,
-    overwrites: true,
-  }),
-  ofLacking({
-    sections: ['humanUsers'],
-    field: 'withOtp',
-    what: 'TOTP seeds',
-    otherwise: addAgain,
-    forZitadel: true,
-  }),
-  { ...stepOf('factors_not_exported', ['humanUsers'], {}), scope: 'file' },
-  { ...stepOf('tokens_not_exported', ['machineUsers'], {}), scope: 'file' },
-  ofLacking({
-    sections: ['machineUsers'],
-    field: 'withKeys',
-    what: 'machine keys',
-    otherwise: 'create new ones in the target',
-  }),
-  ofLacking({
-    sections: ['apiApps', 'oidcApps'],
-    field: 'withKeys',
-    what: 'application keys',
-    otherwise: 'create new ones in the target',
-  }),
+  { ...stepOf('instance_not_exported', 'org'), scope: 'file' },
+  ofLacking('passwords', 'withPasswords', ['humanUsers'], false),
+  ofLacking('otp', 'withOtp', ['humanUsers'], false),
+  ofLacking('totp_seeds', 'withOtp', ['humanUsers'], true),
+  { ...stepOf('factors_not_exported', 'humanUsers'), scope: 'file' },
+  { ...stepOf('tokens_not_exported', 'machineUsers'), scope: 'file' },
+  ofLacking('machine_keys', 'withKeys', ['machineUsers']),
+  ofLacking('app_keys', 'withKeys', ['apiApps', 'oidcApps']),
   {
-    ...stepOf('client_secret_missing', ['oidcIdps'], {}),
+    ...stepOf('client_secret_missing', 'oidcIdps'),
     when: (content) => !content.forZitadel,
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
@@ -157,14 +118,13 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
 
 /** Returns the rule of a manual step, for ZITADEL only. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
-  const { reason, because: _, remedy, byHand, ifWith, ifWithout, ...others } = step;
-  const text = stepText(fact, step);
+  const { reason, because: _, remedy: __, byHand, ifWith, ifWithout, ...others } = step;
   const isOf = fact.ifKnown ? contains : overlap;
   return {
     ...others,
     reason,
     sections: [],
-    message: remedy === undefined ? text : `${text}: ${remedy}`,
+    row: stepRow(fact, step),
     when: (content) =>
       content.forZitadel &&
       isOf(fact, content.releases ?? allReleases) &&
@@ -178,12 +138,12 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
 export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[...rulesByFact.values()].flat()];
 
 /** The rule for a record that refers to organisations which are not in the file, or to their projects. */
-export const omittedOrganisations = stepOf('organisations_missing', [], {});
+export const omittedOrganisations = stepOf('organisations_missing');
 
 /** The rule for a record whose name or key differs from another record's by case only. */
 export const repeatedName = stepRule(equalButForCase, equalButForCase);
 
-const providersToCreate = stepOf('providers_missing', [], {});
+const providersToCreate = stepOf('providers_missing');
 
 const providerRules: ReadonlyMap<MissingProviders, LeftToDoRule> = new Map(
   recordSections.flatMap(({ zitadel: { missingProviders: missing } = {} }) =>

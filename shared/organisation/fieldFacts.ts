@@ -1,5 +1,6 @@
 // What ZITADEL does to the fields of records, from all declarations.
 
+import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import type { KeptText, Section } from './section.ts';
 import { activated } from './sections/sectionStates.ts';
@@ -14,14 +15,20 @@ export function fieldFacts(section: Section): readonly FieldFact[] {
   return [...states, ...fields, ...texts.map(unknownToZitadel)];
 }
 
+/** The text of the fact, and of its step, about a kept field. */
+const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
+
 function unknownToZitadel({ path }: KeptText): FieldFact {
+  const params = { field: path };
   return {
     does: 'imports not',
     fields: [path],
-    text: `ZITADEL does not have the field \`${path}\``,
+    text: issueText({ text: UNKNOWN_FIELD }, params, 'http'),
     steps: [
       {
         reason: 'field_not_imported',
+        because: UNKNOWN_FIELD,
+        params: () => params,
         remedy: 'keep its value elsewhere if you need it',
         applies: ({ body }) => valueAt(parseObject(body), path) !== undefined,
       },

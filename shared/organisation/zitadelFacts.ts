@@ -1,5 +1,6 @@
 // What ZITADEL does to the records of a section and to their fields. Each fact stands in the section's row.
 
+import type { IssueRow, IssueValues } from '../errors/issueText.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
@@ -13,9 +14,9 @@ export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** What to do. The text of the fact precedes it. */
+  /** What to do, with named parameters. The text of the fact precedes it. */
   readonly remedy?: string;
-  /** The text that precedes the remedy, if it is not that of the fact. */
+  /** The text that precedes the remedy, if it is not that of the fact; with named parameters. */
   readonly because?: string;
   /** The subject of an entry: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
@@ -28,8 +29,8 @@ export interface ManualStep {
   readonly unlessValidated?: true;
   /** Whether a record makes it necessary; by default every record does. */
   readonly applies?: (document: StoredDocument) => boolean;
-  /** Returns the end of the message for a record. */
-  readonly details?: (document: StoredDocument) => readonly string[];
+  /** Returns the parameters of the texts for a record. */
+  readonly params?: (document: StoredDocument) => IssueValues;
 }
 
 /** The values of a differing field: of the other side, and of ZITADEL. */
@@ -140,11 +141,13 @@ export function importLoss(
 /** The text of a field that ZITADEL imports, and does not export. */
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
 
-/** Returns the text of a manual step without its remedy: with the releases of the fact in front, if there are others. */
-export function stepText(fact: Omit<Fact, 'steps'>, { because = fact.text }: Pick<ManualStep, 'because'>): string {
+/** Returns the row of a manual step. The releases of the fact precede its text, if there are others. */
+export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
+  const { because = fact.text, remedy } = step;
   const { releasesInText = false, ifKnown = false } = fact;
   const releases = releasesInText || ifKnown ? '' : describeReleases(fact);
-  return releases === '' ? because : `${releases}, ${because}`;
+  const text = releases === '' ? because : `${releases}, ${because}`;
+  return remedy === undefined ? { text } : { text, remedy };
 }
 
 /** Creates the fact about fields that ZITADEL imports, and does not export. */

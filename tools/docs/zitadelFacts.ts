@@ -7,7 +7,7 @@ import {
   type FieldFact,
   type MissingProviders,
   type RecordFact,
-  stepText,
+  stepRow,
 } from '../../shared/organisation/zitadelFacts.ts';
 import { describeReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { code, table } from './markdown.ts';
@@ -31,11 +31,7 @@ export function zitadelFactsTable(): string {
 /** Returns the manual steps of ZITADEL, by their reasons. A step that several sections or facts share is there once. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
   const rows = [...factsWithSections().keys()].flatMap((fact) =>
-    (fact.steps ?? []).map((step) => {
-      const { reason, remedy } = step;
-      const text = stepText(fact, step);
-      return [reason, remedy === undefined ? { text } : { text, remedy }] as const;
-    }),
+    (fact.steps ?? []).map((step) => [step.reason, stepRow(fact, step)] as const),
   );
   return Object.fromEntries(rows);
 }

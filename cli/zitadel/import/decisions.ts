@@ -273,7 +273,8 @@ export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, si
   const withKeys = options.withKeys && content.withKeys;
   const { releases } = survey.losses;
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
-  const leftToDo = new LeftToDo({ ...facts, ...(options.asked === undefined ? {} : { asked: options.asked }) });
+  const asked = options.asked === undefined ? {} : { asked: options.asked };
+  const leftToDo = new LeftToDo({ ...facts, ...asked }, 'command');
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;

@@ -27,7 +27,7 @@ export const linkedProvider: Reference = {
 export const rejectedLink: MissingProviders = {
   reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
-  remedy: 'create the provider, then link the person',
+  remedy: 'create {providers}, then link the person',
 };
 
 const userLinkSection: Section = {

@@ -113,7 +113,8 @@ export const refusedHash = {
 const needsVerifier: ManualStep = {
   reason: 'hash_needs_verifier',
   applies: withHash((hash) => optionalVerifier(hash) !== undefined),
-  details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
+  remedy: 'add {verifier}',
+  params: ({ passwordHash = '' }) => ({ verifier: optionalVerifier(passwordHash) }),
 };
 const hasNoVerifier = withHash((hash) => hashVerification(hash).verifier === undefined);
 

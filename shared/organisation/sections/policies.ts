@@ -110,8 +110,8 @@ export const policySections: readonly Section[] = [
         fields: [unexported('allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone')],
         missingProviders: {
           reason: 'providers_missing_in_policy',
-          text: 'the export does not contain these identity providers, and the login policy is imported without them',
-          remedy: 'create them with these ids, and add them to the login policy',
+          text: 'the login policy is imported without the identity providers that the export does not contain',
+          remedy: 'create {providers} with these ids, and add them to the login policy',
         },
       },
       zitadelStep: 'login policies',

@@ -16,7 +16,13 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
 const leftToDo = z.array(
-  z.strictObject({ type: z.string(), id: z.string().optional(), reason: z.string(), message: z.string() }),
+  z.strictObject({
+    type: z.string(),
+    id: z.string().optional(),
+    reason: z.string(),
+    params: z.record(z.string(), z.string()).optional(),
+    message: z.string(),
+  }),
 );
 const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
 const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
@@ -225,12 +231,12 @@ describe('an export of some organisations', () => {
         .filter(({ message }) => message.includes('does not contain'))
         .map(({ id, message }) => `${id} ${message}`);
     };
-    const advice = 'the file does not contain organisations to which this record refers: import these before this file';
+    const advice = 'the file does not contain organisations to which this record refers';
     const expected = [
       ['O0_P of O0_O1', 'O1'],
       ['O0_P of O1_O0 U0', 'O1'],
       ['O0_P of O1_O1 to O0_O0 U0', 'O1'],
-    ].map(([id, omitted]) => `${id} ${advice}: ${omitted}`);
+    ].map(([id, omitted]) => `${id} ${advice}: import ${omitted} before this file`);
     const found = await entriesOf({ org_ids: ['O0', 'O2'] });
     expect(found.filter((entry) => entry.startsWith('O0')).toSorted()).toEqual(expected);
     expect(found).toHaveLength(6);

@@ -242,7 +242,7 @@ describe('a migration', () => {
     expect(moved.stdout).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('not compared: otp, keys (--with)');
     const remedy =
-      /include them \(`with_otp`, or --with otp\), overwrite people who exist \(.*\), or people who lack them must/;
+      /include them \(--with otp\), overwrite people who exist \(--on-conflict overwrite\), or people who lack them must/;
     for (const text of [moved.stdout, page]) expect(text).toMatch(remedy);
     const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
     const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });

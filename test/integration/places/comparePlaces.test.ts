@@ -272,9 +272,7 @@ describe('identity inspect', () => {
     expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
     expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);
     expect(stdout).not.toContain('the export has no password hashes');
-    expect(stdout).toContain(
-      'the export has no TOTP seeds and OTP e-mail factors: include them (`with_otp`, or --with otp),',
-    );
+    expect(stdout).toContain('the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),');
     expect(stdout).not.toContain(HASH);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };
     expect(await identityResult(['inspect', file])).toMatchObject({ code: 0, bytes: expect.any(Number), sections });

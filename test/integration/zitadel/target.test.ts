@@ -191,7 +191,13 @@ describe('an import into a ZITADEL', () => {
     );
     const ofHashes = warnings.filter(({ id }) => id !== undefined);
     expect(ofHashes).toEqual([
-      { type: 'human_user', id: ada?.userId, reason: 'hash_refused_without_verifier', message },
+      {
+        type: 'human_user',
+        id: ada?.userId,
+        reason: 'hash_refused_without_verifier',
+        params: { verifier: 'argon2' },
+        message,
+      },
     ]);
     const stored = zitadel.contents.find('1', 'humanUsers', ada?.userId ?? '') ?? {};
     expect(valueAt(stored, 'user.hashedPassword.value')).toBe(value);

@@ -32,7 +32,13 @@ const manifest = z.strictObject({
   sections: z.array(z.string()),
   ignored: z.array(z.strictObject({ field: z.string(), nearest: z.string().optional() })),
   leftToDo: z.array(
-    z.strictObject({ type: z.string(), id: z.string().optional(), reason: z.string(), message: z.string() }),
+    z.strictObject({
+      type: z.string(),
+      id: z.string().optional(),
+      reason: z.string(),
+      params: z.record(z.string(), z.string()).optional(),
+      message: z.string(),
+    }),
   ),
   leftToDoOmitted: z.number().optional(),
 });

@@ -21,14 +21,14 @@ function person(fields: object, isEmailVerified = true): StoredDocument {
 
 /** The entries about single records and organisations from one record of a section. */
 function entriesFor(content: typeof everything, section: string, document: StoredDocument): string[] {
-  const list = new LeftToDo(content);
+  const list = new LeftToDo(content, 'http');
   list.addRecord(sectionNamed(section), document);
   return list.entries.flatMap(({ type, id, message }) => (id === undefined ? [] : [`${type} ${id}: ${message}`]));
 }
 
 describe('the remaining steps after a migration', () => {
   it('do not contain an unverified domain of an organisation whose policy validates domains', () => {
-    const list = new LeftToDo(forZitadel);
+    const list = new LeftToDo(forZitadel, 'http');
     list.addRecord(sectionNamed('domainPolicy'), record({ validateOrgDomains: true }));
     for (const orgId of ['O', 'P']) list.addRecord(sectionNamed('domains'), { ...record({ domainName: 'd' }), orgId });
     expect(list.entries.filter(({ message }) => message.includes('unverified domain'))).toMatchObject([{ id: 'P_d' }]);
@@ -36,7 +36,7 @@ describe('the remaining steps after a migration', () => {
 
   it('contain one general step for states if the command does not send the file, and some record is not active', () => {
     const entries = (inSteps: boolean, ...states: readonly string[]) => {
-      const list = new LeftToDo({ ...forZitadel, inSteps });
+      const list = new LeftToDo({ ...forZitadel, inSteps }, 'http');
       for (const state of states) list.addRecord(sectionNamed('machineUsers'), record({ userId: state }, { state }));
       return list.entries.filter(({ message }) => message.includes('imports no states'));
     };
@@ -47,7 +47,7 @@ describe('the remaining steps after a migration', () => {
 
   it('include an export with the secrets, or what to do if the call has selected them and the source has none', () => {
     const content = { ...everything, withPasswords: false };
-    const list = new LeftToDo(content);
+    const list = new LeftToDo(content, 'http');
     list.addRecord(sectionNamed('humanUsers'), person({ passwordHash: undefined }));
     const entryFor = (isSelected: boolean) => {
       const asked = { withPasswords: isSelected, withOtp: true, withKeys: true };
@@ -55,18 +55,15 @@ describe('the remaining steps after a migration', () => {
         .countedEntriesFor({ ...content, asked })
         .find(({ message }) => message.includes('no password hashes'));
     };
-    const secrets = 'password hashes';
-    const otherwise = 'people who lack them must set new passwords';
-    const message = `the export has no password hashes: ${otherwise}`;
+    const message = 'the export has no password hashes: people who lack them must set new passwords';
     expect(entryFor(false)).toMatchObject({
-      reason: 'secrets_missing',
-      message: expect.stringContaining('include them'),
+      reason: 'passwords_missing',
+      message: expect.stringContaining('include them (`with_passwords`)'),
     });
     expect(entryFor(true)).toEqual({
       type: 'human_user',
-      reason: 'secrets_not_in_source',
+      reason: 'passwords_not_in_source',
       message,
-      params: { secrets, otherwise },
     });
   });
 
@@ -84,7 +81,7 @@ describe('the remaining steps after a migration', () => {
       'a hash of an optional verifier',
       'humanUsers',
       person({ passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' }),
-      /^human_user U: .* SystemDefaults\.PasswordHasher\.Verifiers has this verifier: phpass$/,
+      /^human_user U: .* SystemDefaults\.PasswordHasher\.Verifiers has this verifier: add phpass$/,
     ],
     [
       'a hash without a verifier',
@@ -131,7 +128,7 @@ describe('the remaining steps after a migration', () => {
   });
 
   it('contain a step once if it is about all records, or about all of an organisation', () => {
-    const list = new LeftToDo({ ...forZitadel, withPasswords: false });
+    const list = new LeftToDo({ ...forZitadel, withPasswords: false }, 'http');
     for (const orgId of ['O1', 'O2']) {
       for (const language of ['de', 'en'])
         list.addRecord(sectionNamed('initMessages'), { ...record({ language }), orgId });
@@ -145,17 +142,46 @@ describe('the remaining steps after a migration', () => {
 
   it('advise to include secrets, unless the call has selected them: the source has none then', () => {
     const file = { ...everything, withPasswords: false, withOtp: false };
-    const list = new LeftToDo(file);
+    const list = new LeftToDo(file, 'http');
     list.addRecord(sectionNamed('humanUsers'), person({ passwordHash: undefined }));
     const advised = (asked: { withPasswords: boolean; withOtp: boolean; withKeys: boolean }) =>
-      list.countedEntriesFor({ ...file, asked }).filter(({ params = {} }) => 'include' in params).length;
+      list.countedEntriesFor({ ...file, asked }).filter(({ reason }) => /^(?:passwords|otp)_missing$/.test(reason))
+        .length;
     expect(advised({ withPasswords: false, withOtp: false, withKeys: false })).toBe(2);
     expect(advised({ withPasswords: true, withOtp: false, withKeys: false })).toBe(1);
     expect(advised({ withPasswords: true, withOtp: true, withKeys: true })).toBe(0);
   });
 
+  it('have the parameters of their texts, which a program can use, in the form of their reader', () => {
+    const person = (list: LeftToDo) => {
+      const phpass = { passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' };
+      const user = { email: { isEmailVerified: true }, state: 'USER_STATE_ACTIVE' };
+      list.addRecord(sectionNamed('humanUsers'), record({ userId: 'U', user }, phpass));
+      list.addMissingProviders(sectionNamed('userLinks'), record({ userId: 'U', idpId: 'I' }), ['I', 'J']);
+      return list.entries.map(({ reason, params, message }) => ({ reason, params, message }));
+    };
+    const withoutOtp = { ...everything, withOtp: false };
+    const ours = person(new LeftToDo(withoutOtp, 'http'));
+    expect(ours).toContainEqual({
+      reason: 'providers_missing',
+      params: { providers: 'I, J' },
+      message:
+        'the export does not contain all identity providers to which this record refers: create I, J with these ids',
+    });
+    const otp = (entries: typeof ours) => entries.find(({ reason }) => reason === 'otp_missing')?.message;
+    expect(otp(ours)).toContain('include them (`with_otp`), overwrite people who exist (`on_conflict`)');
+    expect(otp(person(new LeftToDo(withoutOtp, 'command')))).toContain(
+      'include them (--with otp), overwrite people who exist (--on-conflict overwrite)',
+    );
+    const zitadel = person(new LeftToDo(forZitadel, 'http'));
+    expect(zitadel).toContainEqual(
+      expect.objectContaining({ reason: 'hash_refused_without_verifier', params: { verifier: 'phpass' } }),
+    );
+    expect(zitadel).toContainEqual(expect.objectContaining({ reason: 'link_rejected', params: { providers: 'I, J' } }));
+  });
+
   it('list the first hundred records of each kind, and count the others', () => {
-    const list = new LeftToDo(forZitadel);
+    const list = new LeftToDo(forZitadel, 'http');
     for (let number = 0; number < 1_000; number++) {
       list.addRecord(sectionNamed('domains'), record({ domainName: `d${number}` }));
       list.addMissingProviders(sectionNamed('userLinks'), record({ userId: 'U', idpId: `I${number}` }), [`I${number}`]);
@@ -168,7 +194,7 @@ describe('the remaining steps after a migration', () => {
   });
 
   it('list fewer records if their ids are long, and shorten these', () => {
-    const list = new LeftToDo(forZitadel);
+    const list = new LeftToDo(forZitadel, 'http');
     const providers = Array.from({ length: 5_000 }, (_, index) => String(index).padStart(200, '\u0001'));
     for (let number = 0; number < 50; number++)
       list.addMissingProviders(sectionNamed('userLinks'), record({ userId: '\u0001'.repeat(2_600) }), providers);
@@ -185,7 +211,7 @@ describe('the remaining steps after a migration', () => {
   });
 
   it('count an organisation once, however many are listed', () => {
-    const list = new LeftToDo(forZitadel);
+    const list = new LeftToDo(forZitadel, 'http');
     for (let number = 0; number < 200; number++)
       for (const language of ['de', 'en'])
         list.addRecord(sectionNamed('initMessages'), { ...record({ language }), orgId: `O${number}` });

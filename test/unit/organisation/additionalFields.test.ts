@@ -31,6 +31,9 @@ it('a kept text is a fact about imports into ZITADEL, with a manual step for the
   const applies = (user: object) =>
     fact?.steps?.map((step) => step.applies?.({ id: 'u', body: JSON.stringify({ user }) }));
   expect([applies({ note: 'n' }), applies({})]).toEqual([[true], [false]]);
+  const [step] = fact?.steps ?? [];
+  expect(step).toMatchObject({ reason: 'field_not_imported', because: 'ZITADEL does not have the field `{field}`' });
+  expect(step?.params?.({ id: 'u' })).toEqual({ field: 'user.note' });
 });
 
 /** Returns a section with a declared field. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
+import { templateText } from '../../../shared/errors/issueText.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
@@ -80,7 +81,7 @@ describe('the manual steps of facts', () => {
       for (const fact of [...fields, ...records].filter((one) => !('dependsOnFile' in one)))
         for (const { because = fact.text, remedy = '' } of fact.steps ?? []) {
           const isOfStep = (message: string) => message.includes(because) && message.endsWith(remedy);
-          const rules = leftToDoRules.filter(({ message }) => isOfStep(message));
+          const rules = leftToDoRules.filter(({ row }) => isOfStep(templateText(row, 'http')));
           expect(rules.flatMap(({ sections }) => sections)).toContain(name);
         }
     },
@@ -99,7 +100,7 @@ describe('the manual steps of facts', () => {
     [releasesWithoutStates, [stateless, unverifiedHash]],
   ])('are those of the releases that the target may be of: %j', (releases, expected) => {
     const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: true };
-    const list = new LeftToDo(releases === undefined ? content : { ...content, releases });
+    const list = new LeftToDo(releases === undefined ? content : { ...content, releases }, 'http');
     const app = { appId: 'A', app: { backChannelLogoutUri: 'https://app.example' } };
     const person = { userId: 'U', user: { email: { isEmailVerified: true } } };
     list.addRecord(sectionNamed('oidcApps'), { id: 'a', orgId: 'O', body: JSON.stringify(app) });
