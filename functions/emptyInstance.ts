@@ -1,7 +1,12 @@
 // A trial of an import in an instance without records.
 
+import { createStore } from '../shared/store/createStore.ts';
+import type { Database, Moment } from '../shared/store/database.ts';
 import { instanceKey, newInstanceBody } from '../shared/store/instance.ts';
-import { documentPath, type Reader, type Store } from '../shared/store/store.ts';
+import { trialAdvice } from '../shared/store/overlay.ts';
+import { embeddedGuard } from '../shared/store/secrets/keyRecord.ts';
+import { emptyKeyring } from '../shared/store/secrets/keyring.ts';
+import { type DocumentKey, documentPath } from '../shared/store/store.ts';
 import type { ImportSettings } from './import/context.ts';
 import { importOrganisations } from './import/operation.ts';
 
@@ -23,29 +28,28 @@ export function importIntoEmpty(
   signal: AbortSignal,
 ): ReturnType<typeof importOrganisations> {
   const trial = { ...settings, dryRun: true, withKeys: true, ids: false, bcryptCost: BCRYPT_COST };
-  return importOrganisations(emptyStore(loginNamesByDomain), source, trial, new Date().toISOString(), signal);
+  const store = createStore(emptyDatabase(loginNamesByDomain), embeddedGuard(emptyKeyring()));
+  return importOrganisations(store, source, trial, new Date().toISOString(), signal);
 }
 
-/** Returns the store of an instance without records. */
-function emptyStore(loginNamesByDomain: boolean): Store {
+/** Returns the database of an instance without records. */
+function emptyDatabase(loginNamesByDomain: boolean): Database<Moment> {
   const body = newInstanceBody({ name: 'empty', loginNamesByDomain });
-  const isInstance = (path: string) => path === documentPath(instanceKey);
-  const getMany: Reader['getMany'] = async (keys) =>
-    keys.map((key) => (isInstance(documentPath(key)) ? { id: key.id, body } : undefined));
+  const isInstance = (key: DocumentKey) => documentPath(key) === documentPath(instanceKey);
   const refuse = async () => {
     throw new Error('a trial writes nothing');
   };
   return {
-    getMany,
-    snapshot: async () => ({
-      getMany,
-      readTime: new Date(),
-      async *scan() {},
-      [Symbol.asyncDispose]: async () => {},
+    read: async (keys) => ({
+      documents: keys.map((key) => (isInstance(key) ? { id: key.id, body } : undefined)),
+      versions: keys.map(() => undefined),
     }),
-    commit: refuse,
-    transaction: refuse,
-    lock: { take: refuse, position: async () => '' },
+    async *scan() {},
+    commit: (writes) => (writes.length === 0 ? Promise.resolve() : refuse()),
+    moment: async () => ({ readTime: new Date(), [Symbol.asyncDispose]: async () => {} }),
+    advice: trialAdvice,
     close: async () => {},
+    trail: undefined,
+    lock: { take: refuse, position: async () => '' },
   };
 }

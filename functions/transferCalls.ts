@@ -14,7 +14,6 @@ import { jsonResponse } from '../shared/http/responses.ts';
 import type { TransferFacts, TransferKind, TransferObject, Transfers } from '../shared/objectStorage/transfers.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import { describeInstance, type InstanceDescription } from '../shared/store/instance.ts';
-import { storeForCall } from '../shared/store/store.ts';
 import { transferId } from '../shared/wire/requestMessage.ts';
 import type { Ports } from './ports.ts';
 
@@ -78,7 +77,7 @@ export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, paramete
       return audited.run(async () => {
         using call = callSignal(context.req.raw.signal, limits.timeoutMs, context.env?.shutdown);
         const { signal } = call;
-        const store = storeForCall(ports.store, { signal });
+        const store = ports.store.forCall({ signal });
         const authorization = context.req.header('authorization');
         const caller = await requireOwner({ ...ports, store }, authorization, operation, audited.identify);
         const id = readId(context, parameter);

@@ -1,4 +1,4 @@
-// Prometheus metrics of a server, and the store decorator that counts documents.
+// Prometheus metrics of a server.
 
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -7,7 +7,7 @@ import { createApp, type Route } from '../../shared/http/app.ts';
 import type { RequestObserver } from '../../shared/http/requestLog.ts';
 import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
-import type { EveryMember, Reader, Snapshot, Store, Transaction, TransactionWork } from '../../shared/store/store.ts';
+import type { DocumentCounts } from '../../shared/store/store.ts';
 
 /** In seconds, from the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
@@ -17,20 +17,19 @@ const UNMATCHED = 'unmatched';
 /** The metrics of a process, for Prometheus. */
 export interface Metrics {
   readonly observer: RequestObserver;
-  readonly documents: DocumentCounts;
   /** Renders all metrics in Prometheus' text format. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
-/** Creates the metrics of this process, and of the database at a location. */
-export function createMetrics({ directory }: StoreLocation): Metrics {
+/** Creates the metrics of this process, and of its database at a location. */
+export function createMetrics({ directory }: StoreLocation, counts: DocumentCounts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  addDocumentCounts(registry, counts);
   if (directory !== undefined) addLogSize(registry, `${databaseFile(directory)}-wal`);
   return {
     observer: createObserver(registry),
-    documents: createDocumentCounts(registry),
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -66,12 +65,19 @@ function createObserver(registry: Registry): RequestObserver {
   };
 }
 
-function createDocumentCounts(registry: Registry): DocumentCounts {
-  const registers = [registry];
-  const help = (verb: string) => `Documents of the database ${verb} by requests.`;
-  const written = new Counter({ name: 'identity_documents_written_total', help: help('written'), registers });
-  const read = new Counter({ name: 'identity_documents_read_total', help: help('read'), registers });
-  return { written: (documents) => written.inc(documents), read: (documents) => read.inc(documents) };
+function addDocumentCounts(registry: Registry, counts: DocumentCounts): void {
+  const add = (name: string, help: string, count: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(count());
+      },
+    });
+  add('identity_documents_written_total', 'Documents written to the database.', () => counts.written);
+  add('identity_documents_read_total', 'Documents read from the database.', () => counts.read);
 }
 
 function addLogSize(registry: Registry, file: string): void {
@@ -97,75 +103,4 @@ export function serveMetrics({ render, contentType }: Metrics, port: number): Pr
     },
   };
   return serve({ app: createApp({ routes: [route] }), host: '127.0.0.1', port, drainMs: 0 });
-}
-
-/** Counters of the documents that a store has written and read. */
-export interface DocumentCounts {
-  written(documents: number): void;
-  read(documents: number): void;
-}
-
-/** Returns a store that counts the documents of its successful operations. */
-export function countedStore(store: Store, counts: DocumentCounts): Store {
-  const { forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } = store;
-  const counted: EveryMember = {
-    getMany: countedReads(store, counts),
-    commit: async (writes) => {
-      await store.commit(writes);
-      counts.written(writes.length);
-    },
-    transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
-      let written = 0;
-      const result = await store.transaction<Result>((transaction, earlier) => {
-        // A conflict runs the work again.
-        written = 0;
-        const { hold, record, changedAfter } = transaction;
-        const counting: Transaction = {
-          getMany: countedReads(transaction, counts),
-          write: (writes) => {
-            written += writes.length;
-            transaction.write(writes);
-          },
-          hold,
-          record,
-          changedAfter,
-        };
-        return work(counting, earlier);
-      }, until);
-      counts.written(written);
-      return result;
-    },
-    snapshot: async () => countedSnapshot(await store.snapshot(), counts),
-    forCall: forCall && ((call) => countedStore(forCall(call), counts)),
-    durable,
-    commitsInFlight,
-    recordsPerCommit,
-    snapshotLifetimeMs,
-    trail,
-    lock,
-    close: () => store.close(),
-  };
-  return counted;
-}
-
-function countedReads(reader: Reader, counts: DocumentCounts): Reader['getMany'] {
-  return async (keys, fields) => {
-    const documents = await reader.getMany(keys, fields);
-    counts.read(documents.filter((document) => document !== undefined).length);
-    return documents;
-  };
-}
-
-function countedSnapshot(snapshot: Snapshot, counts: DocumentCounts): Snapshot {
-  return {
-    readTime: snapshot.readTime,
-    getMany: countedReads(snapshot, counts),
-    scan: async function* (range) {
-      for await (const documents of snapshot.scan(range)) {
-        counts.read(documents.length);
-        yield documents;
-      }
-    },
-    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
-  };
 }

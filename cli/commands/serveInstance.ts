@@ -57,7 +57,7 @@ export async function serveInstance(
   resources.defer(() => audit.close());
   const routes = await allRoutes({
     ...config,
-    store: metrics?.store ?? store,
+    store,
     audit,
     objectStorage: openObjectStorage(),
     now: () => new Date(),
@@ -83,11 +83,11 @@ export async function serveInstance(
 /** Starts the metrics and their server if a port is configured. Only then loads their package. */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
-  const { countedStore, createMetrics, serveMetrics } = await import('./metrics.ts');
-  const metrics = createMetrics(storeLocation);
+  const { createMetrics, serveMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics(storeLocation, store.counts);
   const address = { host: '127.0.0.1', port: metricsPort, setting: 'METRICS_PORT' };
   const server = await listen(address, () => serveMetrics(metrics, metricsPort));
-  return { observer: metrics.observer, store: countedStore(store, metrics.documents), server };
+  return { observer: metrics.observer, server };
 }
 
 /** An address to listen on, and the setting that changes its port. */

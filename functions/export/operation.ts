@@ -21,9 +21,9 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
  * @throws IdentityError INVALID_ARGUMENT when the database does not keep a snapshot until the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {
-  const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = store;
-  if (timeoutMs === undefined || timeoutMs <= snapshotLifetimeMs) return store.snapshot();
-  const longest = formatDuration(snapshotLifetimeMs);
+  const { snapshotMs } = store.advice();
+  if (timeoutMs === undefined || timeoutMs <= snapshotMs) return store.snapshot();
+  const longest = formatDuration(snapshotMs);
   const description = `must be at most ${longest}: the database keeps the export's snapshot no longer`;
   throw invalidRequest([{ field: 'timeout', description }]);
 }

@@ -9,7 +9,7 @@ import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import type { LocalCall } from '../../shared/http/nodeResponse.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
-import { type Store, storeForCall } from '../../shared/store/store.ts';
+import type { Store } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
 import { deletionRoute } from '../transferCalls.ts';
 import { importFacts } from './auditFacts.ts';
@@ -68,7 +68,7 @@ async function runImport(
 ): Promise<ImportAnswer> {
   const { bcryptCost, limits, objectStorage } = ports;
   using call = callSignal(signal, limits.timeoutMs, shutdown);
-  const called = storeForCall(ports.store, { signal: call.signal });
+  const called = ports.store.forCall({ signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
   const limitTime = ({ timeout }: Pick<ImportRequest, 'timeout'>) => {
     if (timeout !== undefined) call.limit(parseDuration(timeout, limits.timeoutMs));
@@ -115,7 +115,7 @@ async function runImport(
     const onLocked = () => authorise(called);
     const callbacks = { onInspected, onProgress, onLocked };
     const importing = { ...requested, ignored, caller, bcryptCost, limits, ...callbacks };
-    const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
+    const store = ports.store.forCall({ signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();

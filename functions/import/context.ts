@@ -44,7 +44,7 @@ export interface InspectedFile {
 }
 
 /** The database without this import's unfinished writes, for reading ranges. */
-export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
+export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /** The state of the database when an import began. It does not undo what calls without the lock change later. */
 interface Beginning {

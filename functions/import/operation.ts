@@ -17,7 +17,7 @@ import { domainSection } from '../../shared/organisation/sections/domains.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
-import { openOverlay } from '../../shared/store/overlay.ts';
+import { openOverlay, trialAdvice } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { CreatedRecords } from './check/createdRecords.ts';
 import { Pace } from './commit/pace.ts';
@@ -76,7 +76,7 @@ export async function importOrganisations(
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
-    await store.durable?.();
+    await store.durable();
   }
 }
 
@@ -156,7 +156,7 @@ async function begin(
     rules: { onConflict: recordConflict(onConflict), stamp, callerPath },
     beginning,
     stamps: new AttemptStamps(stamp),
-    pace: new Pace(dryRun === true ? {} : base),
+    pace: new Pace(dryRun === true ? trialAdvice : base.advice),
     bcryptCost,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),

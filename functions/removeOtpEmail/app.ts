@@ -2,7 +2,7 @@ import { authenticate as authenticateToken, type Caller, type OnIdentified } fro
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
-import { type Store, storeForCall } from '../../shared/store/store.ts';
+import type { Store } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
 import { lists, readDomainQuery, readMethodsRequest, removals, removeOtpEmailRequest } from './contract.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from './operation.ts';
@@ -32,8 +32,12 @@ async function beginCall(
   authorization: string | undefined,
   onIdentified?: OnIdentified,
 ): Promise<Call> {
-  // Thousands of timers would wait in vain for an embedded database, which is never unreachable.
-  const called = store.forCall === undefined ? store : storeForCall(store, { signal: deadline() });
+  const called = store.forCall({
+    // An embedded database does not ask for the signal: it is always reachable, and thousands of timers would be wasted.
+    get signal() {
+      return deadline();
+    },
+  });
   return { store: called, caller: await authenticate(called, authorization, 'otp-email', now(), onIdentified) };
 }
 

@@ -5,7 +5,7 @@ import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/storeErrors.ts';
 import type { Endpoint, OperationDescription } from '../openapi/endpoint.ts';
 import { checkFormat } from '../store/instance.ts';
-import { type Store, storeForCall } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
@@ -67,7 +67,7 @@ async function checkDatabase(store: Store): Promise<void> {
   const { signal } = controller;
   const timer = setTimeout(() => controller.abort(storeUnavailable()), LIMIT_MS);
   try {
-    await raceAbort(checkFormat(storeForCall(store, { signal })), signal);
+    await raceAbort(checkFormat(store.forCall({ signal })), signal);
   } finally {
     clearTimeout(timer);
   }

@@ -4,10 +4,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/storeErrors.ts';
+import { createStore } from './createStore.ts';
 import { embeddedGuard, KEY_FENCE_MS, sharedGuard } from './secrets/keyRecord.ts';
 import { emptyKeyring, fileKeyring, givenKeyring, type Keyring, keyFilePath } from './secrets/keyring.ts';
-import { sealStore } from './secrets/sealedStore.ts';
-import type { SqliteStoreOptions } from './sqlite/openSqliteStore.ts';
+import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -43,18 +43,18 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
  */
 export async function openStore(
   location: StoreLocation,
-  { isAttended }: Pick<SqliteStoreOptions, 'isAttended'> = {},
+  { isAttended }: Pick<SqliteOptions, 'isAttended'> = {},
 ): Promise<Store> {
   const keyring = openKeyring(location);
   switch (location.kind) {
     case 'sqlite': {
-      const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
-      const store = openSqliteStore(databaseFile(location.directory), { isAttended, keyring });
-      return sealStore(store, embeddedGuard(keyring));
+      const { openSqliteDatabase } = await import('./sqlite/sqliteDatabase.ts');
+      const database = openSqliteDatabase(databaseFile(location.directory), { isAttended, keyring });
+      return createStore(database, embeddedGuard(keyring));
     }
     case 'firestore': {
-      const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
-      return sealStore(openFirestoreStore(location), sharedGuard(keyring));
+      const { openFirestoreDatabase } = await import('./firestore/firestoreDatabase.ts');
+      return createStore(openFirestoreDatabase(location), sharedGuard(keyring));
     }
   }
 }

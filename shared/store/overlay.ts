@@ -5,8 +5,9 @@ import { createSerialQueue } from '../async.ts';
 import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';
 import { type DocumentFields, documentFieldTypes, type FieldName, fieldNames, setField } from './documentFields.ts';
 import { temporaryKeyring } from './secrets/keyring.ts';
-import { sealFields, unsealFields } from './secrets/sealedStore.ts';
+import { sealFields, unsealFields } from './secrets/sealedFields.ts';
 import {
+  type Advice,
   type Collection,
   type DocumentChanges,
   type DocumentKey,
@@ -22,6 +23,14 @@ import {
 
 /** A writable layer on top of a store, which stays unchanged. The caller disposes of it. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
+
+/** How bulk work uses an overlay. */
+export const trialAdvice = (): Advice => ({
+  records: 250,
+  writes: Number.POSITIVE_INFINITY,
+  inFlight: 1,
+  snapshotMs: Number.POSITIVE_INFINITY,
+});
 
 /**
  * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to the

@@ -188,50 +188,67 @@ export interface DocumentStore extends Reader {
 
 /** The call of a function that a store serves. */
 export interface StoreCall {
-  /** The call's deadline; its reason is the error of an operation that has not succeeded by then. */
+  /**
+   * The call's deadline; its reason is the error of an operation that has not succeeded by then. Only databases that can be
+   * throttled or unreachable ask for it.
+   */
   readonly signal: AbortSignal;
   /** Whether the call writes many documents: its commits adapt to the load that the database takes. */
   readonly isBulk?: boolean;
 }
 
+/** How bulk work uses a database best at present. */
+export interface Advice {
+  /** The records in a commit, and the limit of its writes. */
+  readonly records: number;
+  readonly writes: number;
+  /** The commits in flight that the database takes. */
+  readonly inFlight: number;
+  /** The milliseconds for which a snapshot can be read. */
+  readonly snapshotMs: number;
+}
+
+/** The documents that a process has read from a database, and written to it. */
+export interface DocumentCounts {
+  readonly read: number;
+  readonly written: number;
+}
+
 /** The database of one instance. All implementations pass `test/integration/store/`. */
 export interface Store extends DocumentStore {
-  /** Milliseconds for which a snapshot can be read; undefined for a database that keeps it until it is disposed of. */
-  readonly snapshotLifetimeMs?: number | undefined;
   /** Opens a snapshot of the present state, all of which is durable; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until all data that reads have returned is durable; undefined for a database that returns only durable data. A
-   * call whose response depends on records of other calls waits for this first.
+   * Waits until all data that reads have returned is durable. A call whose response depends on records of other calls waits
+   * for this first.
    */
-  readonly durable?: (() => Promise<void>) | undefined;
-  /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
-  readonly forCall?: ((call: StoreCall) => Store) | undefined;
-  /** The current limit of bulk commits in flight; undefined for a database that serialises commits. */
-  readonly commitsInFlight?: (() => number) | undefined;
-  /** The current optimal number of records in a bulk commit; undefined if it does not matter. */
-  readonly recordsPerCommit?: (() => number) | undefined;
+  durable(): Promise<void>;
+  /**
+   * Returns the same database for one call: it retries transient errors until the call's deadline. After the deadline it
+   * attempts each operation once, so that a batch that has begun can finish.
+   */
+  forCall(call: StoreCall): Store;
+  advice(): Advice;
+  close(): Promise<void>;
   /** The audit trail; undefined for a database whose trail is the platform's log. */
-  readonly trail?: Trail | undefined;
+  readonly trail: Trail | undefined;
   /** The lock that imports, deletions and rotations of the master key take; see `withLock` in `lock/fence.ts`. */
   readonly lock: InstanceLock;
-  close(): Promise<void>;
-}
-
-/** A store with every member, even optional ones. A decorator that returns it must decide about each. */
-export type EveryMember = { [Name in keyof Required<Store>]: Store[Name] };
-
-/** A database as implementations open it. `sealStore` turns it into a store that encrypts secrets. */
-export interface UnsealedStore {
-  readonly unsealed: Store;
+  /** The counts of all calls. */
+  readonly counts: DocumentCounts;
 }
 
 /**
- * Returns the store for one call: it retries transient errors until the call's deadline. After the deadline it attempts
- * each operation once, so that a batch that has begun can finish.
+ * Returns a store with some other members, and the same of them for each call.
+ * @param decorate returns these members
  */
-export function storeForCall(store: Store, call: StoreCall): Store {
-  return store.forCall?.(call) ?? store;
+export function decorateStore(store: Store, decorate: (store: Store, call?: StoreCall) => Partial<Store>): Store {
+  const decorated = (inner: Store, call?: StoreCall): Store => ({
+    ...inner,
+    ...decorate(inner, call),
+    forCall: (next) => decorated(inner.forCall(next), next),
+  });
+  return decorated(store);
 }
 
 /** An error for a commit whose preconditions failed. None of its writes was applied. */

@@ -2,13 +2,12 @@
 
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
+import type { ExpectedVersions, Version, VersionedDocuments } from './database.ts';
 import type { FieldName } from './documentFields.ts';
 import {
   type DocumentKey,
-  type DocumentStore,
   documentPath,
   MAX_COMMIT_BYTES,
-  type StoredDocument,
   type TrailEvent,
   type Transaction,
   type TransactionWork,
@@ -16,56 +15,28 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/**
- * A document's version, which changes with every change; undefined for a missing document. The database orders all
- * changes: the text of a later version is greater.
- */
-export type Version = string | undefined;
-
-/** The version that each document must have for a commit to apply, by path. */
-export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
-
-/** Documents in the order of their keys, each with its version. */
-export interface VersionedDocuments {
-  readonly documents: (StoredDocument | undefined)[];
-  readonly versions: readonly Version[];
-}
-
-/** A database without transactions: documents have versions, and a commit can require them. */
-export interface VersionedDatabase {
+/** What transactions need of a database. */
+export interface TransactionDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**
    * Applies all writes if every expected document still has its version, otherwise none.
-   * @param events are committed with them; a database without a trail gets none
    * @throws WriteConflictError
    */
   commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
+  /** Encrypts the secrets of a transaction's writes before the commit. */
+  seal(writes: readonly Write[], transaction: Transaction): Promise<readonly Write[]>;
 }
 
 const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
 /** The attempts of a transaction that no signal ends. */
 const MAX_ATTEMPTS = 12;
 
-/** Creates the part of a store that reads and writes the latest state. */
-export function createDocumentStore({ read, commit }: VersionedDatabase): DocumentStore {
-  const commitChecked: VersionedDatabase['commit'] = async (writes, expected, events) => {
-    if (writes.length === 0 && events.length === 0) return;
-    checkCommitSize(writes);
-    await commit(writes, expected, events);
-  };
-  return {
-    getMany: async (keys, fields) => (await read(keys, fields)).documents,
-    commit: (writes) => commitChecked(writes, new Map(), []),
-    transaction: (work, until) => transact({ read, commit: commitChecked }, work, until),
-  };
-}
-
 /**
  * Runs an optimistic transaction: it commits under the versions that it read, and starts again after a conflict. A process
  * that ends in the middle leaves no traces.
  */
-async function transact<Result>(
-  database: VersionedDatabase,
+export async function transact<Result>(
+  database: TransactionDatabase,
   work: TransactionWork<Result>,
   until: AbortSignal | undefined,
 ): Promise<Result> {
@@ -91,14 +62,14 @@ async function transact<Result>(
 
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
-  private readonly database: VersionedDatabase;
+  private readonly database: TransactionDatabase;
   // Most transactions of a repeated import write nothing, so that nobody asks for the paths of what they read.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
   private readonly events: TrailEvent[] = [];
 
-  constructor(database: VersionedDatabase) {
+  constructor(database: TransactionDatabase) {
     this.database = database;
   }
 
@@ -132,9 +103,10 @@ class TransactionAttempt implements Transaction {
   readonly record: Transaction['record'] = (event) => void this.events.push(event);
 
   async commit(): Promise<void> {
-    const touched = new Set([...this.held, ...this.writes.map(({ key }) => documentPath(key))]);
+    const writes = await this.database.seal(this.writes, this);
+    const touched = new Set([...this.held, ...writes.map(({ key }) => documentPath(key))]);
     const read = touched.size === 0 ? [] : [...this.readDocuments()];
-    await this.database.commit(this.writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
+    await this.database.commit(writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
   }
 
   /** Whether a document has another version than the one that was read, so that another attempt may succeed. */
@@ -169,7 +141,7 @@ const BYTES_PER_FIELD = 24;
  * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
  * @throws Error when the writes exceed the limit
  */
-function checkCommitSize(writes: readonly Write[]): void {
+export function checkCommitSize(writes: readonly Write[]): void {
   // A text has at most three bytes for each character. Counting them takes time, and few commits come near the limit.
   if (estimateSize(writes, (text) => 3 * text.length) <= HARD_LIMIT_BYTES) return;
   const size = estimateSize(writes, Buffer.byteLength);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Snapshot, type Store, storeForCall } from '../../shared/store/store.ts';
+import { decorateStore, type Snapshot, type Store } from '../../shared/store/store.ts';
 import { type Exported, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { readDatabase } from '../support/stores/database.ts';
@@ -26,11 +26,7 @@ function interrupted(store: Store, write: () => Promise<void>, pinned: boolean):
       if (source !== snapshot) await source[Symbol.asyncDispose]();
     },
   });
-  return {
-    ...store,
-    snapshot: async () => between(await store.snapshot()),
-    forCall: (call) => interrupted(storeForCall(store, call), write, pinned),
-  };
+  return decorateStore(store, (inner) => ({ snapshot: async () => between(await inner.snapshot()) }));
 }
 
 const grants = z.array(z.looseObject({ userId: z.string() })).default([]);

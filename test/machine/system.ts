@@ -5,7 +5,7 @@ import { routes as removalRoutes } from '../../functions/removeOtpEmail/app.ts';
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
-import { type Store, storeForCall, type TransactionWork } from '../../shared/store/store.ts';
+import { decorateStore, type Store, type TransactionWork } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
@@ -143,11 +143,9 @@ function storeWithRead(store: Store, read: number, call: () => Promise<void>): S
   const pass = async () => {
     if (--readsLeft === 0) await call();
   };
-  return {
-    ...store,
-    forCall: (options) => storeWithRead(storeForCall(store, options), read, call),
+  return decorateStore(store, (inner) => ({
     snapshot: async () => {
-      const snapshot = await store.snapshot();
+      const snapshot = await inner.snapshot();
       return {
         readTime: snapshot.readTime,
         getMany: async (keys, fields) => {
@@ -163,7 +161,7 @@ function storeWithRead(store: Store, read: number, call: () => Promise<void>): S
         [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
       };
     },
-  };
+  }));
 }
 
 /** The start of another call, and the commits until then. */
@@ -182,10 +180,12 @@ class Fuse {
   private meeting: Meeting | undefined;
 
   constructor(store: Store) {
-    this.store = this.around(store, new AbortController().signal);
+    this.store = decorateStore(store, (inner, call) =>
+      this.around(inner, call?.signal ?? new AbortController().signal),
+    );
   }
 
-  private around(store: Store, signal: AbortSignal): Store {
+  private around(store: Store, signal: AbortSignal): Partial<Store> {
     const commit = <Result>(attempt: (lost: readonly Result[]) => Promise<Result>) => this.commit(attempt, signal);
     const read = <Result>(work: () => Promise<Result>) => this.read(work);
     return {
@@ -210,8 +210,6 @@ class Fuse {
           return store.lock.take(request);
         },
       },
-      close: () => store.close(),
-      forCall: (call) => this.around(storeForCall(store, call), call.signal),
     };
   }
 

@@ -1,6 +1,5 @@
-import { MAX_COMMIT_WRITES, type Store } from '../../../shared/store/store.ts';
+import type { Advice, Store } from '../../../shared/store/store.ts';
 
-const RECORDS_PER_BATCH = 250;
 /** While one batch is committed, the next one is prepared. More of them only occupy memory where commits take turns. */
 const MIN_BATCHES_IN_FLIGHT = 2;
 
@@ -8,23 +7,21 @@ const MIN_BATCHES_IN_FLIGHT = 2;
 export class Pace {
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
   readsFirst = false;
-  private readonly store: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
+  private readonly advice: Store['advice'];
 
-  /** @param store the database, if it reports what it takes */
-  constructor(store: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>) {
-    this.store = store;
+  constructor(advice: () => Advice) {
+    this.advice = advice;
   }
 
   get recordsPerBatch(): number {
-    return this.store.recordsPerCommit?.() ?? RECORDS_PER_BATCH;
+    return this.advice().records;
   }
 
-  /** The writes of a batch. The commit also contains the document by which the database fences the import's lock. */
   get writesPerBatch(): number {
-    return this.store.recordsPerCommit === undefined ? MAX_COMMIT_WRITES - 1 : Number.POSITIVE_INFINITY;
+    return this.advice().writes;
   }
 
   get batchesInFlight(): number {
-    return Math.max(MIN_BATCHES_IN_FLIGHT, this.store.commitsInFlight?.() ?? 0);
+    return Math.max(MIN_BATCHES_IN_FLIGHT, this.advice().inFlight);
   }
 }

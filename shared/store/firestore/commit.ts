@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grpc } from 'google-gax';
+import type { ExpectedVersions, Version } from '../database.ts';
 import { type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
-import type { ExpectedVersions, Version } from '../transaction.ts';
 import { attemptUntil, commitPolicy, fromGrpcError, grpcStatus } from './call.ts';
 import {
   decodeVersion,

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
 import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
-import { type FieldName, fieldNames, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
+import { type FieldName, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
 import type { DocumentChanges, DocumentKey, StoredDocument } from '../store.ts';
 import type { CallDeadline } from './call.ts';
 import type { calledMethods } from './calledMethods.ts';
@@ -117,7 +117,7 @@ function encodeValue(value: string | number | boolean): ValueMessage {
 }
 
 /** Decodes a document with the fields in `names`. */
-export function decodeDocument(message: DocumentMessage, names: readonly FieldName[] = fieldNames): StoredDocument {
+export function decodeDocument(message: DocumentMessage, names: readonly FieldName[]): StoredDocument {
   const name = message.name ?? '';
   const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1 + PREFIX_LENGTH) };
   for (const field of names) {

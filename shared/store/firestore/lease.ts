@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { SECOND_MS } from '../../clock.ts';
 import { log } from '../../log.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
+import type { ExpectedVersions, Version } from '../database.ts';
 import { fenceKeys } from '../lock/fence.ts';
 import {
   createTake,
@@ -15,7 +16,6 @@ import {
   type LockRequest,
 } from '../lock/instanceLock.ts';
 import { type DocumentKey, documentId, documentPath, type Write, WriteConflictError } from '../store.ts';
-import type { ExpectedVersions, Version } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
 import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';

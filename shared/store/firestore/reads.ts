@@ -1,9 +1,9 @@
 // Reads of Firestore documents by name.
 
 import type { CancellableStream } from 'google-gax';
+import type { VersionedDocuments } from '../database.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey } from '../store.ts';
-import type { VersionedDocuments } from '../transaction.ts';
 import { attemptUntil, type CallDeadline, fromGrpcError, transientPolicy } from './call.ts';
 import {
   type BatchGetRequest,
@@ -35,17 +35,18 @@ const NAMES_PER_REQUEST = 2_000;
 export async function getDocuments(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
-  fields: readonly FieldName[] | undefined,
-  at: Pick<BatchGetRequest, 'readTime'> = {},
+  fields: readonly FieldName[],
+  at?: { readonly timestamp: Timestamp },
 ): Promise<ReadResult> {
   const { client, database, options, deadline } = connection;
+  const state = at === undefined ? {} : { readTime: at.timestamp };
   const names = keys.map((key) => documentName(connection, key));
   const distinct = [...new Set(names)];
   const found = new Map<string, DocumentMessage>();
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
-    const request = { database, documents, ...fieldMask(fields), ...at };
+    const request = { database, documents, mask: fieldMask(fields), ...state };
     for (const response of await collectResponses<BatchGetResponse>(deadline, () =>
       client.batchGetDocuments(request, options),
     )) {
@@ -62,9 +63,8 @@ export async function getDocuments(
 }
 
 // An empty mask would select all fields.
-function fieldMask(fields: readonly FieldName[] | undefined): Pick<BatchGetRequest, 'mask'> {
-  if (fields === undefined) return {};
-  return { mask: { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] } };
+function fieldMask(fields: readonly FieldName[]): NonNullable<BatchGetRequest['mask']> {
+  return { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] };
 }
 
 /** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */

@@ -4,13 +4,13 @@ import type { CancellableStream } from 'google-gax';
 import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';
 import { yieldToEventLoop } from '../../turns.ts';
+import type { StoredRange } from '../database.ts';
 import type { FieldName } from '../documentFields.ts';
 import {
   type IdRange,
   PARTITION_SCAN_BATCH,
   type PartitionRange,
   SCANNED_CHARACTERS,
-  type ScanRange,
   type StoredDocument,
 } from '../store.ts';
 import { fromGrpcError, transientPolicy } from './call.ts';
@@ -45,7 +45,7 @@ const MAX_IDLE_MS = 10_000;
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
-  range: ScanRange,
+  range: StoredRange,
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
   let resumeAt: Cursor | undefined;
@@ -139,15 +139,13 @@ function countCharacters({ fields }: DocumentMessage): number {
 }
 
 /** @param resumeAt replaces the range's start */
-function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt: Cursor | undefined): Query {
+function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {
     from: [{ collectionId: collection }],
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
     ...(resumeAt === undefined ? {} : { startAt: resumeAt }),
-    ...(fields === undefined
-      ? {}
-      : { select: buildProjection('partitions' in range ? ['partition', ...fields] : fields) }),
+    select: buildProjection('partitions' in range ? ['partition', ...fields] : fields),
   };
 }
 
@@ -179,7 +177,7 @@ function partitionFilter(op: 'EQUAL' | 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', pa
 }
 
 /** Returns the position after a document, in the order of the range. */
-function cursorAfter(range: ScanRange, document: DocumentMessage | undefined): Cursor | undefined {
+function cursorAfter(range: StoredRange, document: DocumentMessage | undefined): Cursor | undefined {
   if (document === undefined) return undefined;
   const name: ValueMessage = { referenceValue: document.name ?? null };
   const partition = document.fields?.partition ?? {};

@@ -5,9 +5,9 @@ import { instanceLockLost } from '../../errors/storeErrors.ts';
 import {
   type DocumentKey,
   type DocumentStore,
+  decorateStore,
   documentId,
   type Store,
-  storeForCall,
   type Transaction,
   type TransactionWork,
 } from '../store.ts';
@@ -37,12 +37,7 @@ export async function withLock<Result>(
 
 /** Returns a store that commits only while the fence is unchanged; the store itself without a fence. */
 function fencedStore(store: Store, fence: Fence | undefined): Store {
-  if (fence === undefined) return store;
-  return {
-    ...store,
-    ...fencedDocuments(store, fence),
-    forCall: (call) => fencedStore(storeForCall(store, call), fence),
-  };
+  return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }
 
 /** Returns the documents of a store, which commits only while the fence is unchanged. */

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { instanceKey, requireInstanceFormat } from '../instance.ts';
 import {
   type DocumentKey,
+  type DocumentStore,
   documentId,
   type Reader,
-  type Store,
   type StoredDocument,
   type Transaction,
   type Write,
@@ -55,7 +55,7 @@ export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: 
  * Returns the database's keys. A database without any gets the newest key.
  * @throws IdentityError UNAVAILABLE without a key
  */
-export async function settleKeys(store: Store, keyring: Keyring): Promise<KeyRecord> {
+export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): Promise<KeyRecord> {
   const stored = await readKeyRecord(store);
   if (stored !== undefined) return stored;
   const record: KeyRecord = { ids: [keyring.newest().id] };
@@ -68,17 +68,20 @@ export async function settleKeys(store: Store, keyring: Keyring): Promise<KeyRec
   }
 }
 
+/** The documents of a database, without its guard. */
+type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
+
 /** The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change. */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
-   * Checks the database's format, and that its keys are given; runs beside each operation. Undefined if the database checks
-   * them itself.
+   * Checks the database's format, and that its keys are given; runs beside each operation.
+   * @returns undefined if there is nothing to wait for
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
    */
-  readonly check?: (reader: Reader) => Promise<void>;
+  check(reader: Reader): Promise<void> | undefined;
   /** Returns the key for the writes of a transaction. */
-  writingKey(store: Store, transaction: Transaction): Promise<MasterKey>;
+  writingKey(store: UnguardedDocuments, transaction: Transaction): Promise<MasterKey>;
 }
 
 /**
@@ -89,6 +92,7 @@ export interface DatabaseGuard {
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
     keyring,
+    check: () => undefined,
     writingKey: async (_store, transaction) => {
       const record = await readKeyRecord(transaction);
       if (record === undefined) throw new Error('the database does not name its master key');
@@ -112,8 +116,7 @@ export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let current: MasterKey | undefined;
-  const check = async (reader: Reader) => {
-    if (performance.now() - checkedAt < KEY_CHECK_INTERVAL_MS) return;
+  const checkAgain = async (reader: Reader) => {
     const startedAt = performance.now();
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
@@ -122,6 +125,8 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };
+  const check = (reader: Reader) =>
+    performance.now() - checkedAt < KEY_CHECK_INTERVAL_MS ? undefined : checkAgain(reader);
   return {
     keyring,
     check,

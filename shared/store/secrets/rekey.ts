@@ -6,7 +6,7 @@ import { type Collection, type DocumentKey, type Store, type Write, WriteConflic
 import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys, settleKeys } from './keyRecord.ts';
 import { earlierKeyPath, type Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
-import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedStore.ts';
+import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedFields.ts';
 
 /** The options of a rotation. */
 export interface RekeyOptions {

@@ -2,16 +2,15 @@
 
 import type { StatementResultingChanges } from 'node:sqlite';
 import { z } from 'zod';
+import type { ExpectedVersions, Version, VersionedDocuments } from '../database.ts';
 import {
   documentFieldTypes,
   type FieldName,
-  fieldNames,
   type MutableDocument,
   setField,
   storedFieldNames,
 } from '../documentFields.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
-import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
 import type { SqliteConnection } from './sqliteConnection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
@@ -55,7 +54,7 @@ function toSqlValue(value: string | number | boolean | null | undefined): string
 export function selectDocuments(
   connection: SqliteConnection,
   keys: readonly DocumentKey[],
-  fields: readonly FieldName[] = fieldNames,
+  fields: readonly FieldName[],
 ): VersionedDocuments {
   const statement = connection.prepare(selectSql(fields));
   const documents: (StoredDocument | undefined)[] = [];

@@ -8,6 +8,7 @@ import {
   type Write,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
+import { withSmallCommits } from '../../support/stores/watchedStore.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
 /** The operations of a store that can fail; `scan` is each array of a snapshot's scan. */
@@ -32,20 +33,18 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
     writes.length === 0 || (plan.kind === 'conflicts' && writes.every(({ type }) => type !== 'create'));
   // Every write is a transaction, except the creation of new records.
   const committing = plan.kind === 'conflicts' ? 'commit' : 'transaction';
-  const faulty: Store = {
+  const faulty = withSmallCommits(store, (inner) => ({
     commit: (writes) =>
-      spares(writes) ? store.commit(writes) : injection.around(committing, () => store.commit(writes)),
+      spares(writes) ? inner.commit(writes) : injection.around(committing, () => inner.commit(writes)),
     transaction:
       plan.kind === 'conflicts'
-        ? conflictingTransaction(store, (writes, result) =>
+        ? conflictingTransaction(inner, (writes, result) =>
             spares(writes) ? result() : injection.around('commit', result),
           )
-        : (work, until) => injection.around('transaction', () => store.transaction(work, until)),
-    getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
-    snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
-    lock: store.lock,
-    close: () => store.close(),
-  };
+        : (work, until) => injection.around('transaction', () => inner.transaction(work, until)),
+    getMany: (keys, fields) => injection.around('getMany', () => inner.getMany(keys, fields)),
+    snapshot: () => injection.around('snapshot', async () => faultySnapshot(await inner.snapshot(), injection)),
+  }));
   return { store: faulty, injection };
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
-import { type Store, type StoreCall, storeForCall } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 
 /** The fault of a single commit, while the others in flight succeed. */
 type Strike = 'throttled' | 'throttled to the end' | 'delayed' | 'answered late' | 'failed' | 'spared';
@@ -54,18 +54,13 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
     if (strike === 'answered late') await waitUnlessEnded();
     return result;
   };
-  const wrap = (store: Store, { signal }: Pick<StoreCall, 'signal'>): Store => ({
-    commit: (writes) => (writes.length === 0 ? store.commit(writes) : around(signal, () => store.commit(writes))),
-    transaction: (work, until) => around(signal, () => store.transaction(work, until)),
-    getMany: (keys, fields) => store.getMany(keys, fields),
-    snapshot: () => store.snapshot(),
-    lock: store.lock,
-    close: () => store.close(),
-    forCall: (call) => wrap(storeForCall(store, call), call),
-    recordsPerCommit: () => RECORDS_PER_COMMIT,
-  });
+  const store = decorateStore(inner, (called, { signal } = { signal: new AbortController().signal }) => ({
+    commit: (writes) => (writes.length === 0 ? called.commit(writes) : around(signal, () => called.commit(writes))),
+    transaction: (work, until) => around(signal, () => called.transaction(work, until)),
+    advice: () => ({ ...called.advice(), records: RECORDS_PER_COMMIT }),
+  }));
   return {
-    store: wrap(inner, { signal: new AbortController().signal }),
+    store,
     begin: (observe) => {
       onCommit = observe;
     },

@@ -7,11 +7,11 @@ import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { serve } from '../../../shared/http/server.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { watchedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const now = new Date();
 
@@ -51,10 +51,9 @@ const metadata = people.map(({ userId }) => ({ id: userId, key: 'large', value }
 function countingStore(store: Store) {
   const closed = Promise.withResolvers<void>();
   let open = 0;
-  const counting: Store = {
-    ...watchedStore(store, () => {}),
+  const counting = withSmallCommits(store, (inner) => ({
     snapshot: async () => {
-      const snapshot = await store.snapshot();
+      const snapshot = await inner.snapshot();
       return {
         readTime: snapshot.readTime,
         getMany: (keys, fields) => snapshot.getMany(keys, fields),
@@ -66,7 +65,7 @@ function countingStore(store: Store) {
         },
       };
     },
-  };
+  }));
   const untilClosed = (count: number) => {
     open = count;
     return closed.promise;
@@ -156,7 +155,7 @@ describe('a caller whose authorisation ends during a call', () => {
     const store = await openTestStore();
     let lookedUp = 0;
     const impatient: Store = {
-      ...watchedStore(store, () => {}),
+      ...store,
       getMany: (keys, fields) => {
         const isLookUp = keys.some(({ collection }) => collection === 'tokens');
         if (isLookUp && ++lookedUp > 1) return Promise.reject(storeUnavailable({}, { cause: new Error('throttled') }));
@@ -184,13 +183,12 @@ describe('a caller whose authorisation ends during a call', () => {
       isRevoked = true;
       await checked.promise;
     });
-    const waiting: Store = {
-      ...written,
+    const waiting = decorateStore(written, (inner) => ({
       getMany: async (keys, fields) => {
         if (isRevoked && keys.some(({ collection }) => collection === 'tokens')) checked.resolve();
-        return store.getMany(keys, fields);
+        return inner.getMany(keys, fields);
       },
-    };
+    }));
     const instance = await testInstance(store, 'test', { store: waiting });
     await instance.import({ data_orgs: { orgs: callers } });
     owner = await newOwner(store, 'revoked');

@@ -8,14 +8,13 @@ import { DAY_MS } from '../../../shared/clock.ts';
 import { auditUnwritable, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import type { Store, TransactionWork } from '../../../shared/store/store.ts';
+import { decorateStore, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { contentsOf, readDatabase } from '../../support/stores/database.ts';
 import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 let local: LocalBucket;
 beforeAll(async () => {
@@ -128,15 +127,15 @@ describe('the audit trail', () => {
 
   it('records a removal whose commit fails in two lines', async () => {
     let isBroken = false;
-    const failing = (store: Store): Store => ({
-      ...watchedStore(store, () => {}),
-      transaction: <Result>(work: TransactionWork<Result>) =>
-        store.transaction<Result>(async (transaction, earlier) => {
-          const result = await work(transaction, earlier);
-          if (isBroken) throw storeUnavailable();
-          return result;
-        }),
-    });
+    const failing = (store: Store) =>
+      decorateStore(store, (inner) => ({
+        transaction: <Result>(work: TransactionWork<Result>) =>
+          inner.transaction<Result>(async (transaction, earlier) => {
+            const result = await work(transaction, earlier);
+            if (isBroken) throw storeUnavailable();
+            return result;
+          }),
+      }));
     const { events, remove, import: importFile } = await auditedInstance(sqlite, { store: failing });
     await importFile({ data_orgs: file() });
     isBroken = true;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import {
+  decorateStore,
   type ScanRange,
   type Snapshot,
   type Store,
   type StoredDocument,
-  storeForCall,
 } from '../../../shared/store/store.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -27,15 +27,13 @@ function observed(store: Store) {
       observation.ended = true;
     }
   }
-  const watch = (watched: Store): Store => ({
-    ...watched,
+  const watched = decorateStore(store, (inner) => ({
     snapshot: async () => {
-      const snapshot = await watched.snapshot();
+      const snapshot = await inner.snapshot();
       return { ...snapshot, scan: (range) => scan(snapshot, range) };
     },
-    forCall: (call) => watch(storeForCall(watched, call)),
-  });
-  return { store: watch(store), scans };
+  }));
+  return { store: watched, scans };
 }
 
 async function filled(kind: StoreKind, orgs: readonly object[]) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -21,8 +21,7 @@ async function gatedInstance() {
     entered.resolve();
     await gate.promise;
   };
-  const gated = (store: Store): Store => ({
-    ...store,
+  const gated = (store: Store): Partial<Store> => ({
     snapshot: async () => {
       await wait();
       return store.snapshot();
@@ -35,11 +34,10 @@ async function gatedInstance() {
       await wait();
       return store.transaction(work, until);
     },
-    ...(store.forCall ? { forCall: (call) => gated(store.forCall?.(call) ?? store) } : {}),
   });
   const store = await openTestStore(sqlite);
   const limits = { concurrentTransfers: LIMIT };
-  const instance = servedInstance(gated(store), await testInstance(store), { limits });
+  const instance = servedInstance(decorateStore(store, gated), await testInstance(store), { limits });
   /** Sends a request; resolves when it has begun to use the database. Its outcome is in an array, not to be awaited here. */
   const begin = async (operation: 'import' | 'export', body: unknown) => {
     entered = Promise.withResolvers();

@@ -9,7 +9,7 @@ import { createApp, type Route } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';
 import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog, type RequestLine } from '../../../shared/log.ts';
-import type { Snapshot, Store, Write } from '../../../shared/store/store.ts';
+import { decorateStore, type Snapshot, type Store, type Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { connectHttp2, openStream } from '../../support/http/http2.ts';
@@ -90,11 +90,10 @@ function waiting(store: Store, watched: Watched): Store {
     watched.people += people;
     if (people > 0) await untilLeft(watched);
   };
-  return {
-    ...watchedStore(store, wrote),
-    lock: { ...store.lock, take: (request) => store.lock.take({ ...request, onWait: () => watched.begun.resolve() }) },
-    snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
-  };
+  return decorateStore(watchedStore(store, wrote), (inner) => ({
+    lock: { ...inner.lock, take: (request) => inner.lock.take({ ...request, onWait: () => watched.begun.resolve() }) },
+    snapshot: async () => waitingSnapshot(await inner.snapshot(), watched),
+  }));
 }
 
 function waitingSnapshot(snapshot: Snapshot, watched: Watched): Snapshot {

@@ -3,7 +3,7 @@ import { createApp } from '../../../shared/http/app.ts';
 import { healthRoutes } from '../../../shared/http/health.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
@@ -20,7 +20,7 @@ const ready = { status: 200, body: { status: 'ready' } };
 /** A database that never responds to a read. */
 async function silentStore(): Promise<Store> {
   const store = await openTestStore(sqlite);
-  return { ...store, getMany: () => new Promise(() => {}) };
+  return decorateStore(store, () => ({ getMany: () => new Promise(() => {}) }));
 }
 
 describe('probes', () => {
@@ -65,13 +65,12 @@ describe('the readiness probe', () => {
   it('reads once a second, however often it is called', async () => {
     const store = await openTestStore(sqlite);
     let reads = 0;
-    const counted: Store = {
-      ...store,
+    const counted = decorateStore(store, (inner) => ({
       getMany: (...args) => {
         reads++;
-        return store.getMany(...args);
+        return inner.getMany(...args);
       },
-    };
+    }));
     const app = createApp({ routes: healthRoutes(counted) });
     const ask = () => Promise.all(Array.from({ length: 50 }, () => app.request('/readyz')));
     await ask();

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countedStore, createMetrics } from '../../../cli/commands/metrics.ts';
+import { createMetrics } from '../../../cli/commands/metrics.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { configureLog } from '../../../shared/log.ts';
-import { type DocumentKey, documentId } from '../../../shared/store/store.ts';
 import type { Running } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -11,7 +10,6 @@ import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
-import { openTestStore } from '../../support/stores/stores.ts';
 
 const requests = (method: string, route: string, status: number) =>
   `identity_requests_total{method="${method}",route="${route}",status="${status}",rpc_code=""}`;
@@ -113,7 +111,10 @@ describe('identity serve with METRICS_PORT', () => {
 describe('the metrics of requests', () => {
   it('have one value for all unknown methods', async () => {
     configureLog('silent');
-    const { observer, render } = createMetrics({ kind: 'firestore', projectId: 'p', databaseId: 'd' });
+    const { observer, render } = createMetrics(
+      { kind: 'firestore', projectId: 'p', databaseId: 'd' },
+      { read: 0, written: 0 },
+    );
     const app = createApp({ routes: [], observer });
     for (const method of ['BREW', 'WHEN', 'GET']) await app.request('/x', { method });
     const samples = parseMetrics(await render());
@@ -123,40 +124,13 @@ describe('the metrics of requests', () => {
   });
 
   it('show a request as in flight until its response', async () => {
-    const { observer, render } = createMetrics({ kind: 'firestore', projectId: 'p', databaseId: 'd' });
+    const { observer, render } = createMetrics(
+      { kind: 'firestore', projectId: 'p', databaseId: 'd' },
+      { read: 0, written: 0 },
+    );
     const inFlight = async () => parseMetrics(await render()).get('identity_requests_in_flight');
     const route: Route = { method: 'GET', path: '/', handler: async (context) => context.json(await inFlight()) };
     const response = await createApp({ routes: [route], observer }).request('/');
     expect([await response.json(), await inFlight()]).toEqual([1, 0]);
-  });
-});
-
-describe('a counted store', () => {
-  it('counts written and found documents, each once', async () => {
-    const counts = { written: 0, read: 0 };
-    const store = countedStore(await openTestStore(), {
-      written: (documents) => {
-        counts.written += documents;
-      },
-      read: (documents) => {
-        counts.read += documents;
-      },
-    });
-    const key = (name: string): DocumentKey => ({ collection: 'users', id: documentId(name) });
-    const create = (name: string) => ({ type: 'create', key: key(name), fields: { orgId: 'o' } }) as const;
-    await store.commit([create('a'), create('b')]);
-    await expect(store.commit([create('a')])).rejects.toThrow();
-    expect(counts).toEqual({ written: 2, read: 0 });
-    await store.getMany([key('a'), key('missing')]);
-    expect(counts).toEqual({ written: 2, read: 1 });
-    await store.transaction(async (transaction) => {
-      await transaction.getMany([key('a')]);
-      transaction.write([{ type: 'update', key: key('a'), fields: { orgId: 'p' } }, create('c')]);
-    });
-    expect(counts).toEqual({ written: 4, read: 2 });
-    await using snapshot = await store.snapshot();
-    for await (const _ of snapshot.scan({ collection: 'users' }));
-    await snapshot.getMany([key('b')]);
-    expect(counts).toEqual({ written: 4, read: 6 });
   });
 });

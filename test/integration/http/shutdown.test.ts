@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../shared/http/server.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import type { Ended } from '../../../tools/program.ts';
 import { identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -85,14 +85,13 @@ describe('a server that shuts down', () => {
   it('ends an export that has not begun its response with 503', async () => {
     const store = await openTestStore(sqlite);
     const [started, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const slow: Store = {
-      ...store,
+    const slow = decorateStore(store, (inner) => ({
       snapshot: async () => {
         started.resolve();
         await ending.promise;
-        return store.snapshot();
+        return inner.snapshot();
       },
-    };
+    }));
     const { server, post } = await served(store, { store: slow, limits: { responseBytes: 10_000_000 } });
     const answer = post('export', { response_output: true });
     await started.promise;

@@ -3,7 +3,6 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { routes } from '../../../functions/removeOtpEmail/app.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { storeForCall } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
@@ -31,7 +30,7 @@ async function throttledImport() {
   const instance = await testInstance(direct);
   const controller = new AbortController();
   const { signal } = controller;
-  const { store: called, before } = heldStore(storeForCall(store, { signal, isBulk: true }));
+  const { store: called, before } = heldStore(store.forCall({ signal, isBulk: true }));
   const throttled = before(userKey(LATER_PERSON), async () => network.throttle(Number.POSITIVE_INFINITY));
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
   const importing = importOrganisations(called, source, { withKeys: false }, new Date().toISOString(), signal);
@@ -44,7 +43,7 @@ async function throttledImport() {
 describeWithFirestore('a throttled database', () => {
   it('ends an import at its deadline with its progress if it never recovers, and the resent import completes', async () => {
     const { instance, store, network, failed, abort } = await throttledImport();
-    expect(store.commitsInFlight?.()).toBe(1);
+    expect(store.advice().inFlight).toBe(1);
     abort();
     expect(await failed).toMatchObject({
       code: 'DEADLINE_EXCEEDED',

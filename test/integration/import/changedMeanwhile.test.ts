@@ -8,7 +8,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
-import { hookedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const orgs = (userName: string) => [
   organisation('A', { humanUsers: [{ ...person('U'), user: { ...person('U').user, userName }, otpEmail: true }] }),
@@ -107,7 +107,7 @@ function beforeLock(store: Store, action: () => Promise<unknown>): Store {
       return store.lock.take(request);
     },
   };
-  return { ...hookedStore(store, async () => {}), lock };
+  return withSmallCommits(store, () => ({ lock }));
 }
 
 /** Returns a store with an action before the first commit to a collection. */

@@ -6,7 +6,7 @@ import { revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { serve } from '../../../shared/http/server.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -127,7 +127,10 @@ describe('an import whose client accepts events', () => {
     // The timeout expires as soon as the wait begins.
     const expire = () => void vi.advanceTimersByTime(60_000);
     const lock: Store['lock'] = { ...store.lock, take: (taken) => store.lock.take({ ...taken, onWait: expire }) };
-    const { app } = servedInstance({ ...store, lock }, instance);
+    const { app } = servedInstance(
+      decorateStore(store, () => ({ lock })),
+      instance,
+    );
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const headers = { authorization: `Bearer ${instance.token}` };

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../shared/clock.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { createCloudStorage, openStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -125,11 +125,10 @@ describe('an import that fails after its first write', () => {
     });
     const unlessStruck = <Result>(work: () => Promise<Result>) =>
       hasStruck && fault.ofStore ? Promise.reject(fault.ofStore()) : work();
-    const broken: Store = {
-      ...watched,
-      commit: (writes) => unlessStruck(() => watched.commit(writes)),
-      transaction: (work, until) => unlessStruck(() => watched.transaction(work, until)),
-    };
+    const broken = decorateStore(watched, (inner) => ({
+      commit: (writes) => unlessStruck(() => inner.commit(writes)),
+      transaction: (work, until) => unlessStruck(() => inner.transaction(work, until)),
+    }));
     // An object that does not fit into the memory for bodies is downloaded for each phase.
     const limits = fault.replacesObject === true ? { bufferedBytes: 20_000 } : {};
     const instance = await testInstance(store, 'test', { store: broken, objectStorage: bucket, limits });

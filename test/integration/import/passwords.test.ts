@@ -7,7 +7,7 @@ import { documentId, type Store, type TransactionWork } from '../../../shared/st
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { watchedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
@@ -38,14 +38,13 @@ function run(store: Store, password: string) {
 
 /** A store that decides twice, as after a conflict with another writer. `between` runs between the attempts. */
 function decidingTwice(store: Store, between: () => Promise<void>): Store {
-  return {
-    ...watchedStore(store, () => {}),
+  return withSmallCommits(store, (inner) => ({
     transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
-      await store.transaction<Result>((transaction, earlier) => work({ ...transaction, write: () => {} }, earlier));
+      await inner.transaction<Result>((transaction, earlier) => work({ ...transaction, write: () => {} }, earlier));
       await between();
-      return store.transaction(work, until);
+      return inner.transaction(work, until);
     },
-  };
+  }));
 }
 
 describe('changed clear passwords', () => {

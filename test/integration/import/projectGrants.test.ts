@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot, Store } from '../../../shared/store/store.ts';
+import type { Snapshot } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { watchedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
@@ -70,10 +70,9 @@ describe('a project grant that is overwritten with fewer roles', () => {
   it('has the user grants of its organisation read once, however many grants lose roles', async () => {
     const store = await openTestStore();
     let scans = 0;
-    const counting: Store = {
-      ...watchedStore(store, () => {}),
+    const counting = withSmallCommits(store, (inner) => ({
       snapshot: async () => {
-        const snapshot = await store.snapshot();
+        const snapshot = await inner.snapshot();
         const scan: Snapshot['scan'] = (range) => {
           if (range.collection === 'userGrants') scans++;
           return snapshot.scan(range);
@@ -85,7 +84,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
           [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
         };
       },
-    };
+    }));
     const instance = await testInstance(store, 'test', { store: counting });
     const projects = ['P', 'Q', 'R', 'S'];
     const granting = (...roleKeys: string[]) =>

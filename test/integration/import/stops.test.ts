@@ -10,7 +10,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { watchedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
 const STAMP = '2026-01-01T00:00:00.000123Z';
@@ -32,11 +32,10 @@ function slowStore(store: Store, failing: number) {
     return result;
   };
   return {
-    slow: {
-      ...watchedStore(store, () => {}),
-      commit: (writes) => start(() => store.commit(writes)),
-      transaction: (work, until) => start(() => store.transaction(work, until)),
-    } satisfies Store,
+    slow: withSmallCommits(store, (inner) => ({
+      commit: (writes) => start(() => inner.commit(writes)),
+      transaction: (work, until) => start(() => inner.transaction(work, until)),
+    })),
     committed: () => committed,
     ended: () => Promise.allSettled(commits),
   };

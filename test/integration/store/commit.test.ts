@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { MAX_COMMIT_BYTES, type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { createUser, readUser, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeContract, openTestStore } from '../../support/stores/stores.ts';
 
-describeStores('a commit', (kind) => {
+describeContract('a commit', (kind) => {
   let store: Store;
   beforeEach(async () => {
     store = await openTestStore(kind);

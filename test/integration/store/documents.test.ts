@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { type DocumentFields, fieldNames } from '../../../shared/store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES, type Store } from '../../../shared/store/store.ts';
 import { createUser, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeContract, openTestStore } from '../../support/stores/stores.ts';
 
 const awkwardIds: readonly string[][] = [
   ['/'],
@@ -56,7 +56,7 @@ const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientS
   importedFrom: 'north',
 };
 
-describeStores('a stored document', (kind) => {
+describeContract('a stored document', (kind) => {
   let store: Store;
   beforeEach(async () => {
     store = await openTestStore(kind);

@@ -4,7 +4,7 @@ import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';
-import { type Store, storeForCall, WriteConflictError } from '../../../shared/store/store.ts';
+import { type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { survived } from '../../faults/support/survived.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
@@ -156,7 +156,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
     const controller = new AbortController();
-    const incremented = increment(storeForCall(store, { signal: controller.signal }));
+    const incremented = increment(store.forCall({ signal: controller.signal }));
     await vi.waitUntil(() => network.calls('Commit') > 3, { timeout: 30_000 });
     controller.abort(deadlineExceeded());
     await incremented;

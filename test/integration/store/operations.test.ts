@@ -5,7 +5,14 @@ import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createMember } from '../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
-import type { ScanRange, Snapshot, Store, Transaction, TransactionWork } from '../../../shared/store/store.ts';
+import {
+  decorateStore,
+  type ScanRange,
+  type Snapshot,
+  type Store,
+  type Transaction,
+  type TransactionWork,
+} from '../../../shared/store/store.ts';
 import { ORGANISATION, sampleUser } from '../../../tools/bench/sample.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
@@ -171,9 +178,6 @@ interface Billed {
 /** A store that counts its reads and writes; `take` returns the counts since the last call. */
 function countedStore(store: Store): { readonly store: Store; take(): Billed } {
   const billed = { read: 0, written: 0 };
-  const watched = watchedStore(store, (writes) => {
-    billed.written += writes.length;
-  });
   const counted = <Found>(found: Found[]): Found[] => {
     billed.read += found.length;
     return found;
@@ -190,18 +194,20 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
       billed.read += Math.max(1, found);
     }
   }
+  const watched = watchedStore(store, (writes) => {
+    billed.written += writes.length;
+  });
   return {
-    store: {
-      ...watched,
-      getMany: async (keys, fields) => counted(await store.getMany(keys, fields)),
+    store: decorateStore(watched, (inner) => ({
+      getMany: async (keys, fields) => counted(await inner.getMany(keys, fields)),
       transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
-        watched.transaction<Result>((transaction, earlier) => {
+        inner.transaction<Result>((transaction, earlier) => {
           const getMany: Transaction['getMany'] = async (keys, fields) =>
             counted(await transaction.getMany(keys, fields));
           return work({ ...transaction, getMany }, earlier);
         }, until),
       snapshot: async () => {
-        const snapshot = await store.snapshot();
+        const snapshot = await inner.snapshot();
         return {
           ...snapshot,
           readTime: snapshot.readTime,
@@ -210,7 +216,7 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
           [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
         };
       },
-    },
+    })),
     take: () => {
       const taken = { ...billed };
       billed.read = 0;

@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Store } from '../../../shared/store/store.ts';
 import { createUser, createUsers, scanAll, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeContract, openTestStore } from '../../support/stores/stores.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-describeStores('a scan', (kind) => {
+describeContract('a scan', (kind) => {
   let store: Store;
   beforeEach(async () => {
     store = await openTestStore(kind);

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jso
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { storedFieldNames } from '../../../shared/store/documentFields.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
-import { secretCollections } from '../../../shared/store/secrets/sealedStore.ts';
+import { secretCollections } from '../../../shared/store/secrets/sealedFields.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { identityJson } from '../../support/command.ts';

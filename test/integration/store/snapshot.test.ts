@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Store } from '../../../shared/store/store.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeContract, openTestStore } from '../../support/stores/stores.ts';
 
-describeStores('a snapshot', (kind) => {
+describeContract('a snapshot', (kind) => {
   let store: Store;
   beforeEach(async () => {
     store = await openTestStore(kind);

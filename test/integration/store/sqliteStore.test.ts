@@ -167,10 +167,10 @@ describe('the SQLite store', () => {
     await createUsers(store, 250);
     const snapshot = await store.snapshot();
     expect((await scanAll(snapshot, { collection: 'users' })).sizes).toEqual([100, 100, 50]);
-    expect(store.recordsPerCommit?.()).toBe(80);
+    expect(store.advice().records).toBe(80);
     isAttended = false;
     expect((await scanAll(snapshot, { collection: 'users' })).sizes).toEqual([250]);
-    expect(store.recordsPerCommit?.()).toBe(1_000);
+    expect(store.advice().records).toBe(1_000);
   });
 
   it('reports that a file is not a database without showing any of its content', async () => {

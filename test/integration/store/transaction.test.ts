@@ -7,7 +7,7 @@ import {
   WriteConflictError,
 } from '../../../shared/store/store.ts';
 import { createUser, readUser, userKey } from '../../support/stores/documents.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeContract, openTestStore } from '../../support/stores/stores.ts';
 
 function increment(store: Store, name: string): Promise<number> {
   return store.transaction(async ({ getMany, write }) => {
@@ -37,7 +37,7 @@ async function decideDuring(
   return seen;
 }
 
-describeStores('a transaction', (kind) => {
+describeContract('a transaction', (kind) => {
   let store: Store;
   beforeEach(async () => {
     store = await openTestStore(kind);

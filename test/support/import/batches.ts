@@ -10,6 +10,7 @@ import { bcryptCosts } from '../../../shared/bcryptCosts.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { nothingStated } from '../../../shared/organisation/statedContent.ts';
+import { trialAdvice } from '../../../shared/store/overlay.ts';
 import type { DocumentKey } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../fixtures/sectionNamed.ts';
 import { MemoryStore } from '../stores/memoryStore.ts';
@@ -42,6 +43,8 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 /** A database of which decisions read no ranges. */
 const unread: ImportContext['base'] = {
   snapshot: () => Promise.reject(new Error('decisions read no ranges')),
+  durable: () => Promise.reject(new Error('decisions end no import')),
+  advice: trialAdvice,
   lock: {
     take: () => Promise.reject(new Error('decisions take no lock')),
     position: () => Promise.reject(new Error('decisions begin no import')),
@@ -78,7 +81,7 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     rules: { onConflict, stamp, callerPath: undefined },
     beginning: { position: '', memberRemovals: 0 },
     stamps: new AttemptStamps(stamp),
-    pace: new Pace({}),
+    pace: new Pace(trialAdvice),
     bcryptCost: bcryptCosts.default,
     created: new CreatedRecords(stamp),
     reservedNames: new ReservedNames(),

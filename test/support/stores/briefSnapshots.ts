@@ -1,19 +1,21 @@
 import { snapshotEnded } from '../../../shared/errors/storeErrors.ts';
-import type { Snapshot, Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Snapshot, type Store } from '../../../shared/store/store.ts';
 import { watchedStore } from './watchedStore.ts';
 
 /** A store whose snapshots end with its next commit, as if each commit outgrew the log of the database. */
 export function withBriefSnapshots(store: Store): Store {
   let commits = 0;
-  return {
-    ...watchedStore(store, () => void commits++),
-    snapshot: async () => {
-      const commitsBefore = commits;
-      return endingSnapshot(await store.snapshot(), () => {
-        if (commits > commitsBefore) throw snapshotEnded();
-      });
-    },
-  };
+  return decorateStore(
+    watchedStore(store, () => void commits++),
+    (inner) => ({
+      snapshot: async () => {
+        const commitsBefore = commits;
+        return endingSnapshot(await inner.snapshot(), () => {
+          if (commits > commitsBefore) throw snapshotEnded();
+        });
+      },
+    }),
+  );
 }
 
 function endingSnapshot(snapshot: Snapshot, requireOpen: () => void): Snapshot {

@@ -1,4 +1,4 @@
-import { type DocumentKey, documentPath, type Store, storeForCall, type Write } from '../../../shared/store/store.ts';
+import { type DocumentKey, decorateStore, documentPath, type Store, type Write } from '../../../shared/store/store.ts';
 import { hookedStore } from './watchedStore.ts';
 
 /** A store whose writer can be held back before a record, while its other commits continue. */
@@ -17,13 +17,8 @@ export function heldStore(inner: Store): HeldStore {
     held = undefined;
     await run();
   };
-  const wrap = (store: Store): Store => ({
-    ...store,
-    ...hookedStore(store, hold),
-    forCall: (call) => wrap(storeForCall(store, call)),
-  });
   return {
-    store: wrap(inner),
+    store: decorateStore(hookedStore(inner, hold), () => ({ advice: inner.advice })),
     before: (key, work) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       held = { path: documentPath(key), run: () => work().then(resolve, reject) };

@@ -1,4 +1,4 @@
-import type { Store, TransactionWork } from '../../../shared/store/store.ts';
+import { decorateStore, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 
 /** The moment of an event: before or after the commit with this number, counted from 0. */
 export interface Moment {
@@ -21,24 +21,20 @@ export function interruptedStore(store: Store, moment: Moment, happens: () => Pr
     await interrupt();
     return result;
   };
-  return {
-    getMany: (keys, fields) => store.getMany(keys, fields),
-    snapshot: () => store.snapshot(),
-    lock: store.lock,
-    close: () => store.close(),
+  return decorateStore(store, (inner) => ({
     commit: (writes) =>
       around(async (interrupt) => {
         await interrupt();
-        await store.commit(writes);
+        await inner.commit(writes);
       }),
     // The event occurs once, after all reads: a repeated attempt is not interrupted again.
     transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
       around((interrupt) =>
-        store.transaction<Result>(async (transaction, earlier) => {
+        inner.transaction<Result>(async (transaction, earlier) => {
           const result = await work(transaction, earlier);
           await interrupt();
           return result;
         }, until),
       ),
-  };
+  }));
 }

@@ -1,4 +1,4 @@
-import { type Reader, type Store, storeForCall, type TransactionWork } from '../../../shared/store/store.ts';
+import { decorateStore, type Reader, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 
 /** Counts the reads of documents by key that a store makes, in rounds: a read that begins during another is of its round. */
 export class ReadRounds {
@@ -13,16 +13,14 @@ export class ReadRounds {
   }
 
   around(store: Store): Store {
-    return {
-      ...store,
-      getMany: this.counted(store),
+    return decorateStore(store, (inner) => ({
+      getMany: this.counted(inner),
       transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
-        store.transaction<Result>(
+        inner.transaction<Result>(
           (transaction, earlier) => work({ ...transaction, getMany: this.counted(transaction) }, earlier),
           until,
         ),
-      forCall: (call) => this.around(storeForCall(store, call)),
-    };
+    }));
   }
 
   private counted({ getMany }: Reader): Reader['getMany'] {

@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, onTestFinished } from 'vitest';
+import { createStore } from '../../../shared/store/createStore.ts';
+import { fencedDocuments } from '../../../shared/store/lock/fence.ts';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { embeddedGuard } from '../../../shared/store/secrets/keyRecord.ts';
 import { fileKeyring, keyFilePath } from '../../../shared/store/secrets/keyring.ts';
-import { sealStore } from '../../../shared/store/secrets/sealedStore.ts';
-import { openSqliteStore, type SqliteStoreOptions } from '../../../shared/store/sqlite/openSqliteStore.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { openSqliteDatabase, type SqliteOptions } from '../../../shared/store/sqlite/sqliteDatabase.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { newEmulatorDatabase } from '../emulators/emulatorDatabase.ts';
 import { firestoreEmulator } from '../emulators/withFirestore.ts';
 import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
@@ -16,6 +17,13 @@ export interface StoreKind {
   readonly isAvailable: boolean;
   /** A location without a database; a database created there is removed when the test, or its `setUpOnce`, has finished. */
   newLocation(): Promise<StoreLocation>;
+  /** What `openTestStore` puts in front of the store. */
+  readonly decorator?: Decorator;
+}
+
+interface Decorator {
+  readonly name: string;
+  decorate(store: Store): Promise<Store>;
 }
 
 type CleanUp = () => unknown;
@@ -67,10 +75,42 @@ export const firestore: StoreKind = {
 
 const storeKinds: readonly StoreKind[] = [sqlite, firestore];
 
+const { signal: unlimited } = new AbortController();
+
+/** A decorator as tests use them, in front of a store for a call. */
+const forCall: Decorator = {
+  name: 'for a call',
+  decorate: async (store) => decorateStore(store, ({ getMany }) => ({ getMany })).forCall({ signal: unlimited }),
+};
+
+/** The store of an operation that holds the lock of the instance. */
+const underLock: Decorator = {
+  name: 'under the lock',
+  decorate: async (store) => {
+    const held = await store.lock.take({ mode: 'shared', operation: 'import', caller: 'test', signal: unlimited });
+    whenFinished(() => held[Symbol.asyncDispose]());
+    return decorateStore(store, (inner) => fencedDocuments(inner, held.fence));
+  },
+};
+
 /** Describes the behaviour of every implementation; an unavailable one is reported as skipped. */
 export function describeStores(subject: string, tests: (kind: StoreKind) => void): void {
-  for (const kind of storeKinds) {
-    describe.skipIf(!kind.isAvailable)(`${subject} (${kind.name})`, () => tests(kind));
+  describeKinds(storeKinds, subject, tests);
+}
+
+/** Describes the behaviour of every implementation, and of the decorators of a store. */
+export function describeContract(subject: string, tests: (kind: StoreKind) => void): void {
+  const decorated = [
+    { ...sqlite, decorator: forCall },
+    { ...firestore, decorator: underLock },
+  ];
+  describeKinds([...storeKinds, ...decorated], subject, tests);
+}
+
+function describeKinds(kinds: readonly StoreKind[], subject: string, tests: (kind: StoreKind) => void): void {
+  for (const kind of kinds) {
+    const name = [kind.name, ...(kind.decorator ? [kind.decorator.name] : [])].join(' ');
+    describe.skipIf(!kind.isAvailable)(`${subject} (${name})`, () => tests(kind));
   }
 }
 
@@ -80,16 +120,16 @@ export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<st
 }
 
 /** Opens the embedded database in a file, with the keys beside it. */
-export function openEmbeddedStore(file: string, options: Omit<SqliteStoreOptions, 'keyring'> = {}): Store {
+export function openEmbeddedStore(file: string, options: Omit<SqliteOptions, 'keyring'> = {}): Store {
   const keyring = fileKeyring(keyFilePath(dirname(file)));
-  return sealStore(openSqliteStore(file, { keyring, ...options }), embeddedGuard(keyring));
+  return createStore(openSqliteDatabase(file, { keyring, ...options }), embeddedGuard(keyring));
 }
 
 /** Opens a store that is closed when the test, or its `setUpOnce`, has finished; without `location` on a new, empty database. */
 export async function openTestStore(kind: StoreKind = sqlite, location?: StoreLocation): Promise<Store> {
   const store = await openStore(location ?? (await kind.newLocation()));
   whenFinished(() => store.close());
-  return store;
+  return kind.decorator?.decorate(store) ?? store;
 }
 
 /** Does some work with a new embedded database, which is removed afterwards. */

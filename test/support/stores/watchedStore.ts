@@ -1,4 +1,4 @@
-import type { Store, TransactionWork, Write } from '../../../shared/store/store.ts';
+import { decorateStore, type Store, type TransactionWork, type Write } from '../../../shared/store/store.ts';
 
 /** A store that reports its completed writes, and waits until the report is settled. */
 export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
@@ -12,13 +12,20 @@ export function hookedStore(store: Store, before: (writes: readonly Write[]) => 
 
 /** A store that loses the response to each commit of a transaction, and decides again: it does not recognise its commits. */
 export function repeatingStore(store: Store): Store {
-  return {
-    ...watchedStore(store, () => {}),
+  return withSmallCommits(store, (inner) => ({
     transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
-      const lost = await store.transaction(work, until);
-      return store.transaction<Result>((transaction, earlier) => work(transaction, [lost, ...earlier]), until);
+      const lost = await inner.transaction(work, until);
+      return inner.transaction<Result>((transaction, earlier) => work(transaction, [lost, ...earlier]), until);
     },
-  };
+  }));
+}
+
+/** A store with some other members, to which a file of some hundred records takes several commits, two in flight. */
+export function withSmallCommits(store: Store, decorate: (store: Store) => Partial<Store>): Store {
+  return decorateStore(store, (inner) => ({
+    advice: () => ({ ...inner.advice(), records: 250, writes: 499, inFlight: 2 }),
+    ...decorate(inner),
+  }));
 }
 
 function interceptedStore(
@@ -26,15 +33,15 @@ function interceptedStore(
   before: (writes: readonly Write[]) => Promise<void>,
   after: (writes: readonly Write[]) => unknown,
 ): Store {
-  return {
+  return withSmallCommits(store, (inner) => ({
     commit: async (writes) => {
       await before(writes);
-      await store.commit(writes);
+      await inner.commit(writes);
       await after(writes);
     },
     transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
       let writes: Write[] = [];
-      const result = await store.transaction<Result>(async (transaction, earlier) => {
+      const result = await inner.transaction<Result>(async (transaction, earlier) => {
         writes = [];
         const returned = await work({ ...transaction, write: (added) => void writes.push(...added) }, earlier);
         await before(writes);
@@ -44,9 +51,5 @@ function interceptedStore(
       await after(writes);
       return result;
     },
-    getMany: (keys, fields) => store.getMany(keys, fields),
-    snapshot: () => store.snapshot(),
-    lock: store.lock,
-    close: () => store.close(),
-  };
+  }));
 }

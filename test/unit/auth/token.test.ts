@@ -10,6 +10,7 @@ import {
   tokenId,
   tokenKey,
 } from '../../../shared/auth/token.ts';
+import { trialAdvice } from '../../../shared/store/overlay.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
@@ -29,8 +30,13 @@ const untouchable: Store = {
   transaction: refuse,
   getMany: refuse,
   snapshot: refuse,
-  lock: { take: refuse, position: refuse },
+  durable: refuse,
+  forCall: () => untouchable,
+  advice: trialAdvice,
   close: async () => {},
+  trail: undefined,
+  lock: { take: refuse, position: refuse },
+  counts: { read: 0, written: 0 },
 };
 
 /** The rejection of a caller with this header by a store that fails when it is used. */

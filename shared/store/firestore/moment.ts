@@ -1,21 +1,25 @@
-// Snapshots of a Firestore database.
+// Past states of a Firestore database.
 
-import { documentId, type Snapshot } from '../store.ts';
+import type { Moment } from '../database.ts';
+import { documentId } from '../store.ts';
 import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
-import { scanFirestore } from './scan.ts';
+
+/** A past state, which Cloud Firestore keeps for an hour. */
+export interface FirestoreMoment extends Moment {
+  readonly timestamp: Timestamp;
+}
 
 // Every response contains its read time; reading a document that never exists is the cheapest way to get one.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
-/** Opens a snapshot of the present state. */
-export async function openPresentSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
+/** Returns the present moment. */
+export async function presentMoment(connection: FirestoreConnection): Promise<FirestoreMoment> {
   const { readTime } = await getDocuments(connection, [probe], []);
   if (readTime === undefined) throw new Error('the database returned no read time');
   return {
     readTime: new Date(toMilliseconds(readTime)),
-    getMany: async (keys, fields) => (await getDocuments(connection, keys, fields, { readTime })).documents,
-    scan: (range) => scanFirestore(connection, range, readTime),
+    timestamp: readTime,
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
+import type { Database, ExpectedVersions, VersionedDocuments } from '../database.ts';
+import type { FieldName } from '../documentFields.ts';
 import type { Keyring } from '../secrets/keyring.ts';
-import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
-import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
+import type { DocumentKey, TrailEvent, Write } from '../store.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, newestVersion, nextVersion, selectDocuments } from './documents.ts';
 import { createFileLock } from './fileLock.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
-import { Snapshots } from './snapshots.ts';
+import { Moments, type SqliteMoment, scanSqlite } from './moments.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
@@ -16,10 +17,15 @@ const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
 /** More writes than these are bulk work. */
 const MAX_SMALL_WRITES = 16;
-/** A large commit costs less for each record; a small one lets requests through soon. */
-const bulkRecords = { attended: 80, unattended: 1_000 };
+/**
+ * A large commit costs less for each record; a small one lets requests through soon. Commits run one at a time, and their
+ * number of writes does not matter. A snapshot can be read until it is disposed of.
+ */
+const bulkAdvice = { writes: Number.POSITIVE_INFINITY, inFlight: 1, snapshotMs: Number.POSITIVE_INFINITY };
+const attendedAdvice = { ...bulkAdvice, records: 80 };
+const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 
-export interface SqliteStoreOptions {
+export interface SqliteOptions {
   /** How much larger than the database its write-ahead log may become before the open snapshots end. */
   readonly logMarginBytes?: number;
   /** Whether requests are likely to wait for this process, so that bulk work uses small batches. By default, none wait. */
@@ -35,22 +41,22 @@ export interface SqliteStoreOptions {
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
  * or it has another format; INTERNAL when it is no database
  */
-export function openSqliteStore(file: string, options: SqliteStoreOptions): UnsealedStore {
+export function openSqliteDatabase(file: string, options: SqliteOptions): Database<SqliteMoment> {
   const { logMarginBytes = LOG_MARGIN_BYTES, isAttended = () => false, keyring } = options;
   return withStoreErrors(() => {
     prepareDatabaseFile(file, keyring);
-    return { unsealed: createSqliteStore(file, logMarginBytes, isAttended) };
+    return createDatabase(file, logMarginBytes, isAttended);
   });
 }
 
-function createSqliteStore(file: string, logMarginBytes: number, isAttended: () => boolean): Store {
+function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {
   const reader = connectSqlite({ file });
   requireFileFormat(reader);
   const log = new LogFile(reader);
-  const snapshots = new Snapshots({ file, log, logMarginBytes }, isAttended);
+  const moments = new Moments({ file, log, logMarginBytes });
   const onCommit = () => {
     const logBytes = log.size();
-    checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));
+    checkpoints.afterCommit(logBytes, moments.limitLog(logBytes));
   };
   const onBegin = (connection: SqliteConnection) => {
     requireFileFormat(connection);
@@ -59,25 +65,27 @@ function createSqliteStore(file: string, logMarginBytes: number, isAttended: () 
   const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });
   const checkpoints = new Checkpoints(file, writer.between);
   return {
-    ...createDocumentStore({
-      read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-      commit: (writes, expected, events) => commitWrites(writer, writes, expected, events),
-    }),
-    snapshot: async () => {
-      const snapshot = withStoreErrors(() => snapshots.open());
+    read: async (keys, fields, at) =>
+      withStoreErrors(() =>
+        at === undefined ? readConsistently(reader, keys, fields) : selectDocuments(at.connection(), keys, fields),
+      ),
+    scan: (range, at) => scanSqlite(range, at, isAttended),
+    commit: (writes, expected, events) =>
+      writes.length === 0 && events.length === 0 ? log.sync() : commitWrites(writer, writes, expected, events),
+    moment: async () => {
+      const moment = withStoreErrors(() => moments.open());
       await log.sync();
-      return snapshot;
+      return moment;
     },
-    durable: log.sync,
-    trail: openTrail(reader, writer),
-    lock: createFileLock(join(dirname(file), 'lock'), () => withStoreErrors(() => newestVersion(reader))),
-    recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
+    advice: () => (isAttended() ? attendedAdvice : unattendedAdvice),
     close: async () => {
       await checkpoints.close();
       await writer.close();
       log.close();
       reader.close();
     },
+    trail: openTrail(reader, writer),
+    lock: createFileLock(join(dirname(file), 'lock'), () => withStoreErrors(() => newestVersion(reader))),
   };
 }
 
@@ -99,11 +107,15 @@ async function commitWrites(
 }
 
 // One read transaction, so that all documents are of one state, as in Firestore. One statement is a transaction anyway.
-function readConsistently(connection: SqliteConnection, ...rest: Parameters<Store['getMany']>): VersionedDocuments {
-  if (rest[0].length <= 1) return selectDocuments(connection, ...rest);
+function readConsistently(
+  connection: SqliteConnection,
+  keys: readonly DocumentKey[],
+  fields: readonly FieldName[],
+): VersionedDocuments {
+  if (keys.length <= 1) return selectDocuments(connection, keys, fields);
   connection.run('BEGIN');
   try {
-    return selectDocuments(connection, ...rest);
+    return selectDocuments(connection, keys, fields);
   } finally {
     connection.run('COMMIT');
   }

@@ -1,17 +1,12 @@
-// Snapshots of a SQLite database, and their scans.
+// Past states of a SQLite database, and their scans.
 
 import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { yieldToEventLoop } from '../../turns.ts';
-import { type FieldName, fieldNames } from '../documentFields.ts';
-import {
-  PARTITION_SCAN_BATCH,
-  SCANNED_CHARACTERS,
-  type ScanRange,
-  type Snapshot,
-  type StoredDocument,
-} from '../store.ts';
-import { column, selectDocuments, toScannedDocument } from './documents.ts';
+import type { Moment, StoredRange } from '../database.ts';
+import type { FieldName } from '../documentFields.ts';
+import { PARTITION_SCAN_BATCH, SCANNED_CHARACTERS, type StoredDocument } from '../store.ts';
+import { column, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
 
@@ -26,37 +21,34 @@ export interface LogLimit {
 const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
- * The open snapshots of one store. SQLite keeps every page that is written after the oldest snapshot in the write-ahead
- * log, so all snapshots end when the log exceeds its limit: writers continue.
+ * The open moments of one database. SQLite keeps every page that is written after the oldest moment in the write-ahead log,
+ * so all moments end when the log exceeds its limit: writers continue.
  */
-export class Snapshots {
+export class Moments {
   private readonly limit: LogLimit;
-  private readonly isAttended: () => boolean;
-  private readonly opened = new Set<SqliteSnapshot>();
+  private readonly opened = new Set<SqliteMoment>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(limit: LogLimit, isAttended: () => boolean) {
+  constructor(limit: LogLimit) {
     this.limit = limit;
-    this.isAttended = isAttended;
   }
 
-  /** Opens a snapshot. As long as one is open, a timer watches the log, which other processes write too. */
-  open(): Snapshot {
-    const batchSize = () => batchSizes[this.isAttended() ? 'attended' : 'unattended'];
-    const snapshot = openSqliteSnapshot(this.limit.file, batchSize, () => {
-      this.opened.delete(snapshot);
+  /** Opens a moment. As long as one is open, a timer watches the log, which other processes write too. */
+  open(): SqliteMoment {
+    const moment = openSqliteMoment(this.limit.file, () => {
+      this.opened.delete(moment);
       if (this.opened.size === 0) clearInterval(this.timer);
     });
     if (this.opened.size === 0) this.timer = setInterval(() => this.limitLog(), LOG_CHECK_INTERVAL_MS).unref();
-    this.opened.add(snapshot);
-    return snapshot;
+    this.opened.add(moment);
+    return moment;
   }
 
-  /** Ends all snapshots if the log, of this size, exceeds its limit; returns whether it does. */
+  /** Ends all moments if the log, of this size, exceeds its limit; returns whether it does. */
   limitLog(logBytes = this.limit.log.size()): boolean {
     const { file, logMarginBytes } = this.limit;
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
-    for (const snapshot of this.opened) snapshot.end();
+    for (const moment of this.opened) moment.end();
     return true;
   }
 }
@@ -65,18 +57,22 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A snapshot that can be ended before its reader disposes of it. */
-export interface SqliteSnapshot extends Snapshot {
-  /** Releases the state that the snapshot keeps. Later reads throw. */
+/** A moment that can be ended before its reader disposes of it. */
+export interface SqliteMoment extends Moment {
+  /**
+   * Returns the connection, whose reads all return the state of the moment.
+   * @throws IdentityError ABORTED when the moment has ended
+   */
+  connection(): SqliteConnection;
+  /** Releases the state that the moment keeps. */
   end(): void;
 }
 
 /**
- * Opens a separate connection whose reads all return the present state of the database.
- * @param batchSize returns the size of a scan's next batch
- * @param onEnd is called once, when the snapshot has ended
+ * Fixes the present state of the database by a connection of its own.
+ * @param onEnd is called once, when the moment has ended
  */
-function openSqliteSnapshot(file: string, batchSize: () => number, onEnd: () => void): SqliteSnapshot {
+function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   const connection = connectSqlite({ file });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
@@ -88,53 +84,44 @@ function openSqliteSnapshot(file: string, batchSize: () => number, onEnd: () => 
     connection.close();
     onEnd();
   };
-  const requireOpen = () => {
-    if (hasEnded) throw snapshotEnded();
-  };
   return {
     readTime: new Date(),
-    getMany: async (keys, fields) => {
-      requireOpen();
-      return selectDocuments(connection, keys, fields).documents;
+    connection: () => {
+      if (hasEnded) throw snapshotEnded();
+      return connection;
     },
-    scan: (range) => withScanErrors(scanSqlite(connection, { range, batchSize, requireOpen })),
     end,
     [Symbol.asyncDispose]: async () => end(),
   };
-}
-
-async function* withScanErrors(
-  batches: AsyncGenerator<readonly StoredDocument[]>,
-): AsyncGenerator<readonly StoredDocument[]> {
-  try {
-    yield* batches;
-  } catch (reason) {
-    throw fromSqliteError(reason);
-  }
 }
 
 /** Small while requests arrive, which wait for each batch. */
 const batchSizes = { attended: 100, unattended: 500 };
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
-async function* scanSqlite(
-  connection: SqliteConnection,
-  { range, batchSize, requireOpen }: { range: ScanRange; batchSize: () => number; requireOpen: () => void },
+export async function* scanSqlite(
+  range: StoredRange,
+  moment: SqliteMoment,
+  isAttended: () => boolean,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  requireOpen();
   const { sql, parameters } = buildSelect(range);
-  const size = 'partitions' in range ? () => PARTITION_SCAN_BATCH : batchSize;
-  const rows: Iterator<unknown> = connection.prepareAnew(sql).iterate(...parameters);
+  const connection = moment.connection();
+  const size = () =>
+    'partitions' in range ? PARTITION_SCAN_BATCH : batchSizes[isAttended() ? 'attended' : 'unattended'];
+  let rows: Iterator<unknown> | undefined;
   try {
+    rows = connection.prepareAnew(sql).iterate(...parameters);
     for (;;) {
       await yieldToEventLoop();
-      requireOpen();
-      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, size());
+      moment.connection();
+      const { documents, isLast } = takeBatch(rows, range.fields, size());
       if (documents.length > 0) yield documents;
       if (isLast) return;
     }
+  } catch (reason) {
+    throw fromSqliteError(reason);
   } finally {
-    if (connection.isOpen()) rows.return?.();
+    if (connection.isOpen()) rows?.return?.();
   }
 }
 
@@ -152,8 +139,8 @@ function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: 
   return { documents, isLast: false };
 }
 
-function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
-  const columns = [...(range.fields ?? fieldNames).map(column), 'id'].join(', ');
+function buildSelect(range: StoredRange): { sql: string; parameters: string[] } {
+  const columns = [...range.fields.map(column), 'id'].join(', ');
   const conditions: [string, string | undefined][] = [['collection = ?', range.collection], ...buildConditions(range)];
   const present = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
   const order = 'partitions' in range ? '"partition", id' : 'id';
@@ -163,7 +150,7 @@ function buildSelect(range: ScanRange): { sql: string; parameters: string[] } {
   };
 }
 
-function buildConditions(range: ScanRange): [string, string | undefined][] {
+function buildConditions(range: StoredRange): [string, string | undefined][] {
   if ('partitions' in range) {
     const { from, to } = range.partitions;
     return [

@@ -1,0 +1,127 @@
+// The store above a database: transactions, encryption of secrets, checks and counts.
+
+import type { Database, Moment, VersionedDocuments } from './database.ts';
+import { type FieldName, fieldNames } from './documentFields.ts';
+import type { DatabaseGuard } from './secrets/keyRecord.ts';
+import { hasSecrets, sealedFieldNames, sealWrites, unsealFields } from './secrets/sealedFields.ts';
+import type {
+  DocumentCounts,
+  DocumentKey,
+  DocumentStore,
+  ScanRange,
+  Snapshot,
+  Store,
+  StoreCall,
+  StoredDocument,
+} from './store.ts';
+import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
+
+/**
+ * Creates the store of a database. Secrets are encrypted in writes and decrypted in reads. Reads of other fields have no
+ * overhead. Without keys, only reads and writes of secrets fail.
+ */
+export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
+  return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
+}
+
+interface Parts<Past extends Moment> {
+  readonly database: Database<Past>;
+  readonly guard: DatabaseGuard;
+  readonly counts: { -readonly [Name in keyof DocumentCounts]: number };
+}
+
+/** The reads of a store, for one call. */
+interface Reads<Past extends Moment> {
+  /** @param at a past state; the latest by default */
+  read(keys: readonly DocumentKey[], fields?: readonly FieldName[], at?: Past): Promise<VersionedDocuments>;
+  scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
+}
+
+/** Creates reads that decrypt secrets, and count documents. */
+function createReads<Past extends Moment>(
+  { database, guard: { keyring }, counts }: Parts<Past>,
+  call: StoreCall | undefined,
+): Reads<Past> {
+  const read: Reads<Past>['read'] = async (keys, fields = fieldNames, at) => {
+    const stored = sealedFieldNames(fields);
+    const found = await database.read(keys, stored, at, call);
+    for (const document of found.documents) if (document !== undefined) counts.read++;
+    if (stored === fields) return found;
+    const documents = found.documents.map((document, index) => {
+      const key = keys[index];
+      return document && key && unsealFields(document, key, keyring);
+    });
+    return { documents, versions: found.versions };
+  };
+
+  async function* scan(range: ScanRange, at: Past): AsyncGenerator<readonly StoredDocument[]> {
+    const { collection, fields = fieldNames } = range;
+    const stored = sealedFieldNames(fields);
+    for await (const documents of database.scan({ ...range, fields: stored }, at, call)) {
+      counts.read += documents.length;
+      yield stored === fields
+        ? documents
+        : documents.map((document) => unsealFields(document, { collection, id: document.id }, keyring));
+    }
+  }
+
+  return { read, scan };
+}
+
+/** @param call the call that the store serves */
+function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreCall | undefined): Store {
+  const { database, guard, counts } = parts;
+  const { read, scan } = createReads(parts, call);
+  const commit: TransactionDatabase['commit'] = async (writes, expected, events) => {
+    if (writes.length === 0 && events.length === 0) return;
+    checkCommitSize(writes);
+    await database.commit(writes, expected, events, call);
+    counts.written += writes.length;
+  };
+
+  /** Neither checks the database nor encrypts: for the guard itself. */
+  const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
+    getMany: async (keys, fields) => (await read(keys, fields)).documents,
+    commit: (writes) => commit(writes, new Map(), []),
+  };
+  /** Reads run in parallel with the check. Their results are discarded if it fails. */
+  const checked = <Result>(reading: Promise<Result>): Promise<Result> => {
+    const check = guard.check(unguarded);
+    return check === undefined ? reading : Promise.all([reading, check]).then(([result]) => result);
+  };
+  const transactions: TransactionDatabase = {
+    read,
+    commit,
+    seal: async (writes, transaction) =>
+      writes.some(hasSecrets) ? sealWrites(writes, await guard.writingKey(unguarded, transaction)) : writes,
+  };
+  const transaction: DocumentStore['transaction'] = async (work, until) => {
+    await guard.check(unguarded);
+    return transact(transactions, work, until);
+  };
+
+  const createSnapshot = (moment: Past): Snapshot => ({
+    readTime: moment.readTime,
+    getMany: async (keys, fields) => (await read(keys, fields, moment)).documents,
+    scan: (range) => scan(range, moment),
+    [Symbol.asyncDispose]: () => moment[Symbol.asyncDispose](),
+  });
+
+  return {
+    getMany: (keys, fields) => checked(unguarded.getMany(keys, fields)),
+    commit: async (writes) => {
+      if (writes.some(hasSecrets)) return transaction(async ({ write }) => write(writes));
+      await guard.check(unguarded);
+      return unguarded.commit(writes);
+    },
+    transaction,
+    snapshot: async () => createSnapshot(await checked(database.moment(call))),
+    durable: () => database.commit([], new Map(), [], call),
+    forCall: (next) => createCalledStore(parts, next),
+    advice: () => database.advice(),
+    close: () => database.close(),
+    trail: database.trail,
+    lock: database.lock,
+    counts,
+  };
+}

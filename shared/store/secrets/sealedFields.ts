@@ -1,0 +1,102 @@
+// Encryption of secrets on their way into a store.
+
+import { type DocumentFields, type FieldName, secrets } from '../documentFields.ts';
+import {
+  type Collection,
+  type DocumentChanges,
+  type DocumentKey,
+  documentPath,
+  type StoredDocument,
+  type Write,
+} from '../store.ts';
+import type { Keyring } from './keyring.ts';
+import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
+
+const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
+
+/**
+ * Returns the stored fields for some fields: encrypted forms replace secrets; the same list without secrets. The same list
+ * gets the same result, as databases prepare their reads by list.
+ */
+export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
+  const known = sealedLists.get(fields);
+  if (known !== undefined) return known;
+  const sealed = secrets.some(({ name }) => fields.includes(name))
+    ? fields.map((field) => secrets.find(({ name }) => name === field)?.sealedName ?? field)
+    : fields;
+  sealedLists.set(fields, sealed);
+  return sealed;
+}
+
+/** Decrypts a document's secrets. */
+export function unsealFields<Document extends DocumentFields>(
+  document: Document,
+  key: DocumentKey,
+  keyring: Keyring,
+): Document {
+  if (secrets.every(({ sealedName }) => document[sealedName] === undefined)) return document;
+  const opened: Document & { -readonly [Name in FieldName]?: DocumentFields[Name] } = { ...document };
+  for (const { name, sealedName } of secrets) {
+    const sealed = opened[sealedName];
+    delete opened[sealedName];
+    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, bindingOf(key, name));
+  }
+  return opened;
+}
+
+/** Whether a write has secrets in clear. */
+export function hasSecrets(write: Write): boolean {
+  return write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined);
+}
+
+/** Encrypts the secrets of writes. */
+export function sealWrites(writes: readonly Write[], key: MasterKey): readonly Write[] {
+  return writes.map((write) => {
+    if (write.type === 'delete' || !hasSecrets(write)) return write;
+    return write.type === 'create'
+      ? { ...write, fields: sealFields(write.fields, write.key, key) }
+      : { ...write, fields: sealFields(write.fields, write.key, key) };
+  });
+}
+
+/** Encrypts the secrets of a document; those to remove stay `null`. */
+export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
+export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
+export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
+  let sealed = fields;
+  for (const { name, sealedName } of secrets) {
+    const text = sealed[name];
+    if (text === undefined) continue;
+    const { [name]: _, ...rest } = sealed;
+    sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, bindingOf(document, name)) };
+  }
+  return sealed;
+}
+
+function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']): string {
+  return `${name} of ${documentPath(document)}`;
+}
+
+/** The collections whose documents have secrets. */
+export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
+
+/** The fields of the encrypted forms of all secrets. Reads return them as they are stored. */
+export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
+
+/** Whether a document, read as it is stored, has a secret that another key has encrypted. */
+export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
+  return secrets.some(({ sealedName }) => {
+    const sealed = document[sealedName];
+    return sealed !== undefined && sealingKeyId(sealed) !== keyId;
+  });
+}
+
+/** Encrypts the secrets of a document, read as it is stored, with another key. */
+export function resealFields(
+  { id: _id, ...stored }: StoredDocument,
+  key: DocumentKey,
+  masterKey: MasterKey,
+  keyring: Keyring,
+): DocumentFields {
+  return sealFields(unsealFields(stored, key, keyring), key, masterKey);
+}
