@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../../../cli/commands/metrics.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
 import { configureLog } from '../../../shared/log.ts';
@@ -98,7 +98,10 @@ describe('identity serve with METRICS_PORT', () => {
   });
 
   it('reports in one line that the port is taken or invalid', async () => {
-    const start = (port: string) => identity(['serve', '--data', directory.path], { env: { METRICS_PORT: port } });
+    const other = await temporaryDirectory();
+    onTestFinished(() => other.remove());
+    await init(['--data', other.path]);
+    const start = (port: string) => identity(['serve', '--data', other.path], { env: { METRICS_PORT: port } });
     const taken = await start(new URL(metricsUrl).port);
     expect(taken).toMatchObject({
       code: 1,
