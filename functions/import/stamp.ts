@@ -1,6 +1,7 @@
 // The stamps by which an import recognises the records that it has written itself.
 
 import { randomInt } from 'node:crypto';
+import { changeDate } from '../../shared/store/lastChange.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 
 const RANDOM_DIGITS = 9;
@@ -43,8 +44,8 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
 }
 
 /** Whether an import wrote the stored record last, and not a call that gives it the present time. */
-export function isOfAnImport({ changedAt = '' }: StoredDocument): boolean {
-  return /\.\d{4,}Z$/.test(changedAt);
+export function isOfAnImport(stored: StoredDocument): boolean {
+  return /\.\d{4,}Z$/.test(changeDate(stored));
 }
 
 /** Whether a call created the stored record. */

@@ -26,6 +26,7 @@ export const documentFieldTypes = {
   sequence: 'integer',
   /** ISO 8601, UTC. */
   createdAt: 'string',
+  /** The date of the last change; see `lastChange.ts`. */
   changedAt: 'string',
   expiresAt: 'string',
   /** The path of a claim's record, or the id of a token's user. */

@@ -53,7 +53,7 @@ export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet
           write: (added) => void writes.push(...added),
           hold: () => {},
           record: () => {},
-          changedAfter: () => new Set(),
+          changedAfter: () => new Map(),
         };
         const result = await work(transaction, []);
         await apply(layer, base, writes);

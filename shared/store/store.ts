@@ -84,8 +84,8 @@ export interface Transaction extends Reader {
   write(writes: readonly Write[]): void;
   /** Requires that documents that were read but are not written do not change before the commit. */
   hold(documents: readonly HeldDocument[]): void;
-  /** Returns the paths of the documents that were read and have changed after a position; see `InstanceLock`. */
-  changedAfter(position: string): ReadonlySet<string>;
+  /** Returns the versions of the documents that were read and have changed after a position, by path; see `InstanceLock`. */
+  changedAfter(position: string): ReadonlyMap<string, string>;
   /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */
   record(event: TrailEvent): void;
 }

@@ -94,9 +94,12 @@ class TransactionAttempt implements Transaction {
   };
 
   readonly changedAfter: Transaction['changedAfter'] = (position) => {
-    const changed = new Set<string>();
+    const changed = new Map<string, string>();
     for (const { keys, versions } of this.reads)
-      for (const [index, key] of keys.entries()) if ((versions[index] ?? '') > position) changed.add(documentPath(key));
+      for (const [index, key] of keys.entries()) {
+        const version = versions[index] ?? '';
+        if (version > position) changed.set(documentPath(key), version);
+      }
     return changed;
   };
 

@@ -23,7 +23,7 @@ import {
   type Settled,
   withWarnings,
 } from '../stages.ts';
-import { isOfAnImport, isOfThisImport } from '../stamp.ts';
+import { isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
 import { changedFixedFields, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
 import { differingFields, isSameRecord } from './storedEquality.ts';
@@ -42,7 +42,7 @@ export interface Rules {
 export interface StoredRecords {
   /** The stored records and claims, by path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
-  /** The paths of the stored records that have changed since the import began. */
+  /** The paths of the stored records that other calls than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
   /** The records that equal the stored ones. */
   readonly equal: ReadonlySet<RecordPlan>;
@@ -137,8 +137,7 @@ export function intend(
   if (rules.onConflict === 'report') return failed(otherContent(plan, stored, documents));
   const fixed = changedFixedFields(plan, stored);
   if (fixed.length > 0) return failed(unchangeable(plan, fixed));
-  // What an import wrote before this one took the lock is overwritten like any other record.
-  if (changed.has(path) && !isOfAnImport(stored)) return failed(changedMeanwhile(plan));
+  if (changed.has(path)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);

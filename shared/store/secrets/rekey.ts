@@ -1,8 +1,16 @@
 // Rotation of a database's master key.
 
 import { setTimeout } from 'node:timers/promises';
+import { withVersion } from '../lastChange.ts';
 import { scanInPasses } from '../passes.ts';
-import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
+import {
+  type Collection,
+  type DocumentKey,
+  documentPath,
+  type Store,
+  type Write,
+  WriteConflictError,
+} from '../store.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys, settleKeys } from './keyRecord.ts';
 import { earlierKeyPath, type Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
@@ -101,11 +109,16 @@ function resealDocuments(
   keyring: Keyring,
 ): Promise<number> {
   return store.transaction(async (transaction) => {
-    const stored = await transaction.getMany(keys, sealedNames);
+    const stored = await transaction.getMany(keys, [...sealedNames, 'changedAt']);
+    const versions = transaction.changedAfter('');
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      return [{ type: 'update', key, fields: resealFields(document, key, target, keyring) }];
+      const { changedAt } = document;
+      // An import that waits for the rotation does not overwrite what other calls change meanwhile.
+      const kept =
+        changedAt === undefined ? {} : { changedAt: withVersion(changedAt, versions.get(documentPath(key)) ?? '') };
+      return [{ type: 'update', key, fields: { ...resealFields(document, key, target, keyring), ...kept } }];
     });
     transaction.write(writes);
     return writes.length;

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationMemberKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
+import { openKeyring, type StoreLocation } from '../../../shared/store/openStore.ts';
+import { rekey } from '../../../shared/store/secrets/rekey.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -26,6 +29,12 @@ async function removeFactor({ app, token }: TestInstance): Promise<void> {
 /** The clock of another machine, which is behind this one. */
 function slowClock(): Date {
   return new Date(Date.now() - 60_000);
+}
+
+/** The location for processes with a new master key: a variable lists it first, a file need not change. */
+function withNewKey(location: StoreLocation): StoreLocation {
+  if (location.masterKey === undefined) return location;
+  return { ...location, masterKey: `${randomBytes(32).toString('base64')},${location.masterKey}` };
 }
 
 const lockUser = (store: Store) => changeLock(store, 'U', 'lock', slowClock(), false);
@@ -140,6 +149,34 @@ describeStores('an overwriting import', (kind) => {
       // The next import has seen the call.
       expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
     });
+  });
+
+  it.each([
+    ['overwrites a person', 'before it begins', { overwritten: { humanUsers: 1 } }],
+    ['does not undo a lock', 'while it waits', { failed: { humanUsers: 1 } }],
+  ])('%s who was locked %s for a rotation of the master key', async (_does, moment, summary) => {
+    const location = await kind.newLocation();
+    const otpCode = 'JBSWY3DPEHPK3PXP';
+    const secret = orgs('first').map((one) => ({
+      ...one,
+      humanUsers: [{ ...person('U'), user: { ...person('U').user, otpCode } }],
+    }));
+    const initialised = await testInstance(await openTestStore(kind, location));
+    await initialised.import({ data_orgs: { orgs: secret } });
+    const rotated = withNewKey(location);
+    const store = await openTestStore(kind, rotated);
+    const { signal } = new AbortController();
+    const rotate = async () => {
+      if (moment === 'while it waits') await lockUser(store);
+      const options = { signal, onStep: () => {}, fenceMs: 0 };
+      expect(await rekey(store, openKeyring(rotated), options)).toMatchObject({ documents: 1 });
+    };
+    if (moment === 'before it begins') await lockUser(store);
+    const report = await servedInstance(beforeLock(store, rotate), initialised).import(overwriting);
+    expect(report.summary).toMatchObject(summary);
+    expect(report.reasons).toMatchObject(moment === 'while it waits' ? [{ reason: 'changed_meanwhile' }] : []);
+    // The file has no state: an overwrite keeps the stored one.
+    expect(await readUser(store)).toEqual(['USER_STATE_LOCKED', moment === 'while it waits' ? undefined : true]);
   });
 
   it('overwrites what another import has written while it waited for the lock', async () => {

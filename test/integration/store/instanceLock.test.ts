@@ -253,7 +253,7 @@ describeStores('the lock of an instance', (kind) => {
         names.map((name) => userKey(name)),
         ['state'],
       );
-      return changedAfter(position);
+      return new Set(changedAfter(position).keys());
     });
     expect(changed).toEqual(new Set(['changed', 'created'].map((name) => documentPath(userKey(name)))));
   });

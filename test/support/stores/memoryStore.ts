@@ -73,7 +73,7 @@ export class MemoryStore implements DocumentStore {
       write: () => {},
       hold: () => {},
       record: () => {},
-      changedAfter: () => new Set(),
+      changedAfter: () => new Map(),
     };
     const earlier = [await work(unread, [])];
     const writes: Write[] = [];
@@ -82,7 +82,7 @@ export class MemoryStore implements DocumentStore {
       write: (some) => void writes.push(...some),
       hold: () => {},
       record: () => {},
-      changedAfter: () => new Set(),
+      changedAfter: () => new Map(),
     };
     const result = await work(repeated, earlier);
     await this.commit(writes);
