@@ -57,14 +57,18 @@ export const orgDeleteCommand = defineInstanceCommand({
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
-    const { records, gone } = await runAlone({ name: 'org delete', interruption }, call, async (locked) => {
-      const missing = await findMissing(locked, orgIds);
-      const present = orgIds.filter((orgId) => !missing.includes(orgId));
-      return {
-        records: present.length === 0 ? 0 : await removeOrganisations(locked, present, signal),
-        gone: missing,
-      };
-    });
+    const { records, gone } = await runAlone(
+      { name: 'org delete', phase: 'deleting', interruption },
+      call,
+      async (locked, onDone) => {
+        const missing = await findMissing(locked, orgIds);
+        const present = orgIds.filter((orgId) => !missing.includes(orgId));
+        return {
+          records: present.length === 0 ? 0 : await removeOrganisations(locked, present, signal, onDone),
+          gone: missing,
+        };
+      },
+    );
     const goneLines = gone.map((orgId) => `another command has deleted ${orgId} meanwhile`);
     return {
       json: { organisations, deleted: true, records, ...(gone.length === 0 ? {} : { deletedMeanwhile: gone }) },

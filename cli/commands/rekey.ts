@@ -21,8 +21,8 @@ export const rekeyCommand = defineInstanceCommand({
     const fenceMs = keyFenceMs(location);
     const keyring = openKeyring(location);
     const interruption = 'interrupted: repeat the command, which encrypts the rest';
-    const rekeyed = await runAlone({ name: 'rekey', interruption }, call, (store) =>
-      rekey(store, keyring, { signal, onStep, fenceMs }),
+    const rekeyed = await runAlone({ name: 'rekey', phase: 'encrypting', interruption }, call, (store, onResealed) =>
+      rekey(store, keyring, { signal, onStep, onResealed, fenceMs }),
     );
     const { keyId, documents, earlierKeys } = rekeyed;
     return {

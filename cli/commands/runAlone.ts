@@ -6,7 +6,7 @@ import { withLock } from '../../shared/store/lock/fence.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { InterruptedError, NOTHING_CHANGED } from '../terminal/command.ts';
-import { waitText } from '../terminal/progress.ts';
+import { progressLines, trackPhase, waitText } from '../terminal/progress.ts';
 
 /** A call of a command. */
 interface Call {
@@ -15,20 +15,25 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/** An operation that runs alone, and the message of its interruption. */
+/** An operation that runs alone, the name of its phase in the progress, and the message of its interruption. */
 interface Operation {
   readonly name: string;
+  readonly phase: string;
   readonly interruption: string;
 }
 
+/** Takes the number of further records that are done. */
+type OnDone = (records: number) => void;
+
 /**
- * Does a command's work while no import and no other such command writes. Prints which operation it waits for.
+ * Does a command's work while no import and no other such command writes. Prints which operation it waits for, and the
+ * progress.
  * @throws InterruptedError for any error after the call's signal has aborted; while the command waits, nothing is changed
  */
 export async function runAlone<Result>(
-  { name, interruption }: Operation,
+  { name, phase, interruption }: Operation,
   { store, signal, stderr }: Call,
-  work: (store: Store) => Promise<Result>,
+  work: (store: Store, onDone: OnDone) => Promise<Result>,
 ): Promise<Result> {
   let hasBegun = false;
   const onWait = (holder: LockHolder) => void stderr.write(`${waitText(holder)}\n`);
@@ -36,9 +41,25 @@ export async function runAlone<Result>(
   try {
     return await withLock(store, request, (locked) => {
       hasBegun = true;
-      return work(locked);
+      return tracked(phase, stderr, (onDone) => work(locked, onDone));
     });
   } catch (error) {
     throw signal.aborted ? new InterruptedError(hasBegun ? interruption : NOTHING_CHANGED) : error;
   }
+}
+
+/** Does work, and shows its progress from the first record that is done. */
+async function tracked<Result>(
+  phase: string,
+  stderr: Writable,
+  work: (onDone: OnDone) => Promise<Result>,
+): Promise<Result> {
+  let records = 0;
+  const begun = Promise.withResolvers<undefined>();
+  const working = work((done) => {
+    records += done;
+    begun.resolve(undefined);
+  });
+  await Promise.race([begun.promise, working]);
+  return records === 0 ? working : trackPhase(progressLines(stderr), phase, { records: () => records }, () => working);
 }

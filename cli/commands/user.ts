@@ -89,8 +89,8 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
     await requireServiceUser(call.store, userId);
     const interruption = 'interrupted: the service user may be deleted in part; repeat the command';
     try {
-      await runAlone({ name: 'service-user delete', interruption }, call, (store) =>
-        deleteServiceUser(store, userId, { force, signal }),
+      await runAlone({ name: 'service-user delete', phase: 'deleting', interruption }, call, (store, onDeleted) =>
+        deleteServiceUser(store, userId, { force, signal, onDeleted }),
       );
       return { json: { userId }, text: `service user ${userId} is deleted` };
     } catch (error) {

@@ -2,13 +2,15 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { ComparedSides, Explain, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { nothingStated, type StatedContent } from '../../shared/organisation/statedContent.ts';
 import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInterfaces.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
+import { meterOfRecords } from '../exports/trackTransfer.ts';
+import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 
@@ -17,7 +19,12 @@ interface Comparing {
   /** The number of differing records to list. */
   readonly maxListed: number;
   readonly explain: Explain;
-  readonly first: { readonly place: Place; readonly options: PlaceExportOptions };
+  readonly first: {
+    readonly place: Place;
+    readonly options: PlaceExportOptions;
+    /** The number of its records, if it was read before. */
+    readonly expected?: number;
+  };
   /** Its options may depend on the content of the first side. */
   readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
   /** Whether the first side is a ZITADEL; by default if it lags. */
@@ -50,24 +57,45 @@ export async function compareSides(
 }> {
   const visitor = combineVisitors([database.first, ...visitors]);
   const [isFirstLagging] = lagging;
-  const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor) =>
-    inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
+  const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor, expected?: number) =>
+    inspectPlace(place, options, records, output, signal, `comparing ${place.name}`, undefined, expected);
   let read: PlaceInspection | undefined;
   let before: string | undefined;
   for (;;) {
     if (read === undefined || isFirstLagging) {
       visitor.reset();
-      read = await readSide(first.place, first.options, visitor);
+      read = await readSide(first.place, first.options, visitor, first.expected);
       database.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
     }
     database.second.reset();
-    const other = await readSide(second.place, second.options(read), database.second);
-    const compared = await database.compare(signal, maxListed, explain);
+    const records = recordsOf(read);
+    const other = await readSide(second.place, second.options(read), database.second, records);
+    const compared = await trackComparison(database, records, { maxListed, explain }, { output, signal });
     const found = JSON.stringify([...compared.counts]);
     if (compared.isEqual || !lagging.includes(true) || found === before) return { compared, read: [read, other] };
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }
+}
+
+/** Compares the sides, and shows how many records of the larger one are compared. */
+function trackComparison(
+  database: RunDatabase,
+  expected: number,
+  { maxListed, explain }: Pick<Comparing, 'maxListed' | 'explain'>,
+  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+): Promise<ComparedSides> {
+  let records = 0;
+  const onCompared = (compared: number) => {
+    records += compared;
+  };
+  const meter = meterOfRecords(() => ({ records, total: expected }));
+  return trackPhase(output, 'comparing both', meter, () => database.compare(signal, maxListed, explain, onCompared));
+}
+
+/** Returns the number of records that were read. */
+function recordsOf({ tally: { counts } }: PlaceInspection): number {
+  return total(counts);
 }
 
 /** Returns what the export of a ZITADEL states by absent values. The records themselves have OTP e-mail factors and states. */

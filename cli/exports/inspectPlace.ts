@@ -31,6 +31,7 @@ export type FileUser = (file: ExportFile, inspection: Inspection) => Promise<voi
  * Reads and validates the export of a place, record by record.
  * @param label the name of the phase in the progress
  * @param use uses the file afterwards
+ * @param expected the number of records that the place is expected to have, for the remaining time of an export
  * @throws IdentityError for an invalid export file or a manifest mismatch; InterruptedError when the signal aborts
  */
 export function inspectPlace(
@@ -41,13 +42,14 @@ export function inspectPlace(
   signal: AbortSignal,
   label = `reading ${name}`,
   use: FileUser = async () => {},
+  expected?: number,
 ): Promise<PlaceInspection> {
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name);
     // The content must outlast the phase.
     const content = resources.use(await readExport(options, signal));
-    const { file, inspection } = await trackPhase(output, label, meterOf(content, counter), async () => {
+    const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {
       const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));
       try {
         // A file contains all organisations, so they are selected here.

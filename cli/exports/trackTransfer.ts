@@ -52,7 +52,9 @@ export async function trackImport(
     if (holder !== undefined) output.wait(waitText(holder));
   };
   const meter: ImportMeter = { onBegun, onUploading: uploading.resolve, onStarted, onWait, onRetry: output.retry };
-  const importing = target.import(countedContent(content, counter), options, meter, signal).catch((error: unknown) => {
+  const read = Promise.withResolvers<undefined>();
+  const counted = countedContent(content, counter, () => read.resolve(undefined));
+  const importing = target.import(counted, options, meter, signal).catch((error: unknown) => {
     // The target knows only paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   });
@@ -60,7 +62,17 @@ export async function trackImport(
   const next = Promise.race([uploading.promise, ended]);
   const [first, compared] = await Promise.race([begun.promise, next.then(() => ['sending'] as const)]);
   const given = compared === undefined ? meterOf(content, counter) : meterOfRecords(compared);
-  const sent = await trackPhase(output, first, given, () => next);
+  // A target checks a file that it has read before it writes.
+  const isChecking = compared === undefined ? isStillWorking(read.promise, next) : Promise.resolve(false);
+  let hasNext = false;
+  const following = next.then((phase) => {
+    hasNext = true;
+    return phase;
+  });
+  const firstEnd = isChecking.then((is) => (is ? undefined : following));
+  await trackPhase(output, first, given, () => Promise.race([following, firstEnd]));
+  const checking = { records: () => counter.records, isOpaque: true } as const;
+  const sent = hasNext ? await following : await trackPhase(output, 'checking', checking, () => following);
   if (sent !== undefined) {
     const { bytes, total } = sent;
     await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
@@ -86,6 +98,25 @@ class WaitClock {
   }
 }
 
+/** The milliseconds after which the check of a file is shown as a phase. */
+const CHECKING_AFTER_MS = 2_000;
+
+/** Whether the target still works some time after it has read the whole file. */
+async function isStillWorking(read: Promise<unknown>, next: Promise<unknown>): Promise<boolean> {
+  const over = next.then(
+    () => false,
+    () => false,
+  );
+  if ((await Promise.race([read, over])) === false) return false;
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(true), CHECKING_AFTER_MS);
+  try {
+    return await Promise.race([late.promise, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Measures how many of a known number of records are done. */
 export function meterOfRecords(read: () => ComparedRecords): Meter {
   const shareOf = ({ records, total }: ComparedRecords) => (total === 0 ? undefined : records / total);
@@ -107,19 +138,30 @@ export function trackStore(
   );
 }
 
-/** Measures how much of some content was read. */
-export function meterOf(content: ExportFile, counter: RecordCounter): Meter {
-  return { records: () => counter.records, fraction: () => content.fraction?.() };
+/**
+ * Measures how much of some content was read.
+ * @param expected the number of its records, if the content itself does not know how much there is
+ */
+export function meterOf(content: ExportFile, counter: RecordCounter, expected = 0): Meter {
+  const shareOfExpected = () => (expected === 0 ? undefined : Math.min(1, counter.records / expected));
+  return { records: () => counter.records, fraction: () => content.fraction?.() ?? shareOfExpected() };
 }
 
-/** Counts the records of content in its first reading; who reads it validates it. The caller still disposes of the content. */
-export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
+/**
+ * Counts the records of content in its first reading; who reads it validates it. The caller still disposes of the content.
+ * @param onRead called at the end of that reading
+ */
+export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {
   let isFirst = true;
+  async function* counted(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    yield* counter.count(content, signal, true);
+    onRead();
+  }
   return {
     isRepeatable: content.isRepeatable,
     size: content.size,
     open(signal) {
-      const result = isFirst ? counter.count(content, signal, true) : content.open(signal);
+      const result = isFirst ? counted(signal) : content.open(signal);
       isFirst = false;
       return result;
     },

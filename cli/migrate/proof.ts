@@ -57,7 +57,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   // The names of people in the result are those of the export, which the run's database keeps.
   using database = new RunDatabase(settings);
   const explain = explainDifferences(sides, settings, losses, response);
-  const first = { place: source.place, options: currentOptions(run) };
+  const first = { place: source.place, options: currentOptions(run), expected: run.exported.records };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
   const isFirstZitadel = source.kind === 'zitadel';

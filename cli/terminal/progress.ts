@@ -15,6 +15,8 @@ export interface Meter {
   readonly fraction?: () => number | undefined;
   /** The milliseconds of the phase in which the work waited for another operation; they do not count for the speed. */
   readonly waitedMs?: () => number;
+  /** Whether the work on the records is seen only at its end, so that there is no speed before. */
+  readonly isOpaque?: true;
 }
 
 /** The shown state of a phase. */
@@ -81,7 +83,8 @@ export async function trackPhase<Result>(
     const secondsLeft = seconds <= MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
     isEnding ||= secondsLeft !== undefined || fraction === 1;
     const worked = workedSeconds(seconds);
-    const perSecond = worked * 1000 <= WINDOW_MS ? pace(moved, worked) : rounded(rate.perSecond);
+    const measured = worked * 1000 <= WINDOW_MS ? pace(moved, worked) : rounded(rate.perSecond);
+    const perSecond = meter.isOpaque === true ? 0 : measured;
     const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
     return { phase, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
   };

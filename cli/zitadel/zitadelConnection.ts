@@ -22,6 +22,8 @@ export interface ZitadelConnection extends ZitadelServer {
   readonly tokenFile?: string | undefined;
   /** The repetitions of searches for records that the ZITADEL does not show yet. */
   readonly polls?: RetryPolicy;
+  /** Called with the number of records or events that were read, for progress. */
+  readonly onRead?: (count: number) => void;
 }
 
 /** A ZITADEL with the credentials for it. */

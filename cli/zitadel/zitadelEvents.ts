@@ -137,7 +137,9 @@ async function searchEvents(
   const from = after === undefined ? {} : { creationDateFilter: { case: 'from' as const, value: timestamp(after) } };
   const message = { ...selected, resourceOwner: owner, editorUserId: editorId, ...order, ...from };
   try {
-    return (await callMethod(connection, listEvents, message)).message.events.map(toEvent);
+    const { events } = (await callMethod(connection, listEvents, message)).message;
+    connection.onRead?.(events.length);
+    return events.map(toEvent);
   } catch (error) {
     throw rpcError(connection, listEvents, error);
   }

@@ -60,16 +60,23 @@ export async function readDependents(
   });
 }
 
+/** The options of a long deletion. */
+export interface DeletionOptions {
+  /** Stops between two batches, with its reason. */
+  readonly signal?: AbortSignal;
+  /** Called with the number of documents of each deleted batch. */
+  readonly onDeleted?: (documents: number) => void;
+}
+
 /**
  * Deletes documents that were found, read with `dependentFields`, and the claims of their unique names. The caller holds the
  * instance's lock alone, so that nothing takes their places meanwhile.
- * @param signal stops between two batches, with its reason
  * @returns the number of deleted documents, without claims
  */
 export async function deleteFound(
   store: Store,
   found: AsyncIterable<readonly Stored[]>,
-  signal?: AbortSignal,
+  { signal, onDeleted }: DeletionOptions = {},
 ): Promise<number> {
   let deleted = 0;
   for await (const documents of found) {
@@ -78,6 +85,7 @@ export async function deleteFound(
       const batch = documents.slice(start, start + DELETIONS_PER_COMMIT);
       await store.transaction((transaction) => deleteWithClaims(transaction, batch));
       deleted += batch.length;
+      onDeleted?.(batch.length);
     }
   }
   signal?.throwIfAborted();

@@ -11,6 +11,7 @@ import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { DocumentKey, Reader, Store } from '../store/store.ts';
 import {
+  type DeletionOptions,
   deleteFound,
   deleteWithClaims,
   findDependents,
@@ -81,6 +82,7 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
  * deletes them; repeating the call continues an interrupted removal. From the first step on, their users' tokens are
  * invalid, exports omit them, and imports do not write into them. The caller holds the instance's lock alone.
  * @param signal stops between two batches, with its reason
+ * @param onDeleted called with the number of documents of each deleted batch
  * @returns the number of deleted documents, without claims
  * @throws as `describeRemoval`
  */
@@ -88,10 +90,12 @@ export async function removeOrganisations(
   store: Store,
   orgIds: readonly string[],
   signal: AbortSignal,
+  onDeleted?: DeletionOptions['onDeleted'],
 ): Promise<number> {
+  const options = { signal, ...(onDeleted === undefined ? {} : { onDeleted }) };
   await beginRemoval(store, orgIds);
-  let deleted = await deleteFound(store, findDependents(store, new Set(orgIds)), signal);
-  for (const orgId of orgIds) deleted += await deleteFound(store, findOwn(store, orgId), signal);
+  let deleted = await deleteFound(store, findDependents(store, new Set(orgIds)), options);
+  for (const orgId of orgIds) deleted += await deleteFound(store, findOwn(store, orgId), options);
   await finishRemoval(store, orgIds);
   return deleted + orgIds.length;
 }

@@ -9,7 +9,7 @@ import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { Reader, Store, StoredDocument, Transaction } from '../store/store.ts';
-import { deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
+import { type DeletionOptions, deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
 import { createMember, holdOtherOwner } from './memberships.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './userAccounts.ts';
@@ -90,16 +90,15 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
  * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
  * when it is repeated. The caller holds the instance's lock alone.
  * @param options.force whether to delete the last IAM_OWNER, too
- * @param options.signal stops between two batches, with its reason
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person and for the last IAM_OWNER
  */
 export async function deleteServiceUser(
   store: Store,
   userId: string,
-  { force = false, signal }: { readonly force?: boolean; readonly signal?: AbortSignal } = {},
+  { force = false, ...options }: DeletionOptions & { readonly force?: boolean } = {},
 ): Promise<void> {
   const orgId = await beginDeletion(store, userId, force);
-  await deleteFound(store, findReferring(store, userId, orgId), signal);
+  await deleteFound(store, findReferring(store, userId, orgId), options);
   await store.transaction(async (transaction) =>
     deleteWithClaims(transaction, await readDependents(transaction, [userKey(userId)])),
   );

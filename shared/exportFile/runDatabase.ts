@@ -186,8 +186,14 @@ export class RunDatabase implements Disposable {
    * Compares both sides, which must be complete.
    * @param maxListed the number of differing records to list
    * @param explain by default, no record may differ
+   * @param onCompared called with the number of further records that are compared
    */
-  async compare(signal: AbortSignal, maxListed: number, explain: Explain = () => undefined): Promise<ComparedSides> {
+  async compare(
+    signal: AbortSignal,
+    maxListed: number,
+    explain: Explain = () => undefined,
+    onCompared: (records: number) => void = () => {},
+  ): Promise<ComparedSides> {
     const sides = new ComparedSides(maxListed);
     this.database.run('DELETE FROM differing');
     for (const columns of this.database.all('SELECT section FROM second GROUP BY section ORDER BY min(position)'))
@@ -195,10 +201,14 @@ export class RunDatabase implements Disposable {
     for (const columns of this.database.all(EQUAL)) {
       const { records, ...record } = equalRow.parse(columns);
       sides.count(record, 'equal', records);
+      onCompared(records);
     }
     const differing = `${OF_SECOND} WHERE first.content IS NOT second.content ORDER BY second.position`;
     for (const sql of [differing, `${ONLY_FIRST} ORDER BY position`])
-      for await (const record of this.rows(storedRecord, signal, sql)) this.compareRecord(record, sides, explain);
+      for await (const record of this.rows(storedRecord, signal, sql)) {
+        this.compareRecord(record, sides, explain);
+        onCompared(1);
+      }
     // Sections of which no import carries a record.
     for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
     return sides;

@@ -73,6 +73,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       });
       done++;
       if (organisation === undefined) continue;
+      connection.onRead?.(Object.values(organisation).reduce<number>((sum, list) => sum + listLength(list), 1));
       domainPolicy ??= await readDomainPolicy(connection);
       addDomainPolicy(organisation, domainPolicy);
       const unknown = [
@@ -94,6 +95,10 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,
   };
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
 }
 
 /**

@@ -109,16 +109,24 @@ export class FileImport implements PreparedImport {
   }
 
   async import(
-    read: (signal: AbortSignal) => Promise<Inspection>,
+    readFile: (signal: AbortSignal) => Promise<Inspection>,
     options: PlaceImportOptions,
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse> {
     const { ledger, owners, survey, database, address } = this;
-    let compared = { records: 0, total: 0 };
-    meter.onBegun('comparing', () => compared);
+    let read = 0;
+    let compared: ComparedRecords = { records: 0, total: 0 };
+    // Reading the target's records and events takes longer than the comparison, whose amount is known afterwards.
+    meter.onBegun('comparing', () => ({
+      records: read + compared.records,
+      total: compared.total === 0 ? 0 : read + compared.total,
+    }));
     const onCompared = (now: ComparedRecords) => {
       compared = now;
+    };
+    const onRead = (count: number) => {
+      read += count;
     };
     using call = callSignal(signal, options.timeoutMs);
     if (options.onConflict === 'overwrite')
@@ -126,8 +134,8 @@ export class FileImport implements PreparedImport {
     ledger.restart();
     survey.losses.restart();
     try {
-      const file = { ledger, owners, survey, database, inspection: await read(call.signal) };
-      return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);
+      const file = { ledger, owners, survey, database, inspection: await readFile(call.signal) };
+      return await importFile({ ...address, signal: call.signal, onRead }, file, options, onCompared, meter);
     } catch (error) {
       throw asRefusal(address.origin, error);
     }

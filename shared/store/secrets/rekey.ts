@@ -21,6 +21,8 @@ export interface RekeyOptions {
   readonly signal: AbortSignal;
   /** Called with the reason if the rotation waits. */
   readonly onStep: (name: string) => void;
+  /** Called with the number of documents of each batch that is encrypted anew. */
+  readonly onResealed?: (documents: number) => void;
   /** The milliseconds after which no process writes with an earlier key; 0 if commits require the key. */
   readonly fenceMs: number;
 }
@@ -88,7 +90,7 @@ async function reseal(
   collection: Collection,
   target: MasterKey,
   keyring: Keyring,
-  { signal }: RekeyOptions,
+  { signal, onResealed }: RekeyOptions,
 ): Promise<number> {
   let changed = 0;
   for await (const documents of scanInPasses(store, { collection, fields: sealedNames })) {
@@ -96,7 +98,9 @@ async function reseal(
     for (let start = 0; start < outdated.length; start += DOCUMENTS_PER_COMMIT) {
       signal.throwIfAborted();
       const keys = outdated.slice(start, start + DOCUMENTS_PER_COMMIT).map(({ id }) => ({ collection, id }));
-      changed += await resealDocuments(store, keys, target, keyring);
+      const resealed = await resealDocuments(store, keys, target, keyring);
+      changed += resealed;
+      onResealed?.(resealed);
     }
   }
   return changed;

@@ -240,7 +240,9 @@ describe('a command on accounts', () => {
 
   it('org delete deletes several organisations while the instance runs', async () => {
     const before = await ids();
-    expect(await identityJson(['org', 'delete', 'A', 'B', 'A', '--yes', ...database])).toMatchObject({
+    const deletion = await identity(['org', 'delete', 'A', 'B', 'A', '--yes', '--json', ...database]);
+    expect(deletion.stderr).toMatch(/^deleting: [12] records?, done in /m);
+    expect(JSON.parse(deletion.stdout)).toMatchObject({
       organisations: [{ orgId: 'A', people: 1 }, { orgId: 'B' }],
       deleted: true,
       records: 4,

@@ -31,6 +31,8 @@ const progress = (created: number) => ({
 interface Part {
   readonly text: string;
   readonly printed?: number;
+  /** The phase that the command must have begun. */
+  readonly phase?: string;
 }
 
 /** Imports into a server that answers with some parts when it has received the file. */
@@ -39,7 +41,8 @@ async function importInto(type: string, parts: readonly Part[], isComplete = tru
   const instance = await startFakeInstance(async (reply) => {
     reply.setHeader('content-type', type);
     const [{ written }] = await Promise.all([running.promise, once(reply.req, 'end')]);
-    for (const { text, printed } of parts) {
+    for (const { text, printed, phase } of parts) {
+      if (phase !== undefined) await written(`"phase":"${phase}"`);
       if (printed !== undefined) await written(`"records":${printed},`);
       await new Promise<void>((resolve) => reply.write(text, () => resolve()));
     }
@@ -100,6 +103,20 @@ describe('the progress of an import into an instance', () => {
     expect(shown.filter(({ event }) => event === 'wait').map(({ text }) => text)).toEqual(
       holders.map(({ since }) => `waiting for another operation to end: rekey, which root began at ${since}`),
     );
+  });
+
+  it('shows that the instance checks a file that is sent, until it writes', async () => {
+    const [begun, result] = lines(progress(1_000), { event: 'result', response });
+    const { code, shown } = await importInto(NDJSON, [
+      { text: begun?.text ?? '', phase: 'checking' },
+      { text: result?.text ?? '' },
+    ]);
+    expect(code).toBe(0);
+    expect(shown.filter(({ event }) => event === 'phase')).toMatchObject([
+      { phase: 'sending', records: 11, succeeded: true },
+      { phase: 'checking', records: 11, succeeded: true },
+      { phase: 'importing', succeeded: true },
+    ]);
   });
 
   it('ends with the result if a server or a proxy responds with plain JSON', async () => {
