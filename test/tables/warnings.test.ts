@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
-import { organisation, person } from '../support/fixtures/organisations.ts';
+import { organisation, person, zitadelText } from '../support/fixtures/organisations.ts';
 import { type Report, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
@@ -245,6 +245,22 @@ const rows: Readonly<Record<string, Row>> = {
       named('B', { loginPolicy: { forceMfa: true } }),
       named('C', { secondFactors: [] }),
       named('D', { idps: [provider('i')] }),
+    ],
+  },
+  'a file of v1': { isV1: true, orgs: JSON.parse(zitadelText('import-v1-request')).dataOrgsv1.orgs },
+  'lists of a file of v1 around their policy': {
+    isV1: true,
+    orgs: [
+      {
+        triggerActions: [{ flowType: 1, triggerType: 3, actionIds: ['a'] }],
+        idps: [provider('I')],
+        oidcIdps: [oidc],
+        secondFactors: [{ type: 1 }, { type: 'SECOND_FACTOR_TYPE_U2F' }],
+        loginPolicy: { allowUsernamePassword: true, secondFactors: ['SECOND_FACTOR_TYPE_OTP_SMS'] },
+        multiFactors: [{ type: 'MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION' }],
+        actions: [action('a')],
+        ...named('O'),
+      },
     ],
   },
   'unknown content': {

@@ -11,7 +11,6 @@ import { readRecord } from '../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { nothingStated } from '../../../shared/organisation/statedContent.ts';
 import { trialAdvice } from '../../../shared/store/overlay.ts';
-import type { DocumentKey } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../fixtures/sectionNamed.ts';
 import { MemoryStore } from '../stores/memoryStore.ts';
 
@@ -88,9 +87,4 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     removed: new Set(),
     loginNamesByDefault: false,
   };
-}
-
-/** The keys of the names that a record claims. */
-export function claimKeys({ claims }: RecordPlan): DocumentKey[] {
-  return claims.map(({ key }) => key);
 }

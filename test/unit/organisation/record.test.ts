@@ -104,20 +104,6 @@ describe('a record', () => {
     expect(read('humanUsers', person).digest).toMatch(/^[\w-]{43}$/);
   });
 
-  it('is rejected with its violations', () => {
-    const faults: [string, unknown, RegExp][] = [
-      ['humanUsers', { user: { ...person.user, user_name: 'b' } }, /userName: duplicate field "user_name"/],
-      ['humanUsers', { user: { userName: 1 } }, /^user\.userName: expected text, such as/],
-      ['humanUsers', 'alice', /^expected an object$/],
-      ['humanUsers', [], /^expected an object$/],
-      ['userMetadata', { id: 'a', key: 'k', value: '!' }, /value/],
-      ['actions', { action: { timeout: '5 minutes' } }, /timeout|Duration/],
-      ['machineKeys', { keyId: 'k', expirationDate: 'tomorrow' }, /^expirationDate: expected a time/],
-      ['projectRoles', { projectId: {} }, /^projectId: expected text/],
-    ];
-    for (const [section, value, message] of faults) expect(() => read(section, value)).toThrow(message);
-  });
-
   it.each(['humanUsers', 'machineUsers', 'projects', 'oidcApps', 'apiApps', 'actions', 'projectGrants', 'oidcIdps'])(
     'of %s is rejected without the object inside it',
     (section) => {

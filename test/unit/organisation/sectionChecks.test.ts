@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
-import { domainSection } from '../../../shared/organisation/sections/domains.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 const NOW = '2026-11-21T00:00:00.000Z';
@@ -9,12 +8,6 @@ const NOW = '2026-11-21T00:00:00.000Z';
 function check(section: string, record: JsonObject) {
   const issue = sectionNamed(section).check?.(record, NOW);
   return typeof issue === 'object' ? `${issue.id} ${issue.key}` : issue;
-}
-
-/** Checks the target of a section's reference to a collection. */
-function checkTarget(section: string, collection: string, target: JsonObject, record: JsonObject = {}, orgId = 'O') {
-  const reference = sectionNamed(section).references?.find((one) => one.collection === collection);
-  return reference?.check?.(target, record, orgId)?.id;
 }
 
 const trigger = (flowType: unknown, triggerType: unknown, actionIds: unknown = ['a']): JsonObject => ({
@@ -94,62 +87,5 @@ describe("a section's check", () => {
 
   it.each(rejected)('rejects records of $section with $issue', ({ section, issue, records }) => {
     for (const record of records) expect(check(section, record), JSON.stringify(record)).toBe(issue);
-  });
-});
-
-describe('the check of the references of a record', () => {
-  const grant = { projectGrant: { projectId: 'P', grantedOrgId: 'O', roleKeys: ['reader', 'writer'] } };
-
-  it.each([
-    ['one with all its roles', { projectId: 'P', roleKeys: ['writer'] }, 'O', undefined],
-    ['one, without roles', { projectId: 'P' }, 'O', undefined],
-    ['one without one of its roles', { projectId: 'P', roleKeys: ['reader', 'owner'] }, 'O', 'COMMAND-mm9F4'],
-    ['one of another project', { projectId: 'Q' }, 'O', 'COMMAND-4m9ff'],
-    ['one to another organisation', { projectId: 'P' }, 'X', 'COMMAND-4m9ff'],
-  ])('of a user grant to a project grant: %s', (_what, record, orgId, id) => {
-    expect(checkTarget('userGrants', 'projectGrants', grant, record, orgId)).toBe(id);
-  });
-
-  it.each([
-    ['API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT', undefined],
-    ['OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT', undefined],
-    ['OIDC_AUTH_METHOD_TYPE_POST', 'COMMAND-Dff54'],
-    [undefined, 'COMMAND-Dff54'],
-  ])('of a key to an application of %s', (authMethodType, id) => {
-    expect(checkTarget('appKeys', 'applications', { app: { authMethodType } })).toBe(id);
-  });
-});
-
-describe('a primary domain', () => {
-  const { adjusted } = domainSection;
-  const primary = { domainName: 'a.example', isPrimary: true };
-  const verified = { ...primary, isVerified: true };
-  const [validating, lenient] = [{ validatesDomains: true }, { validatesDomains: false }];
-
-  it('stays primary if it is the last one of the file, and otherwise yields with a warning', () => {
-    expect(adjusted?.adjust(primary, () => true, lenient)).toBeUndefined();
-    expect(adjusted?.adjust(verified, () => true, validating)).toBeUndefined();
-    const message = 'isPrimary is true in a later record of the file: imported without it';
-    const warning = { reason: 'primary_repeated', message };
-    expect(adjusted?.adjust(primary, () => false, lenient)).toEqual({ warning });
-  });
-
-  it('must be verified if the organisation validates its domains, and yields there to verified ones only', () => {
-    const error = { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } };
-    expect(adjusted?.adjust(primary, () => true, validating)).toEqual({ error });
-    expect(adjusted?.adjust(verified, (mark) => adjusted.marks(verified).includes(mark), validating)).toBeUndefined();
-    expect(adjusted?.marks(primary)).toEqual(['domain a.example', 'primary']);
-    expect(adjusted?.marks({ domainName: 'a.example', isVerified: true })).toEqual(['domain a.example']);
-  });
-
-  it('yields with a warning to the stored primary domain that the import keeps', () => {
-    const primaryDomain = { domainName: 'b.example', isVerified: false, isKept: true };
-    const message = 'b.example is already the primary domain: imported without isPrimary';
-    const warning = { reason: 'primary_exists', message, params: { domain: 'b.example' } };
-    expect(adjusted?.adjust(primary, () => true, { ...lenient, primaryDomain })).toEqual({ warning });
-    const moved = { ...primaryDomain, isKept: false };
-    expect(adjusted?.adjust(primary, () => true, { ...lenient, primaryDomain: moved })).toBeUndefined();
-    const unverified = { ...primary, domainName: 'b.example' };
-    expect(adjusted?.adjust(unverified, () => false, { ...validating, primaryDomain })).toBeUndefined();
   });
 });

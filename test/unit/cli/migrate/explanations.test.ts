@@ -24,39 +24,6 @@ function reason(
 }
 
 describe('a difference after a migration', () => {
-  it.each(['onlyFirst', 'onlySecond'] as const)('is not expected if only one side has the record: %s', (outcome) => {
-    expect(reason({ ...record, outcome }, 'skip', { humanUsers: 1 })).toBeUndefined();
-  });
-
-  it("is unchanged, as in the import's report, if only the target has a credential or factor", () => {
-    const more = [
-      { path: 'user.hashedPassword.value', secret: 'onlySecond' as const },
-      { path: 'otpEmail', first: undefined, second: true },
-    ];
-    expect(reason({ ...changed, fields: more }, 'report')).toMatch(/^unchanged: the target has more/);
-    for (const field of [{ path: 'otpEmail', first: true, second: false }, { path: 'user.userName' }])
-      expect(
-        reason({ ...changed, fields: [...more, field] }, 'report', {}, { ...source, otpEmail: true }),
-      ).toBeUndefined();
-  });
-
-  it('is not expected if the export states that there is no factor or credential', () => {
-    const fields = [{ path: 'otpEmail', first: false, second: true }];
-    expect(reason({ ...changed, fields }, 'overwrite', {}, { ...source, otpEmail: false })).toBeUndefined();
-    const seed = [{ path: 'user.otpCode', secret: 'onlySecond' as const }];
-    expect(
-      reason({ ...changed, fields: seed }, 'overwrite', {}, { ...source, lacks: ['user.otpCode'] }),
-    ).toBeUndefined();
-  });
-
-  it('is unchanged if an overwrite keeps a state that the export omits', () => {
-    const fields = [{ path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }];
-    const omitting = { ...source, state: { value: 'USER_STATE_ACTIVE', source: 'unknown' } as const };
-    expect(reason({ ...changed, fields }, 'overwrite', {}, omitting)).toMatch(/^unchanged: /);
-    expect(reason({ ...changed, fields }, 'report', {}, omitting)).toBeUndefined();
-    expect(reason({ ...changed, fields }, 'overwrite')).toBeUndefined();
-  });
-
   it('is expected if records of its kind were skipped on request', () => {
     expect(reason(changed, 'skip', { humanUsers: 1 })).toContain('--on-conflict skip');
     expect(reason(changed, 'skip', { projects: 1 })).toBeUndefined();
