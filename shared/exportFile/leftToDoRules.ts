@@ -2,7 +2,7 @@
 
 import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
-import { recordSections, sections } from '../organisation/allSections.ts';
+import { recordSections } from '../organisation/allSections.ts';
 import { fieldFacts } from '../organisation/fieldFacts.ts';
 import type { Section, SectionName } from '../organisation/section.ts';
 import {
@@ -87,11 +87,6 @@ const forEveryTarget: readonly LeftToDoRule[] = [
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
 ];
-
-/** The sections that ZITADEL accepts in an import, and drops. */
-export const droppedSections: readonly SectionName[] = sections
-  .filter(({ zitadelStep }) => zitadelStep === 'dropped')
-  .map(({ name }) => name);
 
 type ZitadelFact = FieldFact | RecordFact;
 

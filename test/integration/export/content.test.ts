@@ -8,8 +8,6 @@ import { organisation, person, zitadelExport, zitadelRequest } from '../../suppo
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, setUpOnce } from '../../support/stores/stores.ts';
 
-const ACME = '330000000000000001';
-const PARTNER = '330000000000000002';
 const secrets = {
   hashes: /\$2[aby]\$|\$argon2/,
   seeds: /JBSWY3DPEHPK3PXP|GEZDGNBVGY3TQOJQ/,
@@ -42,24 +40,6 @@ describe('an export', () => {
     for (const secret of absent) expect(bytes).not.toMatch(secret);
     for (const secret of present) expect(bytes).toMatch(secret);
     expect(bytes).not.toMatch(/partition|digest":"[^s]|createdAt|sequence|ownerId|PRIVATE KEY/);
-  });
-
-  it.each<[string, { excluded?: string[]; org_ids?: string[]; orgIds?: string[] }, string[]]>([
-    ['all of them', {}, [ACME, PARTNER]],
-    ['an empty list, which is all', { org_ids: [] }, [ACME, PARTNER]],
-    ['one', { org_ids: [PARTNER] }, [PARTNER]],
-    ['an organisation, listed twice', { org_ids: [PARTNER, PARTNER] }, [PARTNER]],
-    ['an existing and an unknown organisation', { orgIds: ['none', ACME] }, [ACME]],
-    ['an unknown organisation', { org_ids: ['none'] }, []],
-    ['all except one', { excluded: [PARTNER] }, [ACME]],
-    ['all except unknown ones', { excluded: ['none'] }, [ACME, PARTNER]],
-    ['a selected organisation that is also excluded', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
-    ['all but all', { excluded: [ACME, PARTNER] }, []],
-  ])('of selected organisations contains exactly these: %s', async (_what, { excluded = [], ...request }, expected) => {
-    const instance = filled();
-    const { orgs, manifest } = await instance.export({ excluded_org_ids: [instance.orgId, ...excluded], ...request });
-    expect(orgs.map(({ orgId }) => orgId).sort()).toEqual(expected);
-    expect(manifest.counts.orgs ?? 0).toBe(expected.length);
   });
 
   it('contains the default organisation too, unless it is excluded', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
-import { organisation, person, unproved, zitadelExport } from '../../support/fixtures/organisations.ts';
+import { organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
@@ -169,16 +169,6 @@ describe('an invalid document', () => {
   });
 
   it.each([
-    ['truncated', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
-    ['followed by more', `${around('{"orgs":[]}')}{}`],
-    ['no JSON', 'orgs'],
-    ['empty', ''],
-  ])('is rejected if the request is %s', async (_what, body) => {
-    const { refused } = await strictInstance();
-    await refused(body);
-  });
-
-  it.each([
     ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
     ['{"timeout":', 'timeout: unexpected end of JSON input'],
     ['', 'invalid request body: unexpected end of JSON input'],
@@ -215,21 +205,6 @@ describe('a file with a manifest', () => {
   };
   /** The same file for all tests. */
   const exportedFile = () => (exported ??= exportFile());
-
-  it('is proved by it, in whatever order its organisations, lists and fields are', async () => {
-    const { orgs, manifest } = await exportedFile();
-    const { instance } = await strictInstance();
-    const turned = orgs.toReversed().map((org) => {
-      const fields = Object.entries(org).map(([name, value]): [string, unknown] => [
-        name,
-        Array.isArray(value) ? value.toReversed() : value,
-      ]);
-      return Object.fromEntries(fields.reverse());
-    });
-    const { errors, summary } = await instance.import({ dataOrgs: { manifest, orgs: turned }, with_keys: true });
-    expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
-    expect(summary.warnings).not.toContainEqual(unproved);
-  });
 
   it('is proved even if its keys are not imported', async () => {
     const { bytes } = await exportedFile();
@@ -291,30 +266,5 @@ describe('a file with a manifest', () => {
     expect(edited).not.toBe(bytes);
     const { refused } = await strictInstance();
     expect((await refused(around(edited))).map(({ field }) => field)).toEqual(fields);
-  });
-
-  it('is rejected without one of its organisations', async () => {
-    const { orgs, manifest } = await exportedFile();
-    const { refused } = await strictInstance();
-    const faults = await refused({ dataOrgs: { orgs: orgs.slice(0, 1), manifest } });
-    expect(faults.map(({ field }) => field)).toContain('manifest.counts.orgs');
-  });
-
-  it('is rejected wherever it is truncated', async () => {
-    const { bytes } = await exportedFile();
-    const { refused } = await strictInstance();
-    for (const part of [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]) {
-      await refused({ data_orgsv1: bytes.slice(0, Math.floor(bytes.length * part)) });
-    }
-    await refused({ data_orgsv1: bytes.trimEnd().slice(0, -1) });
-  });
-
-  it('is not proved if the manifest is missing, and the response states that', async () => {
-    const { orgs } = await exportedFile();
-    const { instance } = await strictInstance();
-    const withoutManifest = { dataOrgs: { orgs, manifest: null } };
-    const unprovedSummary = { proved: false, warnings: expect.arrayContaining([unproved]) };
-    expect((await instance.import(withoutManifest)).summary).toMatchObject(unprovedSummary);
-    expect((await instance.import(withoutManifest)).summary).toMatchObject(unprovedSummary);
   });
 });

@@ -466,16 +466,6 @@ describe('a migration', () => {
     expect(continued.code, continued.stderr).toBe(0);
   });
 
-  it('ends with the message of a source that is no export file', async () => {
-    const south = await servedPlace(sqlite);
-    const file = await exportFileWith(organisation('acme', { humanUsers: {} }));
-    const { code, stderr } = await identity(['migrate', '--from', file, '--to', south.database, ...none]);
-    expect({ code, message: message(stderr) }).toEqual({
-      code: 1,
-      message: expect.stringContaining(`${file} is not an intact export file (orgs[0].humanUsers: expected a list)`),
-    });
-  });
-
   it('names an invalid record in the plan, the errors and the proof, and moves the others', async () => {
     const south = await servedPlace(sqlite);
     const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }, person('bob')] }));

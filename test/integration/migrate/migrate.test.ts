@@ -13,7 +13,7 @@ import {
   prepareMigration,
   readResult,
 } from '../../support/migrations/migrating.ts';
-import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { servedPlace } from '../../support/places/servedPlace.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { people } from '../../support/zitadel/files.ts';
@@ -135,33 +135,6 @@ describe('the report of identity migrate', () => {
     expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme: correct --org') });
     expect(await readdir(migrating.cwd)).toEqual(['report.html']);
   });
-
-  it.skipIf(process.platform !== 'linux')(
-    'is found out to be impossible by a directory that takes no file',
-    async () => {
-      const source = await exportFileWith(organisation('acme'));
-      const { code, stderr } = await identity(
-        [
-          'migrate',
-          '--from',
-          source,
-          '--to',
-          'sqlite:missing',
-          '--with',
-          'none',
-          '--yes',
-          '--report',
-          '/proc/report.html',
-        ],
-        { cwd: await testDirectory() },
-      );
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr:
-          'identity: the directory /proc takes no new files: correct that, or choose another directory for /proc/report.html\n',
-      });
-    },
-  );
 
   it('does not cost the result if a file of its name appears during the run', async () => {
     const { database, location } = await servedPlace(sqlite);

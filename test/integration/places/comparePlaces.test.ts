@@ -59,53 +59,6 @@ describe('identity compare', () => {
     });
   });
 
-  it('ends with equal for a project that its own organisation is granted, which an import does not carry', async () => {
-    const { database } = await servedPlace(sqlite);
-    const projectGrant = { projectId: 'p', grantedOrgId: 'acme', roleKeys: ['r'] };
-    const file = await fileWith(
-      'a.json',
-      organisation('acme', {
-        humanUsers: [person('ada')],
-        projects: [{ projectId: 'p', project: { name: 'P' } }],
-        projectRoles: [{ projectId: 'p', roleKey: 'r', displayName: 'R' }],
-        projectGrants: [{ grantId: 'g', projectGrant }],
-        userGrants: [{ userId: 'ada', projectId: 'p', projectGrantId: 'g', roleKeys: ['r'] }],
-      }),
-    );
-    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
-    const counts = { userGrants: { equal: 1 } };
-    expect(await identityResult(['compare', file, database])).toMatchObject({ code: 0, differences: [], counts });
-  });
-
-  it('reports records as equal that an import counts as unchanged, even if a file states that there is no factor', async () => {
-    const { database } = await servedPlace(sqlite);
-    const file = (ownerType: string, otpEmail: boolean) =>
-      fileWith(
-        'a.json',
-        organisation('acme', {
-          loginPolicy: { allowRegister: true, idps: [{ idpId: 'missing', ownerType: `IDP_OWNER_TYPE_${ownerType}` }] },
-          humanUsers: [{ ...person('ada'), otpEmail }],
-        }),
-      );
-    expect(await identityResult(['import', await file('ORG', true), '--to', database])).toMatchObject({ code: 0 });
-    const other = await file('SYSTEM', false);
-    const compare = ['compare', other, database, '--org', 'acme', '--with', 'all'];
-    expect(await identityResult(compare)).toMatchObject({
-      code: 3,
-      differences: [
-        { section: 'loginPolicy', fields: [{ path: 'idps[0].ownerType', second: 'IDP_OWNER_TYPE_ORG' }] },
-        { id: 'ada', fields: [{ path: 'otpEmail', first: false, second: true }] },
-      ],
-    });
-    const reported = await identityResult(['import', other, '--to', database]);
-    expect(reported).toMatchObject({ code: 3, errors: [{ type: 'login_policy' }, { type: 'human_user', id: 'ada' }] });
-    const overwriting = ['import', other, '--to', database, '--on-conflict', 'overwrite'];
-    const overwritten = { loginPolicy: 1, humanUsers: 1 };
-    expect(await identityResult(overwriting)).toMatchObject({ code: 0, summary: { overwritten } });
-    expect(await identityResult(compare)).toMatchObject({ code: 0, equal: true });
-    expect(await identityResult(overwriting)).toMatchObject({ code: 0, summary: { unchanged: overwritten } });
-  });
-
   it('lists fields, records of one side and secrets, which it does not print', async () => {
     const first = [organisation('acme', { humanUsers: [person('ada', hashed(HASH)), person('bob')] })];
     const otherHash = HASH.replaceAll('B', 'C');

@@ -152,15 +152,6 @@ describe('an import into a ZITADEL of records that the file has as closed', () =
     ]);
   });
 
-  it('leaves the user of another organisation who has the id', async () => {
-    const zitadel = await startZitadel({ lagMs: 0, release: '2.71' });
-    await importIntoStandIn(zitadel, [organisation('other', { humanUsers: people(2) })]);
-    const { errors } = await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: [bob] })]);
-    expect(errors).toMatchObject([{ type: 'human_user', id: bob?.userId }]);
-    expect(calls(zitadel)).not.toContain('LockUser');
-    expect(closedIn(zitadel.contents)).toEqual({});
-  });
-
   it.each([
     ['refused', { reason: 'open_refused', params: { error: expect.stringMatching(/AUTH-5mWD2/) } }],
     ['ignored', { reason: 'open_unconfirmed' }],

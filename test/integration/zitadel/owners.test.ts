@@ -3,7 +3,6 @@ import { because } from '../../../shared/errors/recordIssues.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import type { Release, ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
 import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
-import { organisationsWithGrantMember } from '../../support/zitadel/grantMember.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
@@ -235,17 +234,6 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     }
   });
 
-  it('says that the file has an id twice, and where', async () => {
-    const { zitadel } = await filledZitadel([], { release });
-    const twice = [
-      organisation('1', { humanUsers: [person('ada')] }),
-      organisation('2', { machineUsers: [robot('ada', 'robot')] }),
-    ];
-    const { errors } = await importIntoStandIn(zitadel, twice, { dryRun: true });
-    const repeated = because('id_repeated', { holder: 'a person', owner: `organisation ${ORGANISATION_1}` });
-    expect(errors).toEqual([foundError('machine_user', 'ada', repeated)]);
-  });
-
   it('refuses people of deleted organisations by their name', async () => {
     const { zitadel } = await withOther({ release });
     zitadel.contents.delete('1');
@@ -279,15 +267,6 @@ describe('an import into a ZITADEL', () => {
     const missing = because('creation_not_exported', {});
     expect(errors).toEqual([foundError('human_user', 'ann', missing), foundError('org', '9', missing)]);
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
-  });
-
-  it('finds the members of a project grant under the organisation of the project, also when it is repeated', async () => {
-    const { zitadel } = await filledZitadel([]);
-    const counts = { org: 2, humanUsers: 1, projects: 1, projectRoles: 1, projectGrants: 1, projectGrantMembers: 1 };
-    const first = await importIntoStandIn(zitadel, organisationsWithGrantMember);
-    expect([first.errors, first.summary]).toMatchObject([undefined, { created: counts, failed: {} }]);
-    const { errors, summary } = await importIntoStandIn(zitadel, organisationsWithGrantMember);
-    expect([errors, summary]).toMatchObject([undefined, { created: {}, unchanged: counts }]);
   });
 
   it('takes a deleted organisation with the token of a user who was not its member', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hasContext } from '../../../cli/zitadel/rpc.ts';
 import { readCaller } from '../../../cli/zitadel/zitadelInstance.ts';
-import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
 import type { Release } from '../../support/zitadel/behaviour.ts';
 import { connectTo, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
@@ -46,13 +46,5 @@ describe.each(releases)('a ZITADEL of release %s', (release) => {
     zitadel.tokens.set('guest', 'guest-token');
     const denial = /does not permit this to the token of --token-file \(membership not found \(AUTHZ-cdgFk\)\): /;
     await expect(hasContext(connectTo(zitadel, 'guest-token'), 'acme')).rejects.toThrow(denial);
-  });
-
-  it('imports in smaller requests what takes it too long', async () => {
-    const zitadel = await startZitadel({ release, recordsPerSecond: 1 });
-    const { errors, summary } = await importIntoStandIn(zitadel, [
-      organisation('acme', { humanUsers: Array.from({ length: 80 }, (_, index) => person(`person-${index}`)) }),
-    ]);
-    expect([errors, summary]).toMatchObject([undefined, { created: { humanUsers: 80 } }]);
   });
 });

@@ -2,14 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
-import { droppedSections } from '../../../shared/exportFile/leftToDoRules.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
-import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
-import { elements } from '../../support/zitadel/contents.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
@@ -26,7 +23,6 @@ function without(person: ReturnType<typeof people>[number] | undefined) {
 }
 
 const ACTIVE = { state: 'USER_STATE_ACTIVE' };
-const plainFields = new Set(['orgId', 'orgState', 'org']);
 const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ orgId }) => orgId === undefined);
 const sectionOf = (zitadel: ZitadelStandIn, section: string) =>
   zitadel.contents.organisations.get('1')?.sections.get(section);
@@ -62,29 +58,6 @@ describe('an import into a ZITADEL', () => {
       expect(warnings.some(({ reason }) => reason === 'login_names_differ')).toBe(!loginNamesByDomain);
     },
   );
-
-  it('keeps all of an organisation that ZITADEL can keep, in the order of its references', async () => {
-    const zitadel = await startZitadel();
-    const orgs = zitadelRequest('import-request');
-    await imported(zitadel, orgs);
-    expect(zitadel.contents.organisations.get(DEFAULT_ORGANISATION)?.sections.size).toBe(0);
-    for (const org of orgs) {
-      const { sections = new Map() } = zitadel.contents.organisations.get(org.orgId) ?? {};
-      for (const [name, content] of Object.entries(org)) {
-        if (plainFields.has(name)) continue;
-        // ZITADEL creates a domain and an owner with each organisation, and keeps the links that a person holds apart.
-        const held = elements(org.humanUsers).flatMap(({ user }) => elements(elements(user)[0]?.idps));
-        const added: Readonly<Record<string, number>> = { domains: 1, orgMembers: 1, userLinks: held.length };
-        const expected = elements(content).length + (added[name] ?? 0);
-        expect([name, sections.get(name)?.size ?? 0]).toEqual([
-          name,
-          new Set<string>(droppedSections).has(name) ? 0 : expected,
-        ]);
-      }
-    }
-    // The recorded request names this one's id outside of its record only, where ZITADEL ignores it.
-    expect(zitadel.contents.find('330000000000000001', 'machineUsers', '330000000000000302')).toBeDefined();
-  });
 
   it('writes texts of messages in the context of their organisation, as soon as the ZITADEL shows it', async () => {
     const isAsked = () => waits().some(({ status }) => status === 403);
@@ -127,32 +100,6 @@ describe('an import into a ZITADEL', () => {
       failed: {},
     });
   });
-
-  it.each(['report', 'skip'] as const)(
-    'refuses the ids of people of another organisation, each once, by %s',
-    async (onConflict) => {
-      const zitadel = await startZitadel();
-      await imported(zitadel, [organisation('1', { humanUsers: [person('ada'), person('ben')] })]);
-      const [ada] = people(1);
-      const content = [
-        organisation('2', {
-          humanUsers: [person('ada', { otpCode: 'JBSWY3DPEHPK3PXP' }), { ...person('ben'), otpEmail: true }, ada],
-        }),
-      ];
-      const { errors = [], summary } = await importIntoStandIn(zitadel, content, { onConflict });
-      const { created, unchanged, skipped, failed, warnings } = summary;
-      expect({ created, unchanged, skipped, failed }).toEqual({
-        created: { org: 1, humanUsers: 1 },
-        unchanged: {},
-        skipped: undefined,
-        failed: { humanUsers: 2 },
-      });
-      const taken = because('id_taken', { owner: 'organisation 1 (Organisation 1)', holder: 'a person' });
-      expect(errors).toEqual(['ada', 'ben'].map((id) => foundError('human_user', id, taken)));
-      // Nothing is left to do for people who are not there.
-      expect(warnings.flatMap(({ id = [] }) => id)).toEqual([]);
-    },
-  );
 
   it('sends a TOTP seed that did not arrive with its person, and does not count a person without the seed as unchanged', async () => {
     // The process dies when the organisation and the person are written, before the seed.
@@ -271,30 +218,6 @@ describe('an import into a ZITADEL', () => {
     const url = zitadel.url.replace('127.0.0.1', 'localhost');
     const { created, unchanged } = await imported({ url }, [organisation('1', { domains })]);
     expect({ created, unchanged }).toEqual({ created: { org: 1, domains: 2 }, unchanged: {} });
-  });
-
-  it('does not send the content of an organisation that the ZITADEL refuses, and counts all of it as failed', async () => {
-    const zitadel = await startZitadel({ lagMs: 0 });
-    const projects = [{ projectId: '5', project: { name: 'Shop' } }];
-    const refused = organisation('1', { humanUsers: people(3), projects });
-    const content = [refused, organisation('2', { humanUsers: people(2, 50) })];
-    await imported(zitadel, content);
-    zitadel.contents.delete('1');
-    const sent = imports(zitadel).length;
-    const { errors, success, summary } = await importIntoStandIn(zitadel, content);
-    expect(imports(zitadel)).toHaveLength(sent);
-    expect(success).toEqual({ orgs: [{ orgId: '2' }] });
-    const deleted = because('organisation_left', { organisation: '1 (Organisation 1)' });
-    expect(errors).toEqual([
-      ...people(3).map(({ userId }) => foundError('human_user', userId, deleted)),
-      foundError('project', '5', deleted),
-      foundError('org', '1', deleted),
-    ]);
-    expect(summary).toMatchObject({
-      created: {},
-      unchanged: { org: 1, humanUsers: 2 },
-      failed: { org: 1, humanUsers: 3, projects: 1 },
-    });
   });
 
   it('withholds what ZITADEL cannot take, and lists it as left to do', async () => {

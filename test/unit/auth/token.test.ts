@@ -77,11 +77,6 @@ describe('a token is rejected without a read from the store', () => {
     }
   });
 
-  it.each(['\u2028', '\ufeff', '\u0000\n', '==', 'Bearer ', token])('when %j precedes or follows it', async (more) => {
-    expect(await refusal(`Bearer ${token}${more}`)).toBe(INVALID);
-    expect(await refusal(`Bearer ${more}${token}`)).toBe(INVALID);
-  });
-
   it('when any text is inserted anywhere', async () => {
     const text = fc.string({ unit: anyCharacter, minLength: 1 });
     await fc.assert(
@@ -97,24 +92,6 @@ describe('a token is rejected without a read from the store', () => {
       const flipped = Buffer.from(bytes);
       flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
       expect(await refusal(`Bearer ${flipped.toString('latin1')}`), `bit ${bit}`).toBe(INVALID);
-    }
-  });
-
-  it('when any single character is replaced', async () => {
-    for (let at = 0; at < token.length; at++) {
-      for (const other of 'Aa0_-zF9'.replaceAll(token[at] ?? '', '')) {
-        const changed = `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
-        expect(await refusal(`Bearer ${changed}`), `${other} at ${at}`).toBe(INVALID);
-      }
-    }
-  });
-
-  it('when any two adjacent characters are swapped', async () => {
-    for (let at = 1; at < token.length; at++) {
-      const [one = '', other = ''] = token.slice(at - 1, at + 1);
-      if (one === other) continue;
-      const swapped = `${token.slice(0, at - 1)}${other}${one}${token.slice(at + 1)}`;
-      expect(await refusal(`Bearer ${swapped}`), `at ${at}`).toBe(INVALID);
     }
   });
 
