@@ -17,6 +17,7 @@ import { describeStores, openTestStore, type StoreKind } from '../../support/sto
 import { openWithShortLease } from './instanceLock/shortLease.ts';
 
 const holder = fileURLToPath(new URL('instanceLock/holder.ts', import.meta.url));
+const waiter = fileURLToPath(new URL('instanceLock/waiter.ts', import.meta.url));
 
 /** Starts another process that holds the lock. */
 async function startHolder(location: StoreLocation, mode: LockMode, ...lease: 'short'[]): Promise<Running> {
@@ -31,7 +32,7 @@ async function shortlyHeld(kind: StoreKind, mode: LockMode = 'alone') {
   const location = await kind.newLocation();
   const store = await openWithShortLease(location);
   onTestFinished(() => store.close());
-  return { store, running: await startHolder(location, mode, 'short') };
+  return { location, store, running: await startHolder(location, mode, 'short') };
 }
 
 /** Lists the files in the directory of a lock that describe its holders. */
@@ -240,6 +241,56 @@ describeStores('the lock of an instance', (kind) => {
       await running.written('refused this process did not respond');
     });
   }
+
+  describe('for which several processes wait', () => {
+    const PROCESSES = 4;
+    const ROUNDS = 3;
+
+    /** Starts processes that wait for the lock. */
+    async function startWaiters(location: StoreLocation): Promise<readonly Running[]> {
+      const args = [waiter, JSON.stringify(location), String(ROUNDS)];
+      const start = async () => {
+        const running = await startProgram(process.execPath, args, /waits|counted/, { env: { LOG_LEVEL: 'silent' } });
+        onTestFinished(async () => void (await running.stop('SIGKILL')));
+        return running;
+      };
+      return Promise.all(Array.from({ length: PROCESSES }, start));
+    }
+
+    /** Waits until all processes have ended well, each after all of its rounds, and none has lost a count. */
+    async function expectAllCounted(store: Store, waiters: readonly Running[]): Promise<void> {
+      const ended = await Promise.all(waiters.map((running) => running.ended()));
+      expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(waiters.map(() => [0, '']));
+      const [count] = await store.getMany([{ collection: 'instance', id: 'count' }]);
+      expect(count?.sequence).toBe(PROCESSES * ROUNDS);
+    }
+
+    it('is given to each of them in turn', async () => {
+      const location = await kind.newLocation();
+      const store = await openWithShortLease(location);
+      onTestFinished(() => store.close());
+      const held = await take(store, 'alone').held;
+      const waiters = await startWaiters(location);
+      await held[Symbol.asyncDispose]();
+      await expectAllCounted(store, waiters);
+    });
+
+    it('is given to each of them after its holder was stopped for longer than its lease, or killed', async () => {
+      const { store, location, running } = await shortlyHeld(kind);
+      process.kill(running.pid, 'SIGUSR2');
+      await running.written('written written 0');
+      const waiters = await startWaiters(location);
+      process.kill(running.pid, 'SIGSTOP');
+      // The system keeps the lock of a stopped process.
+      if (kind.name === 'SQLite') await running.stop('SIGKILL');
+      await expectAllCounted(store, waiters);
+      if (kind.name === 'SQLite') return;
+      process.kill(running.pid, 'SIGCONT');
+      process.kill(running.pid, 'SIGUSR2');
+      await running.written('refused this process did not respond');
+      expect(await store.getMany([{ collection: 'instance', id: 'written 1' }])).toEqual([undefined]);
+    });
+  });
 
   it('tells the present position, after which a transaction recognises changes', async () => {
     const store = await openTestStore(kind);
