@@ -110,20 +110,18 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
 }
 
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
-export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '{problem}' });
+export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
  * Creates the error of a request with invalid fields.
  * @param message replaces the first violation's text: as ZITADEL words it, or for several violations
  */
 export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
-  const [first] = violations;
-  const problem = message ?? (first === undefined ? 'invalid request' : describeViolation(shortenedViolation(first)));
-  return requestInvalid({ problem }, { details: [badRequest(violations.map(detailedViolation))] });
-}
-
-function describeViolation({ field, description }: FieldViolation): string {
-  return field === '' ? description : `${field}: ${description}`;
+  const [first] = violations.map(shortenedViolation);
+  const { field = '', description = 'invalid request' } = first ?? {};
+  const named = message === undefined && field !== '' ? { field } : {};
+  const details = [badRequest(violations.map(detailedViolation))];
+  return requestInvalid({ problem: message ?? description, ...named }, { details });
 }
 
 export const bodyInvalid = defineError('INVALID_ARGUMENT', 'BODY_INVALID', {

@@ -109,17 +109,17 @@ export const instanceIssues = {
   },
   domain_unverified: { text: 'a primary domain must be verified', remedy: 'verify the domain, or unset `isPrimary`' },
   trigger_invalid: {
-    text: 'the flow is unknown, or does not have the trigger',
-    remedy: 'correct `flowType` and `triggerType`',
+    text: 'the flow is unknown, or does not have the trigger[: {field} is {value}]',
+    remedy: 'correct `flowType` and `triggerType`[: {field} must be one of {allowed}]',
   },
   trigger_unchanged: {
     text: 'names no actions, or those that the trigger has already',
     remedy: 'add `actionIds`, or leave the record out',
   },
-  language_unknown: { text: 'the language is unknown', remedy: 'correct `language`' },
+  language_unknown: { text: 'the language is unknown[: {language}]', remedy: 'correct `language`' },
   email_invalid: { text: 'the e-mail address is invalid', remedy: 'correct `user.email.email`' },
   password_too_simple: {
-    text: "the password is too short or simple for its organisation's policy",
+    text: "the password is too short or simple for its organisation's policy[: {rule} requires {expected}]",
     remedy: 'choose another password, or relax the policy',
   },
   password_too_long: { text: 'the password has more than {limit} bytes', remedy: 'choose a shorter password' },
@@ -137,9 +137,9 @@ export const instanceIssues = {
     remedy: 'set its method to private key JWT, or leave the key out',
   },
   value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
-  value_invalid: { text: '{problem}', remedy: 'correct the value' },
+  value_invalid: { text: '[{field}: ]{problem}[; {others}]', remedy: 'correct the value' },
   character_invalid: {
-    text: 'a text contains the character NUL, which no database of ZITADEL stores',
+    text: '{field} contains the character NUL, which no database of ZITADEL stores',
     remedy: 'remove it',
   },
 } as const satisfies Record<string, IssueRow>;

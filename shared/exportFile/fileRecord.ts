@@ -42,7 +42,7 @@ export function readFileRecord(
   const value = parsed ?? JSON.parse(item.text);
   const reason = emptyReason(section, value);
   if (reason !== undefined)
-    return unreadableRecord(section, item, orgId, invalidIssue([`${formatPath(item.path)}: ${reason}`]));
+    return unreadableRecord(section, item, orgId, invalidIssue([{ field: formatPath(item.path), problem: reason }]));
   const read = (given: unknown, isChecked: boolean) => readRecord(section, complete(given), orgId, isChecked);
   try {
     return read(value, checked);
@@ -168,25 +168,28 @@ const MAX_REASON_CHARACTERS = 300;
  * @param path the record's path
  */
 export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPath): RecordIssue {
-  const fields = issues.slice(0, MAX_LISTED_FIELDS).map((issue) => fieldText(issue, path));
-  const more = issues.length - fields.length;
-  const [first] = issues;
-  return invalidIssue([...fields, ...(more === 0 ? [] : [`and ${more} more`])], first?.message);
+  const fields = issues.slice(0, MAX_LISTED_FIELDS).map((issue) => invalidField(issue, path));
+  return invalidIssue(fields, issues.length - fields.length, issues[0]?.message);
 }
 
-/** @param zitadels ZITADEL's message of the first problem */
-function invalidIssue(problems: readonly string[], zitadels?: string): RecordIssue {
-  const problem = problems.join('; ');
-  return {
-    id: '',
-    key: zitadels === undefined ? problem : `${zitadels}; ${problem}`,
-    reason: 'value_invalid',
-    params: { problem },
-  };
+/**
+ * @param more the number of further invalid fields
+ * @param zitadels ZITADEL's message of the first problem
+ */
+function invalidIssue(fields: readonly InvalidElement[], more = 0, zitadels?: string): RecordIssue {
+  const [first = '', ...others] = [
+    ...fields.map(({ field, problem }) => `${field}: ${problem}`),
+    ...(more === 0 ? [] : [`and ${more} more`]),
+  ];
+  const key = [...(zitadels === undefined ? [] : [zitadels]), first, ...others].join('; ');
+  const further = others.length === 0 ? {} : { others: others.join('; ') };
+  const [{ field, problem } = { field: undefined, problem: first }] = fields;
+  return { id: '', key, reason: 'value_invalid', params: { field, problem, ...further } };
 }
 
-function fieldText({ path: field, reason }: FieldIssue, path: JsonPath): string {
-  return `${formatPath(path)}${field === '' ? '' : `.${field}`}: ${shortenedText(reason, MAX_REASON_CHARACTERS)}`;
+function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): InvalidElement {
+  const problem = shortenedText(reason, MAX_REASON_CHARACTERS);
+  return { field: `${formatPath(path)}${field === '' ? '' : `.${field}`}`, problem };
 }
 
 /**

@@ -24,6 +24,7 @@ interface Kind {
 const kinds: readonly Kind[] = [
   { what: 'empty', remedy: REPEAT, pattern: /^$/ },
   { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
+  { what: 'JSON with a comment', remedy: 'remove all comments, which JSON does not have', pattern: /^\/[/*]/ },
   { what: 'a spreadsheet', remedy: CONVERT, pattern: /^(?:PK.*xl\/|[^\n{}[\],;\t]*[,;\t][^\n{}[\]]*\n)/s },
   {
     what: 'compressed by another method than gzip, or twice',
@@ -54,6 +55,7 @@ const kinds: readonly Kind[] = [
     pattern: /"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/i,
     unless: /"(?:orgId|org_id|humanUsers)"/,
   },
+  { what: 'a list', remedy: 'write the list of organisations as {"orgs":[…]}', pattern: /^\[/ },
 ];
 
 /** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */

@@ -22,9 +22,9 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
-    const { message, path = '', reason = error.message } = error.issues[0] ?? {};
-    const problem = path === '' ? reason : `${path}: ${reason}`;
-    return { id: '', key: message ?? error.message, reason: 'value_invalid', params: { problem } };
+    const { message, path = '', reason: problem = error.message } = error.issues[0] ?? {};
+    const params = path === '' ? { problem } : { field: path, problem };
+    return { id: '', key: message ?? error.message, reason: 'value_invalid', params };
   }
 }
 

@@ -15,12 +15,12 @@ export interface NormalisedRecord {
   readonly issue?: RecordIssue;
 }
 
-/** PostgreSQL cannot store it. */
-const NUL: RecordIssue = {
-  id: '',
-  key: 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)',
-  reason: 'character_invalid',
-};
+/** Returns the issue of a text with NUL, which PostgreSQL cannot store. */
+function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
+  const field = fieldWithNul(record);
+  const key = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
+  return field === undefined ? undefined : { id: '', key, reason: 'character_invalid', params: { field } };
+}
 
 /**
  * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, because
@@ -32,7 +32,7 @@ const NUL: RecordIssue = {
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
   // First, because not every later step takes linear time.
-  const unfit = lengthIssue(record) ?? (hasNul(record) ? NUL : undefined);
+  const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
   const dropped: DroppedText[] = [];
@@ -121,14 +121,24 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   return { change: { field, value: converted.length === 0 ? undefined : converted, dropped } };
 }
 
-function hasNul({ json, body, credentials }: OrganisationRecord): boolean {
-  const { passwordHash = '' } = credentials;
-  if (passwordHash.includes('\0')) return true;
+/** Returns the path of the first text with NUL. */
+function fieldWithNul({ section, json, body, credentials }: OrganisationRecord): string | undefined {
+  if (credentials.passwordHash?.includes('\0') === true)
+    return section.credentials?.find(({ field }) => field === 'passwordHash')?.path;
   // The escape may itself be text, so only a parsed value proves it.
-  return body.includes('\\u0000') && containsNul(json);
+  return body.includes('\\u0000') ? pathOfNul(json, '') : undefined;
 }
 
-function containsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  return typeof value === 'object' && value !== null && Object.values(value).some(containsNul);
+function pathOfNul(value: unknown, path: string): string | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = pathOfNul(inner, Array.isArray(value) ? `${path}[${name}]` : joinedPath(path, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function joinedPath(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
 }

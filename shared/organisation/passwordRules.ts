@@ -57,18 +57,48 @@ export function passwordIssue(policy: PasswordComplexity, password: string): Rec
 
 /** Checks a clear password against a policy as ZITADEL does: by bytes, and by letters and digits of ASCII (zitadel 3.4). */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
-  if (Buffer.byteLength(password) < policy.minLength)
-    return { id: 'DOMAIN-HuJf6', key: 'Errors.User.PasswordComplexityPolicy.MinLength' };
-  if (policy.hasLowercase && !/[a-z]/.test(password))
-    return { id: 'DOMAIN-co3Xw', key: 'Errors.User.PasswordComplexityPolicy.HasLower' };
-  if (policy.hasUppercase && !/[A-Z]/.test(password))
-    return { id: 'DOMAIN-VoaRj', key: 'Errors.User.PasswordComplexityPolicy.HasUpper' };
-  if (policy.hasNumber && !/[0-9]/.test(password))
-    return { id: 'DOMAIN-ZBv4H', key: 'Errors.User.PasswordComplexityPolicy.HasNumber' };
-  if (policy.hasSymbol && !/[^A-Za-z0-9]/.test(password))
-    return { id: 'DOMAIN-ZDLwA', key: 'Errors.User.PasswordComplexityPolicy.HasSymbol' };
-  return undefined;
+  const { minLength } = policy;
+  if (Buffer.byteLength(password) < minLength) {
+    const params = { rule: 'minLength', expected: `${minLength} bytes` };
+    return { id: 'DOMAIN-HuJf6', key: 'Errors.User.PasswordComplexityPolicy.MinLength', params };
+  }
+  const broken = characterRules.find(({ rule, pattern }) => policy[rule] && !pattern.test(password));
+  if (broken === undefined) return undefined;
+  const { id, key, rule, expected } = broken;
+  return { id, key, params: { rule, expected } };
 }
+
+/** The rules about the characters of passwords, by the fields of the policy, with ZITADEL's errors. */
+const characterRules = [
+  {
+    rule: 'hasLowercase',
+    pattern: /[a-z]/,
+    expected: 'a letter from a to z',
+    id: 'DOMAIN-co3Xw',
+    key: 'Errors.User.PasswordComplexityPolicy.HasLower',
+  },
+  {
+    rule: 'hasUppercase',
+    pattern: /[A-Z]/,
+    expected: 'a letter from A to Z',
+    id: 'DOMAIN-VoaRj',
+    key: 'Errors.User.PasswordComplexityPolicy.HasUpper',
+  },
+  {
+    rule: 'hasNumber',
+    pattern: /[0-9]/,
+    expected: 'a digit',
+    id: 'DOMAIN-ZBv4H',
+    key: 'Errors.User.PasswordComplexityPolicy.HasNumber',
+  },
+  {
+    rule: 'hasSymbol',
+    pattern: /[^A-Za-z0-9]/,
+    expected: 'another character',
+    id: 'DOMAIN-ZDLwA',
+    key: 'Errors.User.PasswordComplexityPolicy.HasSymbol',
+  },
+] as const;
 
 /** Whether ZITADEL can generate codes from a TOTP seed: base32 in any case, with or without its padding. */
 export function isTotpSeed(seed: string): boolean {

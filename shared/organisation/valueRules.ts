@@ -55,13 +55,15 @@ const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 
 
 /** Replaces a text's language by its canonical form. Releases of ZITADEL differ in the languages that they have. */
 export const textLanguage: ValueRule = (value) => {
-  const language = canonicalLanguageTag(typeof value === 'string' ? value : '');
-  if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined' } };
+  const text = typeof value === 'string' ? value : '';
+  const params = text === '' ? {} : { language: text };
+  const language = canonicalLanguageTag(text);
+  if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined', params } };
   const [base = ''] = language.split('-');
-  const dropped = lostSubtags(typeof value === 'string' ? value : '', language);
+  const dropped = lostSubtags(text, language);
   if (base.length > 1 && languageNames.of(base) !== undefined)
     return { value: language, ...(dropped.length === 0 ? {} : { dropped }) };
-  return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported' } };
+  return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported', params } };
 };
 
 /**

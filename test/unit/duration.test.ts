@@ -76,7 +76,10 @@ describe('parseDuration', () => {
             },
           ],
         },
-        errorInfo('INVALID_REQUEST', { problem: error.message }),
+        errorInfo('INVALID_REQUEST', {
+          field: 'timeout',
+          problem: error.message.replace('timeout: ', ''),
+        }),
       ],
     });
   });

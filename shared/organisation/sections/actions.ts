@@ -1,3 +1,4 @@
+import type { IssueParams } from '../../errors/issueText.ts';
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { Section } from '../section.ts';
@@ -66,7 +67,7 @@ export const actionSections: readonly Section[] = [
 /**
  * The triggers of each flow (zitadel 2.3): external and internal authentication, complement token and SAML response.
  */
-const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
+const flowTriggers: ReadonlyMap<string, readonly string[]> = new Map([
   ['1', ['1', '2', '3']],
   ['2', ['4', '5']],
   ['3', ['1', '2', '3']],
@@ -75,11 +76,21 @@ const flowTriggers: ReadonlyMap<unknown, readonly string[]> = new Map([
 
 /** Checks that a trigger action names a flow, a trigger of that flow and at least one action. */
 function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
-  const allowed = flowTriggers.get(flowType);
-  if (allowed === undefined) return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
+  const allowed = typeof flowType === 'string' ? flowTriggers.get(flowType) : undefined;
+  if (allowed === undefined) {
+    const params = fieldParams('flowType', flowType, flowTriggers.keys());
+    return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing', params };
+  }
   const isAllowed = allowed.some((trigger) => trigger === triggerType);
-  if (!isAllowed) return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
+  if (!isAllowed) {
+    const params = fieldParams('triggerType', triggerType, allowed);
+    return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType', params };
+  }
   return Array.isArray(actionIds) ? undefined : { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };
+}
+
+function fieldParams(field: string, value: unknown, allowed: Iterable<string>): IssueParams {
+  return { field, value: typeof value === 'string' ? value : 'missing', allowed: [...allowed].join(', ') };
 }
 
 /** Removes repeated actions. ZITADEL counts the actions that it finds, and rejects a trigger that has one twice. */

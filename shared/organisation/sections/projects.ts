@@ -12,9 +12,12 @@ const oidcAppDefaults: Section['defaults'] = [
   { path: 'app.clockSkew', value: '0s' },
 ];
 
+/** The base URI of a login. */
+const LOGIN_URI = 'app.loginVersion.loginV2.baseUri';
+
 function unparsable(uri: string, problem: string): RecordIssue {
   const key = `parse ${JSON.stringify(uri)}: ${problem}`;
-  return { id: '', key, reason: 'value_invalid', params: { problem: key } };
+  return { id: '', key, reason: 'value_invalid', params: { field: LOGIN_URI, problem: key } };
 }
 
 /** Trims the base URI of a login, which may be relative. */
@@ -95,7 +98,7 @@ export const projectSections: readonly Section[] = [
       'app.postLogoutRedirectUris[]': trimmed,
       'app.additionalOrigins[]': trimmed,
       'app.backChannelLogoutUri': trimmed,
-      'app.loginVersion.loginV2.baseUri': loginUri,
+      [LOGIN_URI]: loginUri,
     },
     defaults: oidcAppDefaults,
   }),

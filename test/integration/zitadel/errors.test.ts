@@ -24,7 +24,11 @@ it('an import into ZITADEL reports each error of a record with its reason, in a 
         id: 'unnamed',
         reason: 'value_invalid',
         message: expect.stringMatching(/^invalid DataHumanUser\.User: /),
-        params: { problem: expect.stringMatching(/^orgs\[0\]\.humanUsers\[1\]\.user\.userName: missing or empty/) },
+        params: {
+          field: 'orgs[0].humanUsers[1].user.userName',
+          problem: expect.stringMatching(/^missing or empty/),
+          others: expect.any(String),
+        },
       },
       foundError('project', 'shop', because('content_kept', { fields: 'project.name' })),
       foundError('user_grant', '1_shop_unnamed', because('dependency_not_imported', { target: 'person unnamed' })),

@@ -94,7 +94,7 @@ const incomplete: readonly RecordIssue[] = [
   // @ts-expect-error a reason without its parameters
   { id: '', key: 'k', reason: 'value_invalid' },
   // @ts-expect-error a reason with a parameter of another reason
-  { id: '', key: 'k', reason: 'value_invalid', params: { field: 'f' } },
+  { id: '', key: 'k', reason: 'value_invalid', params: { limit: 'f' } },
   // @ts-expect-error a reason without one of its parameters
   { id: '', key: 'k', reason: 'value_too_long', params: { field: 'f' } },
   // @ts-expect-error a key of ZITADEL whose meaning is unknown

@@ -81,7 +81,12 @@ describe('a file of another kind', () => {
     [
       'a list of organisations',
       json([{ orgId: '1', humanUsers: [{ userName: 'u' }] }]),
-      'expected an object {"orgs":[…]}',
+      'the file is a list, not an export file: write the list of organisations as {"orgs":[…]}',
+    ],
+    [
+      'JSON behind a comment',
+      `// exported from north, on Monday\n${FILE}`,
+      'the file is JSON with a comment, not an export file: remove all comments, which JSON does not have',
     ],
     ['one organisation', json({ orgId: '1', org: {} }), 'expected {"orgs":[…]}; the file begins with orgId, org'],
     ['plain text', 'upstream connect error', 'expected an object {"orgs":[…]}'],

@@ -62,7 +62,7 @@ it('an error lists every invalid name at once', () => {
             { field: 'gcs_output.path', description: expect.any(String) },
           ],
         }),
-        errorInfo('INVALID_REQUEST', { problem: expect.any(String) }),
+        errorInfo('INVALID_REQUEST', { field: 'gcs_output.bucket', problem: expect.any(String) }),
       ],
     }),
   );
