@@ -3,6 +3,7 @@
 import { randomBytes, verify } from 'node:crypto';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { GOOGLE_TOKEN_URI } from '../../shared/objectStorage/accountClient.ts';
 import { insufficientScopes, unauthenticated } from './googleError.ts';
 
 /** The service account of a stand-in. */
@@ -41,11 +42,11 @@ export class Access {
   }
 
   /**
-   * Responds to a request for a token as Google's endpoint does: it accepts a JWT that the account has signed for it.
-   * @param tokenUri the endpoint's own address
+   * Responds to a request for a token as Google's endpoint does: it accepts a JWT that the account has signed for that
+   * endpoint.
    */
-  issueToken(form: URLSearchParams, tokenUri: string): TokenResponse {
-    const scope = this.signedScope(form.get('assertion') ?? '', tokenUri);
+  issueToken(form: URLSearchParams): TokenResponse {
+    const scope = this.signedScope(form.get('assertion') ?? '');
     if (scope === undefined)
       return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
     return { status: 200, body: this.newToken(scope) };
@@ -65,11 +66,11 @@ export class Access {
     if (!scopes[use].test(scope)) throw insufficientScopes();
   }
 
-  private signedScope(jwt: string, audience: string): string | undefined {
+  private signedScope(jwt: string): string | undefined {
     const [, signed = '', body = '', signature = ''] = /^([\w-]+\.([\w-]+))\.([\w-]+)$/.exec(jwt) ?? [];
     const { data } = claims.safeParse(parseIfJson(Buffer.from(body, 'base64url').toString('utf8')));
     const { clientEmail, publicKeyPem } = this.account;
-    if (data?.iss !== clientEmail || data.aud !== audience) return undefined;
+    if (data?.iss !== clientEmail || data.aud !== GOOGLE_TOKEN_URI) return undefined;
     const isSigned = verify('sha256', Buffer.from(signed), publicKeyPem, Buffer.from(signature, 'base64url'));
     return isSigned ? data.scope : undefined;
   }

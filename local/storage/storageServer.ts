@@ -91,7 +91,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const { access, bucket } = service;
   const origin = `http://${request.headers.host ?? '127.0.0.1'}`;
   if (request.method === 'POST' && request.url === '/token') {
-    const { status, body } = access.issueToken(new URLSearchParams(await text(request)), `${origin}/token`);
+    const { status, body } = access.issueToken(new URLSearchParams(await text(request)));
     return sendJson(response, status, body);
   }
   if (serveMetadata(access, service.account, request.url ?? '', response)) return;

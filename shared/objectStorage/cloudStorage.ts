@@ -1,16 +1,16 @@
 // Cloud Storage: reading and writing objects, and access to it.
 
 import { Storage } from '@google-cloud/storage';
-import { type AuthClient, GoogleAuth, JWT } from 'google-auth-library';
+import { type AuthClient, GoogleAuth, JWT, PassThroughClient } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
 import { credentialsMissing } from '../errors/placeErrors.ts';
 import { keyRejected } from '../errors/storageErrors.ts';
-import { AccessTokens, AccountClient } from './accountClient.ts';
-import { GOOGLE_TOKEN_URI } from './keyExchange.ts';
+import { retry } from '../retry.ts';
+import { createAccountClient } from './accountClient.ts';
 import { checkObjectName, objectUri } from './objectName.ts';
 import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage, type ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
-import { storageError, type Target } from './storageError.ts';
+import { describeFailure, isTransient, storageError, storagePolicy, type Target } from './storageError.ts';
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
@@ -40,9 +40,8 @@ export async function requireCreatable(location: ObjectLocation, signal: AbortSi
   await cancelUpload(session, signal).catch(() => {});
 }
 
-/** Returns a function that begins a call with the account's client. The calls of one account share its token. */
+/** Returns a function that begins a call with the account's client. */
 export function createOpener(apiEndpoint: string | undefined) {
-  const tokens = new AccessTokens();
   return async <Opened>(
     { bucket, path, account }: ObjectLocation,
     use: Target['use'],
@@ -52,53 +51,43 @@ export function createOpener(apiEndpoint: string | undefined) {
     checkObjectName({ bucket, path }, '');
     const target = { bucket, path, use };
     const endpoint = apiEndpoint ?? emulatorEndpoint();
-    const client = await createAuthClient(account, target, endpoint, tokens);
-    const storage = createClient(client, endpoint);
-    const start = () => raceAbort(work(storage, target), signal);
-    return client instanceof AccountClient ? startWithToken(client, start, target, signal) : start();
+    const client = await createAuthClient(account, target, endpoint, signal);
+    return await raceAbort(work(createClient(client, endpoint), target), signal);
   };
 }
 
 async function createAuthClient(
   account: ObjectLocation['account'],
-  { bucket, path, use }: Target,
+  target: Target,
   endpoint: string | undefined,
-  tokens: AccessTokens,
-): Promise<AccountClient | GoogleAuth> {
-  const scope = scopes[use];
-  if (account !== DEFAULT_CREDENTIALS) return createAccountClient(account, scope, endpoint, tokens);
-  const found = await findDefaultCredentials(scope);
-  if (found === undefined) throw credentialsMissing({ place: objectUri({ bucket, path }) });
-  return 'clientEmail' in found ? createAccountClient(found, scope, endpoint, tokens) : found;
+  signal: AbortSignal,
+): Promise<AuthClient | GoogleAuth> {
+  const found = account === DEFAULT_CREDENTIALS ? await findDefaultCredentials(scopes[target.use]) : account;
+  if (found === undefined) throw credentialsMissing({ place: objectUri(target) });
+  return 'clientEmail' in found ? await exchangeKey(found, target, endpoint, signal) : found;
 }
 
 /**
- * Gets a token first, so that the error of a failed exchange contains the object's name. Repeats the call with a new token
- * if a cached one was revoked.
+ * Gets a token before the first request, so that the error of a failed exchange contains the object's name. An emulator
+ * without a token endpoint checks no credentials, and gets none.
  */
-async function startWithToken<Opened>(
-  client: AccountClient,
-  start: () => Promise<Opened>,
+async function exchangeKey(
+  account: ServiceAccount,
   target: Target,
+  endpoint: string | undefined,
   signal: AbortSignal,
-): Promise<Opened> {
-  const isKept = client.hasToken;
+): Promise<AuthClient> {
+  const client = createAccountClient(account, scopes[target.use], endpoint);
   try {
-    await prepare(client, target, signal);
-    return await start();
-  } catch (error) {
-    if (!isKept || !keyRejected.is(error)) throw error;
-    client.dropToken();
-    await prepare(client, target, signal);
-    return await start();
-  }
-}
-
-async function prepare(client: AccountClient, target: Target, signal: AbortSignal): Promise<void> {
-  await client.prepare(signal).catch((reason: unknown) => {
+    await retry(storagePolicy, () => raceAbort(client.authorize(), signal), signal);
+    return client;
+  } catch (reason) {
     signal.throwIfAborted();
+    const { status } = describeFailure(reason);
+    if (endpoint !== undefined && status === 404) return new PassThroughClient();
+    if (status !== undefined && !isTransient(reason)) throw keyRejected({ at: objectUri(target) });
     throw storageError(reason, target);
-  });
+  }
 }
 
 /** No call on an object needs a project. Without one, the library would start gcloud to find it, in every call. */
@@ -114,9 +103,8 @@ async function findDefaultCredentials(scope: string): Promise<GoogleAuth | Servi
   try {
     const client = await auth.getClient();
     if (!(client instanceof JWT)) return auth;
-    const { email, key, keyId } = client;
-    if (email === undefined || key === undefined) return auth;
-    return { clientEmail: email, privateKey: key, ...(keyId === undefined ? {} : { keyId }) };
+    const { email, key } = client;
+    return email === undefined || key === undefined ? auth : { clientEmail: email, privateKey: key };
   } catch (error) {
     if (error instanceof Error && /default credentials/i.test(error.message)) return undefined;
     throw error;
@@ -137,18 +125,7 @@ const maxRetryDelaySeconds = 2;
  * @param apiEndpoint the service's origin; by default Google's
  */
 export function openStorage(account: ServiceAccount, use: Target['use'], apiEndpoint?: string): Storage {
-  return createClient(createAccountClient(account, scopes[use], apiEndpoint, new AccessTokens()), apiEndpoint);
-}
-
-/** Keys are exchanged by Google for its own endpoint, and by an emulator for itself. */
-function createAccountClient(
-  account: ServiceAccount,
-  scope: string,
-  endpoint: string | undefined,
-  tokens: AccessTokens,
-): AccountClient {
-  const tokenUri = endpoint === undefined ? GOOGLE_TOKEN_URI : `${endpoint}/token`;
-  return new AccountClient(tokens, { account, scope, tokenUri });
+  return createClient(createAccountClient(account, scopes[use], apiEndpoint), apiEndpoint);
 }
 
 /**

@@ -15,8 +15,6 @@ export interface ObjectLocation {
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly privateKey: string;
-  /** Google's id of the key, which its key files name. */
-  readonly keyId?: string;
 }
 
 /** A written object. The content of its generation never changes. */

@@ -41,16 +41,11 @@ const keyFileSchema = z.object({
     .max(320, { error: 'invalid client_email: must be an e-mail address' })
     .regex(/^[^\s@]+@[^\s@]+$/, { error: 'invalid client_email: must be an e-mail address' }),
   private_key: z.string({ error: 'missing private_key' }).max(8_192, { error: 'invalid private_key: too long' }),
-  private_key_id: z
-    .string({ error: 'invalid private_key_id' })
-    .max(256, { error: 'invalid private_key_id: too long' })
-    .optional(),
 });
 
 /**
  * Reads a service account from a request field that contains a Google key file in base64.
- * The key file is untrusted: only its address, its key and the key's id are used, and other types of credentials are
- * rejected. No error repeats the content.
+ * The key file is untrusted: only its address and its key are used, and other types of credentials are rejected. No error repeats the content.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
  * @throws IdentityError INVALID_ARGUMENT naming the field and the issue
@@ -60,8 +55,7 @@ export function readServiceAccount(base64: string, field: string): ServiceAccoun
   const file = keyFileSchema.safeParse(serviceAccountFile(base64, invalid));
   if (!file.success) throw invalid(file.error.issues[0]?.message ?? 'must be a service account key file');
   const key = readKey(file.data.private_key, invalid);
-  const { client_email: clientEmail, private_key_id: keyId } = file.data;
-  return { clientEmail, privateKey: toPem(key), ...(keyId === undefined ? {} : { keyId }) };
+  return { clientEmail: file.data.client_email, privateKey: toPem(key) };
 }
 
 type CreateError = (description: string) => Error;

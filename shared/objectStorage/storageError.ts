@@ -46,6 +46,8 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
+      // The token endpoint rejects the key in the middle of a call.
+      if (message.startsWith('invalid_grant')) return keyRejected({ at: objectUri(target) });
       return /crc32c|md5/i.test(message)
         ? objectCorrupted({ at: objectUri(target) })
         : storageRejected({ at: objectUri(target), status }, { cause });
@@ -65,7 +67,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 }
 
 /** Whether a request may succeed on retry: the connection failed, or the service is overloaded or unavailable. */
-function isTransient(reason: unknown): boolean {
+export function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
   const { status, code } = describeFailure(reason);
   if (status === undefined) return code !== undefined;

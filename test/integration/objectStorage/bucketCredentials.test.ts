@@ -104,8 +104,8 @@ describe('the credentials of a call', () => {
   it('are by default those of the key file that the environment names', async () => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());
-    const { clientEmail, privateKey, keyId } = local.account;
-    const key = { type: 'service_account', client_email: clientEmail, private_key: privateKey, private_key_id: keyId };
+    const { clientEmail, privateKey } = local.account;
+    const key = { type: 'service_account', client_email: clientEmail, private_key: privateKey };
     const file = join(directory.path, 'key.json');
     await writeFile(file, JSON.stringify(key));
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
