@@ -24,6 +24,15 @@ function reason(
 }
 
 describe('a difference after a migration', () => {
+  it('is not expected if the export states that there is no factor or credential', () => {
+    const fields = [{ path: 'otpEmail', first: false, second: true }];
+    expect(reason({ ...changed, fields }, 'overwrite', {}, { ...source, otpEmail: false })).toBeUndefined();
+    const seed = [{ path: 'user.otpCode', secret: 'onlySecond' as const }];
+    expect(
+      reason({ ...changed, fields: seed }, 'overwrite', {}, { ...source, lacks: ['user.otpCode'] }),
+    ).toBeUndefined();
+  });
+
   it('is expected if records of its kind were skipped on request', () => {
     expect(reason(changed, 'skip', { humanUsers: 1 })).toContain('--on-conflict skip');
     expect(reason(changed, 'skip', { projects: 1 })).toBeUndefined();
