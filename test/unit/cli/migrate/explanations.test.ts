@@ -24,6 +24,10 @@ function reason(
 }
 
 describe('a difference after a migration', () => {
+  it.each(['onlyFirst', 'onlySecond'] as const)('is not expected if only one side has the record: %s', (outcome) => {
+    expect(reason({ ...record, outcome }, 'skip', { humanUsers: 1 })).toBeUndefined();
+  });
+
   it('is not expected if the export states that there is no factor or credential', () => {
     const fields = [{ path: 'otpEmail', first: false, second: true }];
     expect(reason({ ...changed, fields }, 'overwrite', {}, { ...source, otpEmail: false })).toBeUndefined();
