@@ -36,7 +36,7 @@ import {
 } from '../terminal/command.ts';
 import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
-import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
@@ -70,6 +70,7 @@ export const importCommand = defineCommand({
     const { openPlaces } = await import('../open/openPlaces.ts');
     const { requireEffects } = await import('../open/optionEffects.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
+    const { changedText } = await import('../exports/trackTransfer.ts');
     const {
       arguments: [from],
       options: given,
@@ -85,8 +86,18 @@ export const importCommand = defineCommand({
     const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
     const failedFile = given.failed === undefined ? undefined : await openNewFile(given.failed, call);
     const importing = { source, target, selection, options, takesAll, failedFile };
-    return interruptible(signal, interruption(target.name, options), () =>
-      importInto(importing, progressOutput(call), signal),
+    const phases = new Map<string, PhaseState>();
+    const output = progressOutput(call);
+    const finish: ProgressOutput['finish'] = (phase, hasSucceeded) => {
+      output.finish(phase, hasSucceeded);
+      phases.set(phase.phase, phase);
+    };
+    const interruption = () =>
+      options.dryRun ? `nothing was written to ${target.name}` : changedText(target.name, phases);
+    return interruptible(
+      signal,
+      () => `interrupted: ${interruption()}; repeat the command`,
+      () => importInto(importing, { ...output, finish }, signal),
     );
   },
 });
@@ -202,11 +213,6 @@ async function openSource(
   if (source.takes !== 'files' || takesAll) return source.readExport(options, signal);
   const { openWithSecrets } = await import('../exports/fileSecrets.ts');
   return openWithSecrets(source, options, output, signal);
-}
-
-function interruption(target: string, { dryRun }: PlaceImportOptions): string {
-  if (dryRun) return `interrupted: nothing was written to ${target}`;
-  return `interrupted: records already imported into ${target} remain; repeat the command to resume`;
 }
 
 interface ImportedFile {

@@ -1,7 +1,8 @@
 // Imports and stores content, and shows the progress.
 
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
-import { type Meter, type ProgressOutput, trackPhase, waitText } from '../terminal/progress.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { type Meter, type PhaseState, type ProgressOutput, trackPhase, waitText } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -115,6 +116,28 @@ async function isStillWorking(read: Promise<unknown>, next: Promise<unknown>): P
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The phases in which a target that writes by itself has the content. */
+const WRITING = ['sending', 'reading', IMPORTING] as const satisfies (
+  | Parameters<ImportMeter['onBegun']>[0]
+  | 'importing'
+)[];
+
+/**
+ * Describes what an import has changed in its target when it was interrupted, as far as this process has seen.
+ * @param phases the phases so far, by their names
+ */
+export function changedText(
+  target: string,
+  phases: ReadonlyMap<string, Pick<PhaseState, 'records' | 'unchanged'>>,
+): string {
+  if (!WRITING.some((phase) => phases.has(phase))) return `nothing is changed in ${target}`;
+  const { records, unchanged } = phases.get(IMPORTING) ?? { records: 0, unchanged: 0 };
+  if (records === 0) return `${target} had reported no record; what it has written, if anything, remains`;
+  const reported = `${target} had reported ${counted(records, 'record')}`;
+  if (records > unchanged) return `${reported}, and what it has written remains`;
+  return `${reported}, all unchanged; what it has written since, if anything, remains`;
 }
 
 /** Measures how many of a known number of records are done. */

@@ -7,10 +7,10 @@ import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportFile, FilePlace, PreparedImport, StoredFile } from '../exports/placeInterfaces.ts';
 import { openPrivateFile } from '../exports/privateFile.ts';
+import { changedText } from '../exports/trackTransfer.ts';
 import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import type { Surroundings } from '../terminal/command.ts';
-import { counted } from '../terminal/numberTexts.ts';
 import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
@@ -47,8 +47,6 @@ export interface StagedExport {
 
 /** The name of the export in messages. */
 const THE_EXPORT = 'the export';
-/** The name of the phase in which the target settles records. */
-const IMPORTING = 'importing';
 
 /** A running migration. Its disposal deletes the export. */
 export class MigrationRun implements AsyncDisposable {
@@ -129,8 +127,7 @@ export class MigrationRun implements AsyncDisposable {
     const { to } = this.settings;
     if (this.step === 'planning') return `nothing is changed in ${to}`;
     if (this.step === 'imported') return `all records were sent to ${to}, and are not verified yet`;
-    const handled = counted(this.attempts.get(IMPORTING)?.records ?? 0, 'record');
-    return `${to} had reported ${handled}, and what it has written remains`;
+    return changedText(to, this.attempts);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -261,17 +261,18 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 
 /**
  * Does work that a signal can abort.
- * @param message of the interruption; describes how to continue
+ * @param message returns the message of the interruption, which describes how to continue, or is that message
  * @throws InterruptedError for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(
   signal: AbortSignal,
-  message: string,
+  message: string | (() => string),
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw signal.aborted ? new InterruptedError(message) : error;
+    if (!signal.aborted) throw error;
+    throw new InterruptedError(typeof message === 'string' ? message : message());
   }
 }

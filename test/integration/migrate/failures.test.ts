@@ -268,7 +268,7 @@ describe('a migration', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \S+ \(it is revoked, .+\): create another token there, .+; http:\S+ had reported [\d,]+ records, and what it has written remains; run the same command again: identity migrate --from .+ --yes\n$/,
+        /rejects the token of --to-token-file \S+ \(it is revoked, .+\): create another token there, .+; http:\S+ had reported no record; what it has written, if anything, remains; run the same command again: identity migrate --from .+ --yes\n$/,
       ),
     });
     await copyFile(south.tokenFile, file);
@@ -300,7 +300,7 @@ describe('a migration', () => {
     expect(ended).toMatchObject({
       code: 130,
       stderr: expect.stringMatching(
-        /identity: interrupted: http:\S+ had reported [\d,]+ records?, and what it has written remains; run the same command again: identity migrate --from .+ --yes\n$/,
+        /identity: interrupted: http:\S+ had reported no record; what it has written, if anything, remains; run the same command again: identity migrate --from .+ --yes\n$/,
       ),
     });
     await reconnect(network);
@@ -325,7 +325,9 @@ describe('a migration', () => {
     const running = await startProgram(command, [script, ...args, '--expect', digest, '--yes'], /^/);
     await held;
     const { stderr } = await running.stop('SIGINT');
-    expect(stderr).toMatch(/what it has written remains; make a new dry run: identity migrate --from .+ --dry-run\n$/);
+    expect(stderr).toMatch(
+      /what it has written, if anything, remains; make a new dry run: identity migrate --from .+ --dry-run\n$/,
+    );
     expect(stderr.slice(stderr.indexOf('make a new dry run'))).not.toContain('--expect');
     await reconnect(network);
     expect((await identity([...args, '--yes'])).code).toBe(0);
@@ -390,7 +392,7 @@ describe('a migration', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /what it has written remains; run the same command again: identity migrate .+--timeout 20s.*\n$/,
+        /what it has written, if anything, remains; run the same command again: identity migrate .+--timeout 20s.*\n$/,
       ),
     });
     await south.start();

@@ -209,7 +209,7 @@ describe('a call on places that fails', () => {
     const ended = await (await startProgram(command, importing, /"event":"progress"/)).stop('SIGINT');
     expect(ended).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: records already imported into ${stuck.url} remain; repeat the command to resume\n`,
+      stderr: `identity: interrupted: ${stuck.url} had reported no record; what it has written, if anything, remains; repeat the command\n`,
     });
     await stuck.clientLeft;
   });

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { trackImport } from '../../../../cli/exports/trackTransfer.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { changedText, trackImport } from '../../../../cli/exports/trackTransfer.ts';
 import { progressLines } from '../../../../cli/terminal/progress.ts';
 import { ImportReport } from '../../../../functions/import/results/report.ts';
 
@@ -38,4 +38,25 @@ it('an import that has waited for other operations shows the speed of its work',
   await importing;
   expect(written.filter((line) => line.startsWith('waiting'))).toHaveLength(2);
   expect(written.at(-1)).toBe('importing: 1,000 records, 100/s, done in 40s\n');
+});
+
+const phase = (records: number, unchanged = 0) => ({ records, unchanged });
+
+describe('an interrupted import', () => {
+  it.each([
+    ['nothing is changed in TARGET', {}],
+    ['nothing is changed in TARGET', { 'checking FILE': phase(3) }],
+    // ZITADEL compares before this process writes.
+    ['nothing is changed in TARGET', { comparing: phase(3), trying: phase(3) }],
+    ['TARGET had reported no record; what it has written, if anything, remains', { sending: phase(0) }],
+    ['TARGET had reported no record; what it has written, if anything, remains', { reading: phase(3) }],
+    [
+      'TARGET had reported 3 records, all unchanged; what it has written since, if anything, remains',
+      { sending: phase(9), importing: phase(3, 3) },
+    ],
+    ['TARGET had reported 1 record, and what it has written remains', { comparing: phase(9), importing: phase(1) }],
+    ['TARGET had reported 3 records, and what it has written remains', { reading: phase(9), importing: phase(3, 2) }],
+  ])('is described by what was seen: %s', (text, phases) => {
+    expect(changedText('TARGET', new Map(Object.entries(phases)))).toBe(text);
+  });
 });
