@@ -20,7 +20,7 @@ import {
   type Surroundings,
   usageError,
 } from '../terminal/command.ts';
-import { startedBy } from '../terminal/terminal.ts';
+import { noteProgram, withCalls } from '../terminal/program.ts';
 import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
 
@@ -30,6 +30,10 @@ import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts'
  * @returns the exit code
  */
 export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  noteProgram(
+    surroundings.environment,
+    commands.map(({ name }) => name.replace(/ .*/, '')),
+  );
   return exitCodes[await runWords(words, surroundings)].code;
 }
 
@@ -90,17 +94,11 @@ async function findMistypedSubcommand(
 async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
   const { describeError, writtenText } = await import('../terminal/describeError.ts');
   const { message, exitStatus } = describeError(error, environment.LOG_LEVEL);
-  stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
+  stderr.write(`identity: ${withCalls(message)}\n`);
   const written = writtenText(error);
   if (written !== undefined) stderr.write(`${written}\n`);
   return exitStatus;
 }
-
-/** Matches the program's name before a recommended command. */
-const namedCommands = new RegExp(
-  `(?<![\\w./-])identity(?= (?:${[...new Set(commands.map(({ name }) => name.split(' ')[0]))].join('|')})\\b)`,
-  'g',
-);
 
 /** Converts an error of commander to one line with a remedy. */
 function asUsageError({ message }: CommanderError, command: Commander): IdentityError {

@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import { instanceOptions } from '../places/instanceLocation.ts';
 import { type Command, exitCodes, flag, type Options } from '../terminal/command.ts';
+import { callText } from '../terminal/program.ts';
 import { commandLine, DEFAULT_COLUMNS, layOut, section } from '../terminal/terminal.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
@@ -58,7 +59,7 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
 
 /** Returns a command's examples for the end of its help. */
 export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): string {
-  const lines = examples.map((example) => commandLine(`identity ${example}`));
+  const lines = examples.map((example) => commandLine(callText(example)));
   return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
 }
 

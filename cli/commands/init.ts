@@ -1,6 +1,7 @@
 import { databaseOption } from '../places/instanceLocation.ts';
 import { defineInstanceCommand, flag, optional } from '../terminal/command.ts';
 import { keyCopyText } from '../terminal/keyCopyText.ts';
+import { callText } from '../terminal/program.ts';
 import { commandLine, section } from '../terminal/terminal.ts';
 import { createToken, newTokenFile, tokenText } from './newToken.ts';
 
@@ -41,7 +42,7 @@ export const initCommand = defineInstanceCommand({
       text: [
         `organisation ${created.orgId}, service user ${created.userId}, ${tokenText(created)}`,
         ...(masterKeyFile === undefined ? [] : [keyCopyText(masterKeyFile)]),
-        ...section('Next', [commandLine(`identity serve ${databaseOption(location)}`)]),
+        ...section('Next', [commandLine(callText(`serve ${databaseOption(location)}`))]),
       ],
     };
   },

@@ -10,6 +10,7 @@ import {
   usageError,
   type Values,
 } from '../terminal/command.ts';
+import { callText } from '../terminal/program.ts';
 import { commandLine, section } from '../terminal/terminal.ts';
 import { createToken, tokenText } from './newToken.ts';
 
@@ -46,8 +47,10 @@ export const migratePrepareCommand = defineInstanceCommand({
     const lifetimeMs = tokenLifetime(ONE_DAY, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
     const side = only.includes('import') ? 'to' : 'from';
-    const next = `identity migrate --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} … --dry-run`;
-    const undo = `identity service-user delete ${created.userId} ${databaseOption(location)}`;
+    const next = callText(
+      `migrate --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} … --dry-run`,
+    );
+    const undo = callText(`service-user delete ${created.userId} ${databaseOption(location)}`);
     return {
       json: { ...created, undo },
       text: [
@@ -80,7 +83,7 @@ async function consoleSteps(
     `3. store the token alone in ${file}, which only you can read (chmod 600)`,
     '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough: such a user can only be deleted in the console',
   ];
-  const next = `identity migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`;
+  const next = callText(`migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`);
   return {
     json: { place: origin, steps, next },
     text: [

@@ -8,6 +8,7 @@ import { shellWord } from '../../shared/shellWord.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { tokenFileOf } from '../places/placeOptions.ts';
 import { counted, named, numberText } from '../terminal/numberTexts.ts';
+import { callText } from '../terminal/program.ts';
 import type { MigrationRun, StagedExport } from './migrationRun.ts';
 import type { ManualStep, MigrationResult } from './migrationTypes.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
@@ -117,7 +118,7 @@ function instanceDeletion(orgIds: readonly string[], place: string): string {
   const database = parsed.kind === 'database' ? (parsed.firestore ?? parsed.data) : undefined;
   const option = isFirestore ? 'firestore' : 'data';
   const words = orgIds.map(shellWord).join(' ');
-  return `identity org delete ${words} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`;
+  return callText(`org delete ${words} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`);
 }
 
 /** Returns the command of a DELETE request. Other users can read the arguments of a process, but not its input. */
@@ -158,7 +159,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   const token = file !== undefined && existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
   if (!isWellFormed(token)) return [];
   const what = `revoke the token for ${place} if it was created for the migration, with the database of that instance`;
-  return [{ what, command: `identity pat revoke ${tokenId(token)} --data DIR` }];
+  return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
 /** Returns the step for the exporting user if it moved with its organisation. */
@@ -173,7 +174,7 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
     what: `delete the service user of identity migrate prepare on ${place}, with the database of that instance`,
-    command: `identity service-user delete ${userId} --data DIR`,
+    command: callText(`service-user delete ${userId} --data DIR`),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   secretOptionNames,
 } from '../places/placeOptions.ts';
 import { usageError } from '../terminal/command.ts';
+import { callText } from '../terminal/program.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 
@@ -98,7 +99,7 @@ export function callCommand(
   const words = Object.entries({ ...others, accept, with: secrets, ...changed }).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => optionWords(name, one)),
   );
-  return ['identity migrate', ...words].join(' ');
+  return callText(['migrate', ...words].join(' '));
 }
 
 function optionWords(name: string, value: string | boolean | { readonly text: string } | undefined): string[] {

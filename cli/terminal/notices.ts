@@ -5,6 +5,7 @@ import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
+import { withCalls } from './program.ts';
 import { type Line, section } from './terminal.ts';
 
 /** An error, a warning or a manual step, about a record or the whole file. */
@@ -39,7 +40,7 @@ export function noticeMessage(notice: Notice): string {
   const { params = {} } = notice;
   if (row === undefined || !hasParams(row, params)) return notice.message;
   const shown = Object.entries(params).map(([name, value]) => [name, STATE.test(value) ? stateWord(value) : value]);
-  return issueText(row, Object.fromEntries(shown), 'command');
+  return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
 /** Notices with the same text: their number, and the ids of the first ones. */

@@ -8,16 +8,6 @@ export interface Layout {
   /** The width of the terminal; infinite without one. */
   readonly columns: number;
   readonly isColoured: boolean;
-  /** The words that start this program, for recommended commands. */
-  readonly program?: string;
-}
-
-/** The name of the installed program. */
-const INSTALLED = 'identity';
-
-/** Returns the words that started this process: the script of a clone, or the installed command. */
-export function startedBy({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): string {
-  return script === INSTALLED ? `npm run -s ${INSTALLED} --` : INSTALLED;
 }
 
 /** A stream that may be a terminal. */
@@ -31,11 +21,10 @@ export const DEFAULT_COLUMNS = 80;
 
 /** Returns the layout for a stream: plain unless it is a terminal. */
 export function layoutOf({ isTTY, columns }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
-  const program = startedBy(environment);
-  if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false, program };
+  if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
   const { NO_COLOR = '', TERM } = environment;
   // A terminal of unknown size has 0 columns.
-  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb', program };
+  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
 }
 
 const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
@@ -98,13 +87,9 @@ function styled(line: Line): StyledLine {
 
 const INDENT = '  ';
 
-function wrapLine(
-  { text, style, depth = 0, isCommand }: StyledLine,
-  { columns, isColoured, program = INSTALLED }: Layout,
-): string[] {
+function wrapLine({ text, style, depth = 0, isCommand }: StyledLine, { columns, isColoured }: Layout): string[] {
   const start = INDENT.repeat(depth);
-  const shown = isCommand === true ? text.replace(new RegExp(`^${INSTALLED}(?= )`), program) : text;
-  return wrap(printable(shown), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
+  return wrap(printable(text), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
     return start + (isColoured && style !== undefined ? paint(styleFormats[style], part) : part);
   });
 }

@@ -1,11 +1,13 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../cli/commands/commandLine.ts';
 import { commands } from '../../../cli/commands/commands.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../../tools/program.ts';
-import { identity } from '../../support/command.ts';
+import { identity, identityJson, identityResult } from '../../support/command.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
@@ -36,6 +38,32 @@ describe('a command that is printed to be run next', () => {
     expect(stdout).toContain(`\n\nNext\n  ${program} serve --data ${data}\n`);
     const asked = await identity(['pat', 'crate'], { env });
     expect(asked.stderr).toBe("identity: unknown command 'crate': did you mean create?\n");
+    const unknown = await identity(['nonsense'], { env });
+    expect(unknown.stderr).toBe(`identity: unknown command 'nonsense': run ${program} --help\n`);
+    const help = await identity(['org', 'list', '--help'], { env });
+    expect(help.stdout).toContain(`\nExample:\n  ${program} org list --data ./north\n`);
+  });
+
+  it('is called in JSON and on a page as on the screen', async () => {
+    const env = { npm_lifecycle_event: 'identity' };
+    const directory = await testDirectory();
+    const data = join(directory, 'north');
+    await identity(['init', '--data', data], { env });
+    const report = join(directory, 'report.html');
+    const from = ['--from', await exportFileWith(organisation('acme')), '--to', `sqlite:${data}`];
+    const plan = await identityResult(['migrate', ...from, '--dry-run'], { env });
+    expect(plan).toMatchObject({ next: expect.stringMatching(/^npm run -s identity -- migrate --from /) });
+    const done = await identityResult(['migrate', ...from, '--yes', '--report', report], { env });
+    const command = `npm run -s identity -- org delete acme --data ${data}`;
+    expect(done).toMatchObject({ takeBack: [{ command }] });
+    expect(await readFile(report, 'utf8')).toContain(`<pre>${command}</pre>`);
+    const prepared = await identityJson(
+      ['migrate', 'prepare', '--token-file', join(directory, 'a.pat'), '--data', data],
+      {
+        env,
+      },
+    );
+    expect(prepared).toMatchObject({ undo: expect.stringMatching(/^npm run -s identity -- service-user delete /) });
   });
 });
 
