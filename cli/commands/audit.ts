@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { UserNames } from '../../shared/accounts/userNames.ts';
 import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
 import { DAY_MS } from '../../shared/clock.ts';
+import { defined } from '../../shared/defined.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
@@ -113,8 +114,7 @@ async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const who = userId === undefined ? cell(account) : named(userId, userName);
   const json = {
     ...event,
-    ...(userName === undefined ? {} : { userName }),
-    ...(targetName === undefined ? {} : { targetName }),
+    ...defined({ userName, targetName }),
   };
   const cells = [cell(time), marked, cell(outcome), who, cell(remote), named(target, targetName)];
   return { json, cells: [...cells, organisations.join(',') || '-'] };

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/defined.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { CertainIssues } from '../exports/certainIssues.ts';
@@ -82,7 +83,7 @@ function inspectOutput(
     secrets,
     hashFormats,
     unknown,
-    ...(unknownStates === undefined ? {} : { unknownStates }),
+    ...defined({ unknownStates }),
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,

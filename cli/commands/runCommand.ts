@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Audit } from '../../shared/audit/audit.ts';
 import { type AuditFacts, MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
+import { defined } from '../../shared/defined.ts';
 import { instanceMissing } from '../../shared/errors/commandErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { configureLog } from '../../shared/log.ts';
@@ -151,7 +152,7 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
   return {
     account: systemAccount(),
-    ...(target === undefined ? {} : { target: target.slice(0, MAX_RECORDED_CHARACTERS) }),
+    ...defined({ target: target?.slice(0, MAX_RECORDED_CHARACTERS) }),
     ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
     flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),
   };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
 import type { Config } from '../../shared/config.ts';
+import { defined } from '../../shared/defined.ts';
 import {
   hostNeedsProxy,
   hostUnknown,
@@ -65,14 +66,14 @@ export async function serveInstance(
   const app = createApp({
     ...config,
     routes: docs ? [...routes, ...docsRoutes()] : routes,
-    ...(metrics === undefined ? {} : { observer: metrics.observer }),
+    ...defined({ observer: metrics?.observer }),
   });
   const address = { host, port };
   const server = await listen({ ...address, setting: '--port' }, () =>
     serve({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
   );
   resources.defer(async () => void (await server.close()));
-  const addresses = { url: server.url, ...(metrics === undefined ? {} : { metrics: `${metrics.server.url}/metrics` }) };
+  const addresses = { url: server.url, ...defined({ metrics: metrics && `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');

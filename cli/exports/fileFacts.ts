@@ -1,6 +1,7 @@
 // Facts about the content of an export file, collected while it is read.
 
 import { type Counts, increase } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { noSecrets, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
@@ -103,7 +104,7 @@ export class FileFacts implements RecordVisitor {
     return list.countedEntriesFor({
       ...this.secrets.stated(request),
       forZitadel,
-      ...(asked === undefined ? {} : { asked }),
+      ...defined({ asked }),
     });
   }
 }

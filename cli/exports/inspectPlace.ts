@@ -1,5 +1,6 @@
 // Reading and validating the export of a place.
 
+import { defined } from '../../shared/defined.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -55,7 +56,7 @@ export function inspectPlace(
         // A file contains all organisations, so they are selected here.
         const inspection = await inspect(file, signal, {
           isSelected: organisationFilter(options),
-          ...(visitor === undefined ? {} : { visitor }),
+          ...defined({ visitor }),
         });
         return { file, inspection };
       } catch (error) {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { defined } from '../../shared/defined.ts';
 import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
 import { connectionError, trustSystem } from './tls.ts';
 
@@ -41,9 +42,11 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   const headers = {
     ...call.headers,
     accept,
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(call.body === undefined ? {} : { 'content-type': contentType }),
-    ...(call.asksFirst === true ? { expect: '100-continue' } : {}),
+    ...defined({
+      authorization: token && `Bearer ${token}`,
+      'content-type': call.body && contentType,
+      expect: call.asksFirst === true ? '100-continue' : undefined,
+    }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
   // After the response has begun, its body reports a broken connection.

@@ -1,5 +1,6 @@
 // Counts of people whose credentials arrive in the target.
 
+import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../shared/exportFile/runDatabase.ts';
@@ -183,8 +184,7 @@ function arriving(first: RecordContent, second: RecordContent | undefined): Reco
   return {
     ...first,
     secrets,
-    ...(hashFormat === undefined || secrets[password.path] === undefined ? {} : { hashFormat }),
-    ...(otpEmail === undefined ? {} : { otpEmail }),
+    ...defined({ hashFormat: secrets[password.path] && hashFormat, otpEmail }),
   };
 }
 

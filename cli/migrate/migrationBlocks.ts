@@ -2,6 +2,7 @@
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
 import { isNotInSource } from '../../shared/errors/manualStepReasons.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
@@ -169,7 +170,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
         ...elsewhereLines(elsewhere ?? []),
         { text: resultHeadline(result), style: outcome === 'done' ? 'good' : 'bad' },
       ],
-      data: { outcome, ...(elsewhere === undefined ? {} : { elsewhere }), command, startedAt, finishedAt },
+      data: { outcome, ...defined({ elsewhere }), command, startedAt, finishedAt },
     },
     { title: 'Summary', lines: summaryLines(result), data: { source, target, options, moved, phases } },
     {

@@ -1,5 +1,6 @@
 // A running migration. It keeps no state for another process: an interrupted migration is run again.
 
+import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
@@ -139,6 +140,6 @@ export class MigrationRun implements AsyncDisposable {
 function describePhase(state: PhaseState, succeeded: boolean): MigrationPhase {
   const { phase, seconds, records, bytes, unchanged, perSecond } = state;
   const startedAt = new Date(Date.now() - seconds * 1000).toISOString();
-  const amounts = { records, ...(bytes === undefined ? {} : { bytes }), unchanged };
+  const amounts = { records, ...defined({ bytes }), unchanged };
   return { phase, startedAt, seconds, ...amounts, perSecond, succeeded };
 }

@@ -1,5 +1,6 @@
 // The two sides of a migration: opening and describing them.
 
+import { defined } from '../../shared/defined.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { type DescribedPlace, type Place, requireOtherInstance } from '../exports/placeInterfaces.ts';
 import { openPlaces } from '../open/openPlaces.ts';
@@ -67,13 +68,8 @@ async function examine(
 
 /** Describes a side for plan and result. */
 export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
-  return {
-    place: place.name,
-    kind,
-    ...(facts?.version === undefined ? {} : { version: facts.version }),
-    ...(facts?.instance === undefined ? {} : { instance: facts.instance }),
-    ...(facts?.caller === undefined ? {} : { roles: [...facts.caller.roles] }),
-  };
+  const { version, instance, caller } = facts ?? {};
+  return { place: place.name, kind, ...defined({ version, instance, roles: caller?.roles }) };
 }
 
 /** Lists the checks of a side. */

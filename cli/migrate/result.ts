@@ -2,6 +2,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
@@ -37,7 +38,7 @@ export async function makeResult(
   const seen = { ...presence, created: createdOrgs, createdCount: created?.[organisationSection.name] ?? 0, names };
   return {
     outcome: outcomeOf(response, notices.errors.length + proof.unexpected),
-    ...(response?.elsewhere === undefined ? {} : { elsewhere: response.elsewhere }),
+    ...defined({ elsewhere: response?.elsewhere }),
     command: packageJson.version,
     startedAt: run.startedAt,
     finishedAt: new Date().toISOString(),
@@ -70,8 +71,8 @@ function outcomeOf(response: ImportResponse | undefined, problems: number): Migr
 
 /** Returns the numbers of exported and imported records. */
 function movedCounts({ exported: { organisations, records }, response }: MigrationRun, plan: MigrationPlan) {
-  const imported = response === undefined ? {} : { imported: outcomeCounts(response.summary) };
-  return { organisations, records, exported: plan.sections, ...imported };
+  const imported = response && outcomeCounts(response.summary);
+  return { organisations, records, exported: plan.sections, ...defined({ imported }) };
 }
 
 /** Returns the warnings that the import's response does not contain. */

@@ -1,5 +1,6 @@
 // Servers of this service, and how calls reach them.
 
+import { defined } from '../../shared/defined.ts';
 import { placeLost } from '../../shared/errors/placeErrors.ts';
 import type { ExportFile } from '../exports/placeInterfaces.ts';
 import { callServer, type HttpCall, type HttpResponse } from '../http/httpClient.ts';
@@ -45,10 +46,8 @@ export function overNetwork({ origin, token, tokenOption, tokenFile }: InstanceS
     tokenOption,
     tokenFile,
     isRemote: true,
-    send: ({ file, ...call }, signal) => {
-      const content = file === undefined ? {} : { body: file.open(signal) };
-      return callServer(origin, { ...call, ...content, token }, signal);
-    },
+    send: ({ file, ...call }, signal) =>
+      callServer(origin, { ...call, ...defined({ body: file?.open(signal) }), token }, signal),
     broken: (moment, error) => placeLost({ place: origin, moment, reason: connectionReason(error) }),
   };
 }

@@ -1,6 +1,7 @@
 // Options of exports and imports as fields and queries of requests.
 
 import { importOptions } from '../../functions/import/contract.ts';
+import { defined } from '../../shared/defined.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { usageError } from '../terminal/command.ts';
@@ -19,7 +20,10 @@ export function toRequest(
 ): Record<string, unknown> {
   const known = Object.entries(options).filter(([name, value]) => Object.hasOwn(shape, name) && value !== undefined);
   const fields = known.map(([name, value]) => [snakeCase(name), value]);
-  return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
+  return {
+    ...defined({ timeout: timeoutMs === undefined ? undefined : `${timeoutMs}ms` }),
+    ...Object.fromEntries(fields),
+  };
 }
 
 /** Returns the options of an import as a query. The body is the file alone, so that its content cannot set options. */

@@ -4,6 +4,7 @@ import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { asOperator } from '../../shared/auth/authorise.ts';
 import type { Config } from '../../shared/config.ts';
+import { defined } from '../../shared/defined.ts';
 import { createApp } from '../../shared/http/app.ts';
 import type { LocalCall } from '../../shared/http/nodeResponse.ts';
 import { noLimits } from '../../shared/limits.ts';
@@ -77,7 +78,7 @@ async function request(
   };
   const content = file && resources.use(await makeRepeatable(file, signal));
   const readBody = content && (() => observed(content.open(ends), onUnexpected));
-  const local: LocalCall = { onUnexpected, ...(readBody === undefined ? {} : { readBody }) };
+  const local: LocalCall = { onUnexpected, ...defined({ readBody }) };
   const sent = new Request(new URL(path, ORIGIN), {
     method,
     headers: { accept, 'content-type': contentType },

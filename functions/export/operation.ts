@@ -1,5 +1,6 @@
 // The use case of an export: a snapshot written as an export file.
 
+import { defined } from '../../shared/defined.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
@@ -103,10 +104,10 @@ class Exporter {
       readTime: this.snapshot.readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
-      ...(defaultOrgId === undefined ? {} : { defaultOrgId }),
+      ...defined({ defaultOrgId }),
       ...(instanceId === undefined || forZitadel ? {} : { instanceId }),
       ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}),
-      ...(exportedBy === undefined ? {} : { exportedBy }),
+      ...defined({ exportedBy }),
       sections: this.read.map(({ name }) => name),
       secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
       ignored: [...ignored],

@@ -3,6 +3,7 @@ import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { bcryptCosts } from '../../shared/bcryptCosts.ts';
+import { defined } from '../../shared/defined.ts';
 import { organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
@@ -108,7 +109,7 @@ async function inspectFile({ source, settings, signal, report }: ImportCall): Pr
       ...records,
       phase: report.phase,
       records: report.records,
-      ...(report.waitingFor === undefined ? {} : { waitingFor: report.waitingFor }),
+      ...defined({ waitingFor: report.waitingFor }),
     }),
   });
   return inspection;
@@ -196,7 +197,7 @@ function withProgress(error: unknown, { signal, report }: Pick<ImportCall, 'sign
   return IdentityError.from(error).withDetail({
     '@type': 'type.googleapis.com/identity.v1.ImportProgress',
     written: report.written,
-    ...(report.total === undefined ? {} : { total: report.total }),
+    ...defined({ total: report.total }),
     resumable: !unresumable.some((kind) => kind.is(error)),
   });
 }

@@ -1,4 +1,5 @@
 import { authenticate as authenticateToken, type Caller, type OnIdentified } from '../../shared/auth/authorise.ts';
+import { defined } from '../../shared/defined.ts';
 import { storeUnavailable } from '../../shared/errors/storeErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { rpcRoutes } from '../../shared/rpc/rpcRoute.ts';
@@ -94,7 +95,7 @@ function listRoutes(generation: keyof typeof lists, ports: RoutePorts): readonly
       endpoint,
       toRequest: (context) => {
         const domainQuery = generation === 'v2' ? readDomainQuery(context.req.queries()) : undefined;
-        return { userId: context.req.param('userId') ?? '', ...(domainQuery === undefined ? {} : { domainQuery }) };
+        return { userId: context.req.param('userId') ?? '', ...defined({ domainQuery }) };
       },
     },
   );

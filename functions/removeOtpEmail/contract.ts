@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
+import { defined } from '../../shared/defined.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { commonErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 
@@ -132,7 +133,7 @@ export function readDomainQuery(query: Readonly<Record<string, string[]>>): Json
   if (include === undefined && domain === undefined) return undefined;
   return {
     ...(include === undefined ? {} : { includeWithoutDomain: toBoolean(include) }),
-    ...(domain === undefined ? {} : { domain }),
+    ...defined({ domain }),
   };
 }
 

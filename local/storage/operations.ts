@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { defined } from '../../shared/defined.ts';
 import {
   conditionNotMet,
   invalid,
@@ -94,7 +95,7 @@ async function download(
   response.writeHead(range === undefined ? 200 : 206, {
     ...objectHeaders(object),
     'content-length': end - start + 1,
-    ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${object.size}` }),
+    ...defined({ 'content-range': range && `bytes ${start}-${end}/${object.size}` }),
   });
   if (object.size === 0) response.end();
   else await pipeline(files.read(object, start, end), response);
@@ -103,7 +104,7 @@ async function download(
 function objectHeaders(object: StoredObject): Record<string, string> {
   return {
     'content-type': object.contentType,
-    ...(object.contentEncoding === undefined ? {} : { 'content-encoding': object.contentEncoding }),
+    ...defined({ 'content-encoding': object.contentEncoding }),
     'accept-ranges': 'bytes',
     etag: etag(object),
     'last-modified': new Date(object.timeCreated).toUTCString(),

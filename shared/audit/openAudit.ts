@@ -2,6 +2,7 @@
 
 import { userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
+import { defined } from '../defined.ts';
 import { auditUnwritable } from '../errors/storeErrors.ts';
 import { traceField } from '../log.ts';
 import type { StoreLocation } from '../store/openStore.ts';
@@ -83,7 +84,7 @@ function logLine(projectId: string, { trace, ...event }: AuditEvent): Readonly<R
     message: `${event.event} ${event.outcome}`,
     'logging.googleapis.com/labels': {
       ...AUDIT_LABEL,
-      ...(requestId === undefined ? {} : { execution_id: requestId }),
+      ...defined({ execution_id: requestId }),
     },
     ...traceField(projectId, trace),
   };

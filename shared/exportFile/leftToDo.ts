@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
+import { defined } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { type IssueValues, issueParams, issueText, type Reader } from '../errors/issueText.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
@@ -94,7 +95,7 @@ export class LeftToDo {
     const message = issueText(rule.row, params, this.reader);
     entries.add({
       type,
-      ...(id === undefined ? {} : { id: shortened(id) }),
+      ...defined({ id: id && shortened(id) }),
       reason: rule.reason,
       ...(Object.keys(params).length === 0 ? {} : { params }),
       message,
@@ -125,7 +126,7 @@ export class LeftToDo {
     return this.rulesFor(content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => {
         const further = this.further.get(entry);
-        return { ...entry, ...this.lacked(rule, content), ...(further === undefined ? {} : { further }) };
+        return { ...entry, ...this.lacked(rule, content), ...defined({ further }) };
       }),
     );
   }

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../defined.ts';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { claimsLoginNames, organisationSection, sections } from '../organisation/allSections.ts';
@@ -213,8 +214,7 @@ export class OrganisationDraft {
     const { org, orgState } = this.fields;
     const json: JsonObject = {
       orgId,
-      ...(org === undefined ? {} : { org }),
-      ...(orgState === undefined ? {} : { orgState }),
+      ...defined({ org, orgState }),
     };
     const record = toRecord(organisationSection, json, orgId);
     if (invalidField === undefined) return record;

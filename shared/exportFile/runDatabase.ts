@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { total } from '../collections/counts.ts';
 import { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
+import { defined } from '../defined.ts';
 import { textAt } from '../json/jsonObject.ts';
 import { recordSection } from '../organisation/allSections.ts';
 import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
@@ -324,8 +325,7 @@ export class RunDatabase implements Disposable {
       outcome,
       ...record,
       ...(isRepeat === 0 ? {} : { isRepeat: true }),
-      ...(fields === undefined ? {} : { fields }),
-      ...(name === undefined ? {} : { name }),
+      ...defined({ fields, name }),
     };
     const reason = explain(difference, first);
     sides.count(record, outcome === 'different' && reason !== undefined ? 'differentAsExpected' : outcome);
@@ -385,7 +385,7 @@ const PROVIDER = 'INSERT OR IGNORE INTO providers VALUES (?, ?, ?)';
 const FIND_PROVIDER = 'SELECT 1 FROM providers WHERE orgId = ? AND id = ?';
 
 function withoutSecrets({ body, state }: RecordContent): RecordContent {
-  return { body, secrets: {}, ...(state === undefined ? {} : { state }) };
+  return { body, secrets: {}, ...defined({ state }) };
 }
 
 /** Returns the key of a record whose own key another record has. */

@@ -2,6 +2,7 @@
 
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
+import { defined } from '../defined.ts';
 import { log, type RequestLine } from '../log.ts';
 import { noteRequest } from '../turns.ts';
 import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './nodeResponse.ts';
@@ -73,7 +74,6 @@ function requestOrigin(context: Context<HttpEnv>, requestId: string, trustedProx
   const trace = traceFrom((name) => context.req.header(name));
   return {
     requestId,
-    ...(remote === undefined ? {} : { remote }),
-    ...(trace === undefined ? {} : { trace }),
+    ...defined({ remote, trace }),
   };
 }

@@ -3,6 +3,7 @@
 import { Storage } from '@google-cloud/storage';
 import { type AuthClient, GoogleAuth, JWT, PassThroughClient } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
+import { defined } from '../defined.ts';
 import { credentialsMissing } from '../errors/placeErrors.ts';
 import { keyRejected } from '../errors/storageErrors.ts';
 import { retry } from '../retry.ts';
@@ -137,7 +138,7 @@ export function createClient(authClient: AuthClient | GoogleAuth, endpoint: stri
     authClient,
     useAuthWithCustomEndpoint: true,
     retryOptions: { maxRetryDelay: maxRetryDelaySeconds },
-    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
+    ...defined({ apiEndpoint: endpoint }),
   });
   storage.baseUrl = `${storage.apiEndpoint}/storage/v1`;
   return storage;

@@ -2,6 +2,7 @@
 
 import { GoogleAuth } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
+import { defined } from '../defined.ts';
 import { objectUri, signingFailed, signingForbidden } from '../errors/storageErrors.ts';
 import { createClient, emulatorEndpoint, NO_PROJECT } from './cloudStorage.ts';
 import type { WrittenObject } from './objectStorage.ts';
@@ -48,7 +49,7 @@ export async function signDownload(
     action: 'read',
     accessibleAt: now,
     expires: now + DOWNLOAD_MS,
-    ...(endpoint === undefined ? {} : { signingEndpoint: `${endpoint}/v1/projects/-/serviceAccounts/` }),
+    ...defined({ signingEndpoint: endpoint && `${endpoint}/v1/projects/-/serviceAccounts/` }),
   });
   try {
     const [url] = await raceAbort(signing, signal);

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
 import { untilAborted } from '../async.ts';
+import { defined } from '../defined.ts';
 import { objectCorrupted, objectUri, storageUnavailable } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { WrittenObject } from './objectStorage.ts';
@@ -52,10 +53,9 @@ export async function startUpload(
     preconditionOpts: { ifGenerationMatch: 0 },
     metadata: {
       contentType,
-      ...(size === undefined ? {} : { contentLength: size }),
-      ...(custom === undefined ? {} : { metadata: custom }),
+      ...defined({ contentLength: size, metadata: custom }),
     },
-    ...(origin === undefined ? {} : { origin }),
+    ...defined({ origin }),
   };
   const [uri] = await file.createResumableUpload(options).catch((reason: unknown) => {
     throw storageError(reason, target);

@@ -1,6 +1,7 @@
 // JSON Schemas of zod schemas.
 
 import { z } from 'zod';
+import { defined } from '../defined.ts';
 
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -24,12 +25,15 @@ export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => J
   const { $defs, properties, items, additionalProperties, anyOf, oneOf } = schema;
   return change({
     ...schema,
-    ...($defs === undefined ? {} : { $defs: mapValues($defs, (part) => mapSchemas(part, change)) }),
-    ...(properties === undefined ? {} : { properties: mapValues(properties, mapOne) }),
     ...(items === undefined || Array.isArray(items) ? {} : { items: mapOne(items) }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: mapOne(additionalProperties) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((part) => mapSchemas(part, change)) }),
-    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((part) => mapSchemas(part, change)) }),
+    ...defined({
+      $defs: $defs && mapValues($defs, (part) => mapSchemas(part, change)),
+      properties: properties && mapValues(properties, mapOne),
+      // A schema may be false.
+      additionalProperties: additionalProperties === undefined ? undefined : mapOne(additionalProperties),
+      anyOf: anyOf?.map((part) => mapSchemas(part, change)),
+      oneOf: oneOf?.map((part) => mapSchemas(part, change)),
+    }),
   });
 }
 

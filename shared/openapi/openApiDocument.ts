@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
+import { defined } from '../defined.ts';
 import { errorBody } from '../errors/identityError.ts';
 import type { StatedLimits } from '../limits.ts';
 import { type Endpoint, type OperationDescription, type ResponseDescription, tags } from './endpoint.ts';
@@ -63,7 +64,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
     tags: [tag],
     summary,
     description,
-    ...(deprecated === undefined ? {} : { deprecated }),
+    ...defined({ deprecated }),
     ...(isPublic === true ? { security: [] } : {}),
     ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
     ...(request === undefined

@@ -1,5 +1,6 @@
 // Errors of records in the response of an import, and their limits.
 
+import { defined } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import type { OrganisationRecord } from './record.ts';
 import { readableId } from './recordPlan.ts';
@@ -42,5 +43,5 @@ export function toRecordError(
   type: string = record.section.error.type,
 ) {
   const id = readableId(record);
-  return withShortTexts({ type, ...(id === undefined ? {} : { id }), ...reportedIssue(issue) });
+  return withShortTexts({ type, ...defined({ id }), ...reportedIssue(issue) });
 }

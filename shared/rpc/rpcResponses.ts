@@ -4,6 +4,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
+import { defined } from '../defined.ts';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { callSignal, MAX_TIMER_MS } from '../http/deadline.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/nodeResponse.ts';
@@ -38,7 +39,7 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
     rpc: (context) => respondToRpc(handler, context),
     async rest(context, type, request) {
       const authorization = context.req.header('authorization');
-      const headers = new Headers({ 'content-type': type, ...(authorization === undefined ? {} : { authorization }) });
+      const headers = new Headers({ 'content-type': type, ...defined({ authorization }) });
       const { response, failure } = await run(handler, context, headers, emptyFrame, request);
       return new Response(response.body, { status: failure?.httpStatus ?? response.status, headers: response.headers });
     },
@@ -72,7 +73,7 @@ async function run(
     requestId: context.get('requestId'),
     origin: context.get('origin'),
     receiving: new AbortController(),
-    ...(restRequest === undefined ? {} : { restRequest }),
+    ...defined({ restRequest }),
   };
   const { url } = context.req.raw;
   using clientSignal = callSignal(context.req.raw.signal, undefined);

@@ -1,5 +1,6 @@
 // Scans in passes, for callers that commit between batches.
 
+import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
 /** The batches of a pass: at most some thousands of documents, all in memory. */
@@ -28,7 +29,7 @@ export async function* scanInPasses(
 async function readPass(store: Pick<Store, 'snapshot'>, range: PassRange, after: string | undefined) {
   const batches: (readonly StoredDocument[])[] = [];
   await using snapshot = await store.snapshot();
-  for await (const documents of snapshot.scan({ ...range, ...(after === undefined ? {} : { from: after }) })) {
+  for await (const documents of snapshot.scan({ ...range, ...defined({ from: after }) })) {
     batches.push(documents.filter(({ id }) => id !== after));
     if (batches.length === PASS_BATCHES) return { batches, isLast: false };
   }

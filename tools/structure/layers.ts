@@ -5,7 +5,7 @@ import type { Source } from './sources.ts';
  * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
 const layers: readonly (readonly string[])[] = [
-  ['shared/shellWord', 'shared/async', 'shared/systemCode'],
+  ['shared/shellWord', 'shared/async', 'shared/systemCode', 'shared/defined'],
   ['shared/processLock'],
   [
     'shared/errors',

@@ -1,5 +1,6 @@
 // The events that show that an import has created a record, and where.
 
+import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
@@ -45,8 +46,7 @@ export async function findCreations(
   const query = {
     aggregateTypes: [...new Set(events.map(({ aggregateType }) => aggregateType))],
     eventTypes: [...new Set(events.map(({ type }) => type))],
-    ...(callerId === undefined ? {} : { editorId: callerId }),
-    ...(owner === undefined ? {} : { owner }),
+    ...defined({ editorId: callerId, owner }),
     after,
   };
   const wanted = Map.groupBy(records, recordKey);

@@ -1,5 +1,6 @@
 // Decisions which records of a file are sent to a ZITADEL.
 
+import { defined } from '../../../shared/defined.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
@@ -273,8 +274,7 @@ export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, si
   const withKeys = options.withKeys && content.withKeys;
   const { releases } = survey.losses;
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
-  const asked = options.asked === undefined ? {} : { asked: options.asked };
-  const leftToDo = new LeftToDo({ ...facts, ...asked }, 'command');
+  const leftToDo = new LeftToDo({ ...facts, ...defined({ asked: options.asked }) }, 'command');
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;

@@ -1,5 +1,6 @@
 // The sections of identity providers and of users' links to them.
 
+import { defined } from '../../defined.ts';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
@@ -65,7 +66,7 @@ export const nestedLinks: NestedRecords = {
     userId,
     idpId: configId,
     providedUserId: externalUserId,
-    ...(displayName === undefined ? {} : { providedUserName: displayName }),
+    ...defined({ providedUserName: displayName }),
   }),
 };
 

@@ -1,6 +1,7 @@
 // Recognition of commits whose responses got lost.
 
 import { grpc } from 'google-gax';
+import { defined } from '../../defined.ts';
 import type { Write } from '../store.ts';
 import { attemptUntil, fromGrpcError, grpcStatus, isReadTimeRejected, transientPolicy } from './call.ts';
 import {
@@ -81,7 +82,7 @@ async function readState(
   name: string,
   readTime: Timestamp | undefined,
 ): Promise<DocumentMessage | undefined | 'unknown'> {
-  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...(readTime === undefined ? {} : { readTime }) };
+  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...defined({ readTime }) };
   try {
     const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
     return document;

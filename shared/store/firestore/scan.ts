@@ -2,6 +2,7 @@
 
 import type { CancellableStream } from 'google-gax';
 import { untilAborted } from '../../async.ts';
+import { defined } from '../../defined.ts';
 import { Backoff } from '../../retry.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import type { StoredRange } from '../database.ts';
@@ -144,7 +145,7 @@ function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeA
   return {
     from: [{ collectionId: collection }],
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
-    ...(resumeAt === undefined ? {} : { startAt: resumeAt }),
+    ...defined({ startAt: resumeAt }),
     select: buildProjection('partitions' in range ? ['partition', ...fields] : fields),
   };
 }

@@ -1,6 +1,7 @@
 // Rotation of a database's master key.
 
 import { setTimeout } from 'node:timers/promises';
+import { defined } from '../../defined.ts';
 import { withVersion } from '../lastChange.ts';
 import { scanInPasses } from '../passes.ts';
 import {
@@ -68,7 +69,7 @@ export async function rekey(store: Store, keyring: Keyring, options: RekeyOption
   const { file } = keyring;
   const earlierKeys = record.ids
     .filter((id) => id !== target.id)
-    .map((id) => ({ id, ...(file === undefined ? {} : { file: earlierKeyPath(file, id) }) }));
+    .map((id) => ({ id, ...defined({ file: file && earlierKeyPath(file, id) }) }));
   return { keyId: target.id, documents, earlierKeys };
 }
 
