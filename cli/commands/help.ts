@@ -65,7 +65,7 @@ export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): s
 
 /** The forms of PLACE, which fit three lines of 80 columns. */
 const PLACE_FORMS =
-  'PLACE: https://HOST (an instance or a ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
+  'PLACE: https://HOST (an instance or ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
 /** Returns the help of the whole command. It fits a screen of 80 columns and 40 lines. */
 function commandOverview(all: readonly Command[], columns: number): string {

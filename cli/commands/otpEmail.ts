@@ -34,11 +34,11 @@ export const otpEmailEnableCommand = defineInstanceCommand({
 export const otpEmailRemoveCommand = defineInstanceCommand({
   name: 'otp-email remove',
   summary: 'remove the OTP e-mail factor of people',
-  details: 'The people are those of an instance, or of a ZITADEL at its address.',
+  details: 'The people are those of an instance, or of ZITADEL at its address.',
   arguments: [
     repeatable(
       'USER',
-      'id, user name or e-mail address of a person, or the login name at a ZITADEL; or https://HOST instead of --data or --firestore',
+      'id, user name or e-mail address of a person, or the login name in ZITADEL; or https://HOST instead of --data or --firestore',
     ),
   ],
   options: {

@@ -25,9 +25,7 @@ export function describeCredentials(
   const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
   const verified = `a password hash that it verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
   const statement =
-    targetKind === 'zitadel'
-      ? `${are} active in the ZITADEL, with ${verified}`
-      : `${have} the same ${same} on both sides`;
+    targetKind === 'zitadel' ? `${are} active in ZITADEL, with ${verified}` : `${have} the same ${same} on both sides`;
   const rest =
     without === 0
       ? []

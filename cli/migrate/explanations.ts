@@ -33,7 +33,7 @@ export function explainDifferences(
 const { password } = personCredentials;
 
 const HASHED_ANEW =
-  'the ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
+  'ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
 
 /**
  * Explains a difference that may include another hash, because a ZITADEL rehashes passwords at logins.

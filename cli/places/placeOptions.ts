@@ -30,11 +30,7 @@ export const exportChoices = {
 /** The options of an import. */
 export const importChoices = {
   ...transferOptions.onConflict.command,
-  accept: optional(
-    'LOSSES',
-    'unknown-states (count as active), refused-hashes (are left out), of a ZITADEL',
-    SELECTION,
-  ),
+  accept: optional('LOSSES', 'unknown-states (count as active), refused-hashes (are left out), of ZITADEL', SELECTION),
 };
 
 const tokenFile = {

@@ -91,7 +91,7 @@ async function requireRpc(response: HttpResponse): Promise<void> {
   if (type.startsWith('application/grpc-web') || !STATUSES_OF_OTHERS.has(response.status)) return;
   await response[Symbol.asyncDispose]();
   const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;
-  throw new ConnectError(`${problem}: let gateways pass gRPC-Web on to the ZITADEL`, Code.Unknown);
+  throw new ConnectError(`${problem}: let gateways pass gRPC-Web on to ZITADEL`, Code.Unknown);
 }
 
 async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {

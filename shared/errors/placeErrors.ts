@@ -25,7 +25,7 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
 });
 
 export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {
-  text: '{url} is a ZITADEL that does not serve this host ({message}): specify the address with its ExternalDomain, or let the proxy before it pass that host on',
+  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or let the proxy before it pass that host on',
 });
 
 /** A token's option and file; without a file if the token was entered at the terminal. */

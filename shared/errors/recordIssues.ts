@@ -67,7 +67,7 @@ export const instanceIssues = {
     remedy: {
       http: 'set `on_conflict` to overwrite to replace it, unless that changes the scope of user names',
       command:
-        '--on-conflict overwrite replaces it, unless that changes the scope of user names, or the target is a ZITADEL',
+        '--on-conflict overwrite replaces it, unless that changes the scope of user names, or the target is ZITADEL',
     },
   },
   reference_missing: {

@@ -52,7 +52,7 @@ export const warnings = {
   seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
   phone_unclear: {
     text: 'the phone number {phone} is kept as it is, because it is not one number in digits',
-    remedy: 'correct it, or a ZITADEL stores other digits, or rejects the person',
+    remedy: 'correct it, or ZITADEL stores other digits, or rejects the person',
   },
   phone_corrected: { text: 'the phone number {given} is imported as {phone}', remedy: 'check it' },
   provider_missing: { text: 'users cannot log in with an identity provider until the target has it: {provider}' },

@@ -21,7 +21,7 @@ export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 /** The greatest length of an instance's id. Instances have a UUID. */
 const MAX_INSTANCE_ID = 200;
 
-const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for a ZITADEL.';
+const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for ZITADEL.';
 
 const carriedSecrets = z.object({
   passwords: z.boolean().describe('Password hashes, and client secrets of identity providers.'),

@@ -69,7 +69,7 @@ export function wrongFile(start: Buffer): JsonError | undefined {
 function savedError(text: string): JsonError | undefined {
   const response = parseIfJson(text);
   if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;
-  const remedy = `${REPEAT}; identity export reads a ZITADEL organisation by organisation, where one response would be too large`;
+  const remedy = `${REPEAT}; identity export reads ZITADEL organisation by organisation, where one response would be too large`;
   return errorOf(`a saved error response ("${shortenedText(response.message)}")`, remedy);
 }
 

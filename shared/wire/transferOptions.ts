@@ -45,7 +45,7 @@ export const transferOptions = {
     schema: flag,
     export: 'Whether to write the file in the form that ZITADEL imports without loss.',
     command: {
-      'for-zitadel': { meaning: 'write the form that a ZITADEL imports without loss', group: 'Run and output' },
+      'for-zitadel': { meaning: 'write the form that ZITADEL imports without loss', group: 'Run and output' },
     },
   },
   dryRun: {

@@ -57,7 +57,7 @@ const states: readonly FieldFact[] = [
     text: INITIAL_TEXT,
     here: {
       does: 'keeps state and address; without states in the file, only people with an unverified address are initial',
-      why: 'they could no longer log in at a ZITADEL',
+      why: 'they could no longer log in to ZITADEL',
     },
     explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
     steps: [

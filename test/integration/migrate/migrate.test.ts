@@ -357,7 +357,7 @@ describe('a migration', () => {
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
     expect(stdout).toContain(
-      '2 of 14 people with a password are active in the ZITADEL, with a password hash that it verifies by default and the same second factors\n',
+      '2 of 14 people with a password are active in ZITADEL, with a password hash that it verifies by default and the same second factors\n',
     );
     expect(stdout).toContain('12 not in their organisation of the target: ');
     for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);

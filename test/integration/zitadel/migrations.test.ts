@@ -167,7 +167,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const { code, stdout, stderr } = await migrate();
     expect(code, stderr).toBe(3);
     expect(stderr).toContain(
-      '1 of 3 people with a password is active in the ZITADEL, with a password hash that it verifies by default',
+      '1 of 3 people with a password is active in ZITADEL, with a password hash that it verifies by default',
     );
     expect(stderr).toContain(`2 ${REFUSED}`);
     expect(stderr).toContain(`${zitadel.url} refuses 2 people, with all their records, if it is of June 2026 or later`);

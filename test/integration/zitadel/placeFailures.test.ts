@@ -77,7 +77,7 @@ describe('a call on a ZITADEL that fails', () => {
     const call = (url: string) => ends('inspect', url, '--token-file', tokenFile);
     expect(await call(zitadel.url)).toMatchObject({
       code: 1,
-      message: `identity: ${zitadel.url} is a ZITADEL that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or let the proxy before it pass that host on`,
+      message: `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or let the proxy before it pass that host on`,
     });
     expect(await call(zitadel.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ code: 0 });
   });

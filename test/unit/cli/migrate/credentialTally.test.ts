@@ -78,7 +78,7 @@ function described(
 }
 
 const same = 'the same password hash, second factors and state on both sides';
-const verified = 'active in the ZITADEL, with a password hash that it verifies by default and the same second factors';
+const verified = 'active in ZITADEL, with a password hash that it verifies by default and the same second factors';
 
 describe('the people with the same credentials on both sides', () => {
   it('exclude those with another hash in a ZITADEL, which rehashes passwords at logins', () => {
@@ -181,7 +181,7 @@ describe('the people with the same credentials on both sides', () => {
       const { sentence } = describeCredentials(credentials, 'database');
       expect(sentence).toBe(`1 of 2 people with a password has the same ${compared}${rest}`);
       expect(describeCredentials(credentials, 'zitadel').sentence).toBe(
-        `1 of 2 people with a password is active in the ZITADEL, with a password hash that it verifies by default${inZitadel}${rest}`,
+        `1 of 2 people with a password is active in ZITADEL, with a password hash that it verifies by default${inZitadel}${rest}`,
       );
       const withoutPassword = { ...credentials, people: 1, withPassword: 0 };
       expect(describeCredentials(withoutPassword, 'database').sentence).toBe(
