@@ -1,7 +1,13 @@
 import { runCommandLine } from './commands/commandLine.ts';
 import { exitCodes } from './terminal/command.ts';
+import { DEFAULT_COLUMNS, DEFAULT_ROWS } from './terminal/terminal.ts';
 
 const { stdout, stderr, env: environment } = process;
+// A terminal of unknown size reports 0 columns and rows, in which nothing can be laid out.
+for (const stream of [stdout, stderr]) {
+  if (stream.columns === 0) stream.columns = DEFAULT_COLUMNS;
+  if (stream.rows === 0) stream.rows = DEFAULT_ROWS;
+}
 let broken: string | undefined;
 // Keep running when stdout is closed (EPIPE), because the command may be changing something. Lists and exports end with
 // the error.

@@ -186,8 +186,7 @@ const CLEAR_TO_END = '\u001b[K';
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
   const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
-  // A terminal of unknown size has 0 columns.
-  const width = isLive ? (stream.columns || DEFAULT_COLUMNS) - 1 : Number.POSITIVE_INFINITY;
+  const width = isLive ? (stream.columns ?? DEFAULT_COLUMNS) - 1 : Number.POSITIVE_INFINITY;
   return {
     intervalMs: isLive ? LIVE_MS : LINES_MS,
     show: (state) => void draw(fitted(progressLine(state), width), ''),

@@ -16,15 +16,15 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The width of a terminal that does not report its own. */
+/** The size of a terminal that does not report its own. */
 export const DEFAULT_COLUMNS = 80;
+export const DEFAULT_ROWS = 24;
 
 /** Returns the layout for a stream: plain unless it is a terminal. */
-export function layoutOf({ isTTY, columns }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
+export function layoutOf({ isTTY, columns = DEFAULT_COLUMNS }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
   if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
   const { NO_COLOR = '', TERM } = environment;
-  // A terminal of unknown size has 0 columns.
-  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
+  return { columns, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
 }
 
 const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;

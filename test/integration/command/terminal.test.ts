@@ -44,6 +44,24 @@ it.skipIf(terminalMissing !== undefined)(
   },
 );
 
+it.skipIf(terminalMissing !== undefined)(
+  'help and questions at a terminal of unknown size have 80 columns',
+  async () => {
+    const { location, database } = await servedPlace(sqlite);
+    expect(await identity(['import', await exportFileWith(organisation('acme')), '--to', database])).toMatchObject({
+      code: 0,
+    });
+    const shown = async (columns: number) => {
+      const help = await identityAtTerminal(['help', 'migrate'], [], { columns });
+      const deletion = ['org', 'delete', 'acme', ...databaseOptions(location)];
+      const asked = await identityAtTerminal(deletion, [['Delete?', 'n']], { columns });
+      expect(asked.code, asked.stdout).toBe(2);
+      return [seenLines(help), seenLines(asked)];
+    };
+    expect(await shown(0)).toEqual(await shown(80));
+  },
+);
+
 it.skipIf(terminalMissing !== undefined)('serve shows at a terminal how to stop it', async () => {
   const { location } = await servedPlace(sqlite);
   const args = ['serve', '--port', '0', '--data', location.kind === 'sqlite' ? location.directory : ''];

@@ -9,7 +9,7 @@ import fcntl, json, os, pty, struct, sys, termios
 questions, columns = json.loads(sys.argv[1])
 process, terminal = pty.fork()
 if process == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
 while questions and not questions[0][0]:
     os.write(terminal, questions.pop(0)[1].encode())
