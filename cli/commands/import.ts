@@ -43,7 +43,7 @@ import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 export const importCommand = defineCommand({
   name: 'import',
   summary: 'import organisations into an instance or a database',
-  details: `${placeDetails} If the command was interrupted, repeat it: it resumes.`,
+  details: `${placeDetails} Repeat it after an interruption.`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the instance or the database'),

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
-import { servedPlace } from '../../support/places/servedPlace.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 
@@ -63,9 +64,9 @@ it.skipIf(terminalMissing !== undefined)(
 );
 
 it.skipIf(terminalMissing !== undefined)('serve shows at a terminal how to stop it', async () => {
-  const { location } = await servedPlace(sqlite);
-  const args = ['serve', '--port', '0', '--data', location.kind === 'sqlite' ? location.directory : ''];
-  const ended = await identityAtTerminal(args, [['Ctrl-C stops', '\u0003']], { env: keyEnvironment(location) });
+  const data = join(await testDirectory(), 'north');
+  expect(await identity(['init', '--data', data])).toMatchObject({ code: 0 });
+  const ended = await identityAtTerminal(['serve', '--port', '0', '--data', data], [['Ctrl-C stops', '\u0003']]);
   expect(ended.code).toBe(0);
   expect(seenLines(ended)).toContain('Ctrl-C stops the server');
 });
