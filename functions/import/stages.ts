@@ -4,8 +4,9 @@
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
-import type { GivenPrivilege, Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import type { Write } from '../../shared/store/store.ts';
+import type { Gift } from './check/privileges.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record with what its references decide. The documents stored under its key and its names decide about it. */
@@ -18,10 +19,9 @@ export interface Checked {
   readonly privilege: Privilege | undefined;
 }
 
-/** A privilege that a record gives, and whether its organisation or project existed before the import. */
-export interface Privilege {
-  readonly given: GivenPrivilege;
-  readonly texts: readonly string[];
+/** A privilege that a record gives. */
+export interface Privilege extends Gift {
+  /** Whether its organisation or project existed before the import. */
   readonly existed: boolean;
 }
 

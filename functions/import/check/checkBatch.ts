@@ -4,18 +4,10 @@ import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
-import { type DocumentKey, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import {
-  type BatchRecord,
-  failed,
-  isSettled,
-  type Privilege,
-  type Settled,
-  unsettled,
-  withWarnings,
-} from '../stages.ts';
+import { type BatchRecord, failed, isSettled, type Settled, unsettled, withWarnings } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
 import {
@@ -39,14 +31,10 @@ interface Subject extends Referring {
 
 /** Checks the records of a batch in their order, in a constant number of reads per 2,000 references. */
 export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
-  const { store, created, rules } = context;
   const checked: BatchRecord[] = [];
-  const isNew = (stored: StoredDocument | undefined) => stored === undefined || isCreatedByCall(rules, stored);
-  const isLeftOut = (key: DocumentKey) => created.lacks(key);
-  for await (const part of inParts(await completeRecords(store, plans))) {
+  for await (const part of inParts(await completeRecords(context.store, plans))) {
     const found = await readFound(context, unsettled(part));
-    for (const record of part)
-      checked.push(isSettled(record) ? record : checkRecord(record, { found, isNew, isLeftOut }));
+    for (const record of part) checked.push(isSettled(record) ? record : checkRecord(context, record, found));
   }
   return checked;
 }
@@ -58,9 +46,12 @@ async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerat
   let part: (Subject | Settled)[] = [];
   let size = 0;
   for (const record of records) {
-    const subject = isSettled(record) ? record : toSubject(record);
-    part.push(subject);
-    size += isSettled(subject) ? 0 : subject.references.length;
+    if (isSettled(record)) part.push(record);
+    else {
+      const references = planReferences(record.plan.record);
+      part.push({ ...record, references, gift: giftOf(record.plan.record) });
+      size += references.length;
+    }
     if (size < REFERENCES_AT_ONCE) continue;
     yield part;
     await yieldToEventLoop();
@@ -68,10 +59,6 @@ async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerat
     size = 0;
   }
   yield part;
-}
-
-function toSubject({ plan, warnings }: Completed): Subject {
-  return { plan, warnings, references: planReferences(plan.record), gift: giftOf(plan.record) };
 }
 
 /** Reads the documents that records refer to. Those that the removal of an organisation deletes count as missing. */
@@ -101,22 +88,13 @@ function isRemoved(target: StoredDocument | undefined, removed: ReadonlySet<stri
   return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));
 }
 
-/** The records to which those of a batch refer. */
-interface Targets {
-  readonly found: Found;
-  /** Whether a document did not exist before the import. */
-  readonly isNew: (stored: StoredDocument | undefined) => boolean;
-  /** Whether the import does not carry the record under a key. */
-  readonly isLeftOut: (key: DocumentKey) => boolean;
-}
-
 /**
  * Checks a record. Its warnings are about fields that the import changes, targets that are missing, and those for which it
  * is not carried.
  */
-function checkRecord(subject: Subject, { found, isNew, isLeftOut }: Targets): BatchRecord {
+function checkRecord({ created, rules }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);
-  const rejection = subject.plan.rejection ?? findRejection(referring, found, isLeftOut);
+  const rejection = subject.plan.rejection ?? findRejection(referring, found, created);
   if (rejection === 'notCarried') {
     const warnings = [...subject.warnings, ...ownTargets(referring, found)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };
@@ -124,11 +102,8 @@ function checkRecord(subject: Subject, { found, isNew, isLeftOut }: Targets): Ba
   if (rejection !== undefined && lacksTarget(referring, found))
     return { plan: subject.plan, outcome: failed(rejection) };
   const { gift } = subject;
-  const privilege: Privilege | undefined = gift && {
-    given: gift.given,
-    texts: gift.texts,
-    existed: !isNew(found.get(documentPath(gift.target))),
-  };
+  const target = gift && found.get(documentPath(gift.target));
+  const privilege = gift && { ...gift, existed: target !== undefined && !isCreatedByCall(rules, target) };
   const kept = keptReferences(referring, found);
   return { plan: referring.plan, warnings: [...referring.warnings, ...kept], rejection, privilege };
 }

@@ -6,9 +6,10 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { type PlannedReference, planRecord, referenceField } from '../../../shared/organisation/recordPlan.ts';
 import type { KeyedIssue, RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
-import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { hasStoredContent } from '../decide/storedEquality.ts';
 import type { Completed } from './completeRecords.ts';
+import type { CreatedRecords } from './createdRecords.ts';
 
 /** A record with its references. */
 export interface Referring extends Completed {
@@ -28,16 +29,16 @@ type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Finds the first reference that is missing, foreign or invalid.
- * @param isLeftOut whether the import does not carry the record under a key
+ * @param created has the records that the import does not carry
  */
 export function findRejection(
   { plan: { record }, references }: Referring,
   found: Found,
-  isLeftOut: (key: DocumentKey) => boolean,
+  created: Pick<CreatedRecords, 'lacks'>,
 ): Rejection | undefined {
   for (const reference of references) {
     const isMissing = found.get(documentPath(reference.key)) === undefined;
-    if (isMissing && isLeftOut(reference.key)) return 'notCarried';
+    if (isMissing && created.lacks(reference.key)) return 'notCarried';
     const rejected = checkReference(reference, references, found, record);
     if (rejected === undefined) continue;
     return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;

@@ -18,7 +18,7 @@ export async function writeBatch(context: ImportContext, plans: readonly RecordP
   const batch = context.pace.readsFirst ? undefined : await checkBatch(context, plans);
   const creation = batch && (await decideCreation(context, batch, passwords));
   const isDone = creation !== undefined && (await isCommitted(context, creation));
-  const { records } = isDone ? creation : await decideStored(context, plans, passwords, { batch, creation });
+  const { records } = isDone ? creation : await decideStored(context, plans, passwords, batch, creation);
   context.created.add(records);
   return records;
 }
@@ -66,21 +66,18 @@ async function isCommitted(
   }
 }
 
-/** What an attempt to create the records of a batch leaves: the checked batch, and what may be committed. */
-interface CreationAttempt {
-  readonly batch: readonly BatchRecord[] | undefined;
-  readonly creation: Decided | undefined;
-}
-
 /**
  * Decides a batch by what is stored, and commits it. If another call changes what was read, the batch is read and decided
  * again, until the deadline. The records to which it refers stay as long as the import holds the lock: it is checked once.
+ * @param checked the batch if it is checked already
+ * @param creation an attempt that may have been committed
  */
 async function decideStored(
   context: ImportContext,
   plans: readonly RecordPlan[],
   passwords: BatchPasswords,
-  { batch: checked, creation }: CreationAttempt,
+  checked: readonly BatchRecord[] | undefined,
+  creation: Decided | undefined,
 ): Promise<Decided> {
   const { store, rules, stamps, pace, signal } = context;
   let checking = checked && Promise.resolve(checked);
@@ -111,10 +108,7 @@ function findCommitted(
   attempts: readonly Decided[],
   documents: ReadonlyMap<string, StoredDocument>,
 ): Decided | undefined {
-  const stamps = new Map(attempts.map((attempt) => [attempt.stamp, attempt]));
-  for (const { createdAt = '', changedAt = '' } of stamps.size === 0 ? [] : documents.values()) {
-    const committed = stamps.get(createdAt) ?? stamps.get(changedAt);
-    if (committed !== undefined) return committed;
-  }
-  return undefined;
+  if (attempts.length === 0) return undefined;
+  const dates = new Set([...documents.values()].flatMap(({ createdAt, changedAt }) => [createdAt, changedAt]));
+  return attempts.find(({ stamp }) => dates.has(stamp));
 }
