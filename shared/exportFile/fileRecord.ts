@@ -67,7 +67,9 @@ function readWithoutInvalid(
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
-  if (!hasOnlyInvalidElements(section, first)) return undefined;
+  const { lenientLists: names = [] } = section;
+  // Most sections have no such list, and none may have more elements.
+  if (first.issues.length > names.length * fixedLimits.listElements) return undefined;
   const value = parse();
   const lists = lenientLists(section, value);
   const leftOut: InvalidElement[] = [];
@@ -84,12 +86,6 @@ function readWithoutInvalid(
     }
   }
   return undefined;
-}
-
-/** Whether all issues are about elements of lenient lists, which have no more elements than a list may have. */
-function hasOnlyInvalidElements({ lenientLists: names = [] }: Section, { issues }: InvalidRecordError): boolean {
-  if (issues.length > names.length * fixedLimits.listElements) return false;
-  return issues.every(({ path }) => names.some((name) => path.startsWith(`${name}[`)));
 }
 
 /** A list whose invalid elements are left out. */
