@@ -215,7 +215,7 @@ function messageSchema(
 }
 
 function keptSchema(field: AdditionalField): z.ZodType {
-  if (field.type === 'boolean') return z.boolean();
+  if (field.type === 'boolean' || field.type === 'factor') return z.boolean();
   return field.type === 'state' ? z.enum(field.states) : z.string().max(field.maxBytes);
 }
 

@@ -31,7 +31,8 @@ interface SplitRecord {
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
-  readonly texts: [path: FieldPath, text: string][];
+  /** The values of the record's JSON. */
+  readonly values: [path: FieldPath, value: string | true][];
 }
 
 const NOTHING: readonly FoundField[] = [];
@@ -155,7 +156,7 @@ function splitField(
  * @throws InvalidRecordError
  */
 export function readKept(found: readonly FoundField[]): KeptValues {
-  const kept: KeptValues = { texts: [] };
+  const kept: KeptValues = { values: [] };
   for (const { field, names, values } of found) {
     const [value, ...others] = values;
     if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
@@ -165,9 +166,10 @@ export function readKept(found: readonly FoundField[]): KeptValues {
 }
 
 function readValue(kept: KeptValues, field: AdditionalField, value: unknown): void {
-  if (field.type === 'boolean') {
+  if (field.type === 'boolean' || field.type === 'factor') {
     if (typeof value !== 'boolean') throw invalid(field, 'expected true or false');
-    kept.otpEmail = value;
+    if (field.type === 'factor') kept.otpEmail = value;
+    else if (value) kept.values.push([field.path, value]);
   } else if (field.type === 'state') {
     const state = field.states.find((known) => known === value);
     if (state === undefined)
@@ -175,7 +177,7 @@ function readValue(kept: KeptValues, field: AdditionalField, value: unknown): vo
     kept.state = state;
   } else {
     if (typeof value !== 'string' || !value.isWellFormed()) throw invalid(field, 'expected text, such as "text"');
-    if (value !== '') kept.texts.push([field.path, value]);
+    if (value !== '') kept.values.push([field.path, value]);
   }
 }
 

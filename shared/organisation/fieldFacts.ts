@@ -2,23 +2,23 @@
 
 import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
-import type { KeptText, Section } from './section.ts';
+import type { KeptValue, Section } from './section.ts';
 import { activated } from './sections/sectionStates.ts';
 import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 
-/** Lists the facts about the fields of a section's records: those of its row, about states, and about kept texts. */
+/** Lists the facts about the fields of a section's records: those of its row, about states, and about kept values. */
 export function fieldFacts(section: Section): readonly FieldFact[] {
   const { fields = [] } = section.zitadel ?? {};
   const states = statesOf(section) === undefined ? [] : [activated];
-  const texts = (section.additional?.kept ?? []).filter((field) => field.type === 'text');
-  return [...states, ...fields, ...texts.map(unknownToZitadel)];
+  const kept = (section.additional?.kept ?? []).filter((field) => field.type !== 'factor');
+  return [...states, ...fields, ...kept.map(unknownToZitadel)];
 }
 
 /** The text of the fact, and of its step, about a kept field. */
 const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
 
-function unknownToZitadel({ path }: KeptText): FieldFact {
+function unknownToZitadel({ path }: KeptValue): FieldFact {
   const params = { field: path };
   return {
     does: 'imports not',

@@ -94,8 +94,8 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
   const { defined, found } = splitKept(section, value);
   const { json, unknown } = readMessage(recordSchema(section), defined, checked);
-  const { state, otpEmail, texts } = readKept(found);
-  for (const [path, text] of texts) putAt(json, path, text);
+  const { state, otpEmail, values } = readKept(found);
+  for (const [path, kept] of values) putAt(json, path, kept);
   if (state !== undefined && state !== usualState(section)) json.state = state;
   return { json, unknown, state, otpEmail };
 }

@@ -75,18 +75,22 @@ export interface FilledField {
 
 /** A field that records keep although ZITADEL's definition does not have it: imports store it, exports contain it. */
 export type KeptField =
-  | KeptText
+  | KeptValue
   /** Stored in a field of its own, and exported with `withOtp`. */
-  | { readonly path: 'otpEmail'; readonly type: 'boolean' };
+  | { readonly path: 'otpEmail'; readonly type: 'factor' };
 
-/** A kept field with a text. */
-export interface KeptText {
+/** A kept field of the record's JSON, which has neither an empty text nor false. */
+export type KeptValue = {
   /** In the record itself, or in an object of ZITADEL's definition. */
   readonly path: FieldPath;
-  readonly type: 'text';
-  /** The greatest length, in UTF-8. */
-  readonly maxBytes: number;
-}
+} & (
+  | {
+      readonly type: 'text';
+      /** The greatest length, in UTF-8. */
+      readonly maxBytes: number;
+    }
+  | { readonly type: 'boolean' }
+);
 
 /** Fields that a record may have in addition to those of its definition, and to the states of `states.ts`. */
 interface AdditionalFields {

@@ -83,7 +83,7 @@ export const humanUserSection: Section = {
     { path: LANGUAGE, value: 'und' },
   ],
   additional: {
-    kept: [{ path: 'otpEmail', type: 'boolean' }],
+    kept: [{ path: 'otpEmail', type: 'factor' }],
     ignored: [{ path: 'user.hashedPassword.algorithm', reason: 'the hash itself begins with its algorithm' }],
   },
   warnings: warnOfPerson,

@@ -12,19 +12,29 @@ import { openTestStore } from '../../support/stores/stores.ts';
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => void vi.resetModules());
-const { KEPT, IGNORED, MAX_BYTES } = vi.hoisted(() => ({ KEPT: 'ownNote', IGNORED: 'otherNote', MAX_BYTES: 20 }));
+const { KEPT, FLAG, IGNORED, MAX_BYTES } = vi.hoisted(() => ({
+  KEPT: 'ownNote',
+  FLAG: 'ownFlag',
+  IGNORED: 'otherNote',
+  MAX_BYTES: 20,
+}));
 
-// Adds a kept and an ignored field to every object of every section, as a contributor would.
+// Adds a kept text, a kept flag and an ignored field to every object of every section, as a contributor would.
 vi.mock(import('../../../shared/organisation/allSections.ts'), async (importOriginal) => {
   const original = await importOriginal();
   const { objectsOf } = await import('./additionalFields/objectsOf.ts');
   for (const section of original.recordSections) {
     const { kept = [], ignored = [] } = section.additional ?? {};
     const objects = objectsOf(section);
-    const added = objects.filter(({ mayKeep }) => mayKeep).map(({ prefix }) => `${prefix}${KEPT}`);
+    const added = objects
+      .filter(({ mayKeep }) => mayKeep)
+      .flatMap(({ prefix }) => [
+        { path: `${prefix}${KEPT}`, type: 'text', maxBytes: MAX_BYTES },
+        { path: `${prefix}${FLAG}`, type: 'boolean' },
+      ]);
     Object.assign(section, {
       additional: {
-        kept: [...kept, ...added.map((path) => ({ path, type: 'text', maxBytes: MAX_BYTES }))],
+        kept: [...kept, ...added],
         ignored: [...ignored, ...objects.map(({ prefix }) => ({ path: `${prefix}${IGNORED}`, reason: 'a test' }))],
       },
     });
@@ -45,7 +55,7 @@ const allIgnored = recordSections.flatMap((section) =>
 );
 
 function anyValue(field: AdditionalField): fc.Arbitrary<string | boolean> {
-  if (field.type === 'boolean') return fc.boolean();
+  if (field.type === 'boolean' || field.type === 'factor') return fc.boolean();
   if (field.type === 'state') return fc.constantFrom(...field.states);
   return fc
     .string({ unit: 'grapheme', minLength: 1 })
@@ -118,7 +128,7 @@ async function imported(instance: TestInstance, file: string | readonly unknown[
 
 describe('a field that only this service has', () => {
   it('keeps each value in an import, an export, and an import elsewhere, wherever it is declared', async () => {
-    expect(allKept.length).toBeGreaterThan(80);
+    expect(allKept.length).toBeGreaterThan(160);
     await fc.assert(
       fc.asyncProperty(anyValues, async (values) => {
         const [source, target] = [await newInstance(), await newInstance()];
@@ -142,20 +152,22 @@ describe('a field that only this service has', () => {
     );
   });
 
-  it('keeps each value in an overwrite', async () => {
+  it("keeps each value in an overwrite, which removes what the file lacks, as of ZITADEL's own fields", async () => {
     const instance = await newInstance();
     const [acme, other] = organisations();
     await imported(instance, [withTexts(acme, [], []), other]);
-    const texts = allKept.filter(({ field }) => field.type === 'text');
-    const values = texts.map((_, index) => `v${index}`);
-    const changed = { orgs: [withTexts(acme, texts, values), other] };
-    const { errors } = await instance.import({ data_orgs: changed, with_keys: true, on_conflict: 'overwrite' });
-    expect(errors).toBeUndefined();
-    const { orgs } = await instance.export();
-    const stored = orgs.find(({ orgId }) => orgId === 'acme');
-    expect(texts.map(({ section, field }) => valueAt(recordsOf(stored ?? acme, section)[0] ?? {}, field.path))).toEqual(
-      values,
-    );
+    const kept = allKept.filter(({ field }) => field.type === 'text' || field.type === 'boolean');
+    const values = kept.map(({ field }, index) => field.type === 'boolean' || `v${index}`);
+    const overwritten = async (org: Organisation) => {
+      const data = { orgs: [org, other] };
+      const { errors } = await instance.import({ data_orgs: data, with_keys: true, on_conflict: 'overwrite' });
+      expect(errors).toBeUndefined();
+      const { orgs } = await instance.export();
+      const stored = orgs.find(({ orgId }) => orgId === 'acme');
+      return kept.map(({ section, field }) => valueAt(recordsOf(stored ?? acme, section)[0] ?? {}, field.path));
+    };
+    expect(await overwritten(withTexts(acme, kept, values))).toEqual(values);
+    expect(await overwritten(withTexts(acme, [], []))).toEqual(values.map(() => undefined));
   });
 
   it('may have either spelling, and must have its type', async () => {
@@ -174,6 +186,10 @@ describe('a field that only this service has', () => {
     ]);
     const wrong = await instance.import(named({ ownNote: 1 }));
     expect(wrong.errors?.map(({ message }) => message)).toEqual([expect.stringContaining(`${path}: expected text`)]);
+    const flag = await instance.import(named({ ownFlag: 'true' }));
+    expect(flag.errors?.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`user.profile.${FLAG}: expected true or false`),
+    ]);
     await instance.import(named({ own_note: 'she' }));
     const { orgs } = await instance.export();
     expect(orgs).toMatchObject([{ humanUsers: [{ user: { profile: { ownNote: 'she' } } }] }]);

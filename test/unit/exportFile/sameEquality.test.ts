@@ -69,7 +69,7 @@ function* placesIn(schema: DescMessage, before: Steps['steps']): Generator<Steps
 }
 
 function keptValues(field: AdditionalField): readonly unknown[] {
-  if (field.type === 'boolean') return [true, false];
+  if (field.type === 'boolean' || field.type === 'factor') return [true, false];
   return field.type === 'state' ? field.states : ['a', 'b'];
 }
 
