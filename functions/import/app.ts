@@ -77,7 +77,14 @@ async function runImport(
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
   const advice = adviceIfLarger(ports.transfers !== undefined);
-  const received = { maxBytes: limits.requestBytes, adviceIfLarger: advice, budget: bodies, signal: call.signal };
+  const isFile = options !== undefined;
+  const received = {
+    maxBytes: limits.requestBytes,
+    adviceIfLarger: advice,
+    isFile,
+    budget: bodies,
+    signal: call.signal,
+  };
   const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
   using kept = new DisposableStack();
   try {

@@ -56,11 +56,17 @@ export function healthRoutes(store: Store): readonly Route[] {
     return jsonResponse({ status: 'ready' });
   };
   const respondAlive = () => jsonResponse({ status: 'ok' });
-  return healthEndpoints.map((endpoint) => ({
-    ...endpoint,
-    handler: endpoint.path.startsWith('/ready') ? respondReady : respondAlive,
-  }));
+  return healthEndpoints.flatMap((endpoint) => {
+    const handler = endpoint.path.startsWith('/ready') ? respondReady : respondAlive;
+    // Monitors append a slash, and load balancers probe with OPTIONS.
+    return [endpoint.path, `${endpoint.path}/`].flatMap((path) => [
+      { ...(path === endpoint.path ? endpoint : { method: endpoint.method }), path, handler },
+      { method: 'OPTIONS' as const, path, handler: respondOptions },
+    ]);
+  });
 }
+
+const respondOptions = () => new Response(null, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } });
 
 async function checkDatabase(store: Store): Promise<void> {
   const controller = new AbortController();

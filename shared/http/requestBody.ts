@@ -21,6 +21,8 @@ export interface BodyLimits extends StorageOptions {
   readonly maxBytes: number;
   /** The remedy in the error for a larger body. */
   readonly adviceIfLarger?: string;
+  /** Whether the body is a file, whose reader recognises its form; by default a compressed body is recognised here. */
+  readonly isFile?: boolean;
   /** Aborts with the error to throw, when the client disconnects or the call's timeout expires. */
   readonly signal: AbortSignal;
 }
@@ -39,7 +41,7 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits);
   try {
-    const chunks = coding === undefined ? received : decompress(received, coding, limits);
+    const chunks = await decoded(received, coding, limits);
     const spaces = new WhiteSpaceRun();
     for await (const chunk of utf8Text(chunks)) {
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid({ problem: TOO_MUCH_WHITE_SPACE });
@@ -50,6 +52,38 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
     await storage.close();
     throw error instanceof JsonError ? bodyInvalid({ problem: error.message }) : error;
   }
+}
+
+/** Returns the decompressed body. Clients may send a saved file without naming its coding. */
+async function decoded(
+  received: AsyncGenerator<Uint8Array>,
+  coding: Coding | undefined,
+  limits: BodyLimits,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (coding !== undefined) return decompress(received, coding, limits);
+  if (limits.isFile === true) return received;
+  const start = await startOf(received, GZIP_MAGIC.length);
+  const whole = joined(start, received);
+  return GZIP_MAGIC.every((byte, index) => start[index] === byte) ? decompress(whole, 'gzip', limits) : whole;
+}
+
+/** The bytes with which gzip begins, and no JSON. */
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** Reads the first bytes: at least the wanted number, unless there are fewer. */
+async function startOf(received: AsyncGenerator<Uint8Array>, wanted: number): Promise<Uint8Array> {
+  let start: Uint8Array = new Uint8Array();
+  while (start.length < wanted) {
+    const { done, value } = await received.next();
+    if (done === true) break;
+    start = start.length === 0 ? value : Buffer.concat([start, value]);
+  }
+  return start;
+}
+
+async function* joined(start: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (start.length > 0) yield start;
+  yield* others;
 }
 
 async function* limited(

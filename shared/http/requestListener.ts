@@ -52,6 +52,8 @@ export function requestListener(
       return RESPONSE_ALREADY_SENT;
     },
     {
+      // Probes of load balancers use HTTP/1.0, which needs no Host.
+      hostname: 'localhost',
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
       errorHandler: (error) => errorResponse(error instanceof RequestError ? httpMalformed() : error, newRequestId()),

@@ -88,6 +88,10 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);
+    if (error === undefined && asksForServer(incoming)) {
+      const response = new Response(null, { status: 204, headers: { allow: 'GET, HEAD, POST, DELETE, OPTIONS' } });
+      return await writeResponse(response, outgoing, { stallMs: limits.stallMs });
+    }
     if (error === undefined) return listener(incoming, outgoing);
     closeAfter(outgoing);
     const response = errorResponse(error, newRequestId(), incoming.headers['content-type']);
@@ -140,10 +144,19 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
-/** Whether a proxy could take it for another request: by another `Host`, or because HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1). */
-function isAmbiguous({ httpVersion, headers, rawHeaders }: Incoming): boolean {
+/**
+ * Whether a proxy could take it for another request: by another `Host` or none, which only HTTP/1.0 permits, or because
+ * HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1).
+ */
+function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
-  return hosts.length > 1 || (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined);
+  if (httpVersion === '1.0') return hosts.length > 1 || headers['transfer-encoding'] !== undefined;
+  return hosts.length > 1 || (httpVersionMajor < 2 && hosts.length === 0);
+}
+
+/** Whether a request is about the server itself, as the probes of load balancers and proxies are (RFC 9110, 9.3.7). */
+function asksForServer({ method, url }: Incoming): boolean {
+  return method === 'OPTIONS' && url === '*';
 }
 
 /** Closes the responses that wait for others on a connection. Node closes only the one that is being written. */

@@ -10,7 +10,7 @@ export const tags = {
   Probes: 'The state of the process and its database, without a token.',
 } as const;
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /** The description of an operation, based on the contracts that its route validates with. */
 export interface OperationDescription {

@@ -19,7 +19,7 @@ export const syntax: readonly HostileRequest[] = [
   malformed('the beginning of TLS', () => Buffer.from('16030100c8010000c403035f', 'hex')),
   malformed('NUL bytes', () => Buffer.alloc(64)),
   malformed('HTTP/0.9', 'GET /admin/v1/export\r\n\r\n'),
-  malformed('HTTP/1.0 without a host', 'GET /admin/v1/export HTTP/1.0\r\n\r\n'),
+  { name: 'HTTP/1.0 without a host', bytes: 'GET /admin/v1/export HTTP/1.0\r\n\r\n', status: 405, code: 12 },
   { name: 'HTTP/1.0', bytes: head('GET /admin/v1/export HTTP/1.0'), status: 405, code: 12 },
   { name: 'HTTP/2.0 in words', bytes: head('GET /admin/v1/export HTTP/2.0'), status: 405, code: 12 },
   malformed('HTTP/9.9', head('GET /admin/v1/export HTTP/9.9')),
