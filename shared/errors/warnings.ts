@@ -50,6 +50,7 @@ export const warnings = {
     remedy: 'set a new one; known formats are {formats}',
   },
   seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
+  value_converted: { text: '{field} is imported as {stored} instead of {value}', remedy: 'check it' },
   phone_unclear: {
     text: 'the phone number {phone} is kept as it is, because it is not one number in digits',
     remedy: 'correct it, or ZITADEL stores other digits, or rejects the person',
