@@ -160,10 +160,13 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
+/** A token of HTTP's scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
+const TOKEN = /^[\w.~+/-]+=*$/;
+
 /** @throws IdentityError USAGE_INVALID, which does not contain the content */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  if (TOKEN.test(token)) return token;
   throw usageError(`${holder} does not contain a token: store the token alone, in one line`);
 }
 

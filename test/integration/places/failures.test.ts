@@ -88,6 +88,11 @@ describe('a call on places that fails', () => {
       stderr: expect.stringMatching(/does not contain a token: store the token alone/),
     });
     expect(invalid.stderr).not.toContain('two words');
+    for (const content of ['"quoted"', '{"token":"in-json"}', 'Bearer with-scheme', ''])
+      expect(await identity(['export', url, '--token-file', await tokenFile(content), ...target])).toMatchObject({
+        code: 64,
+        stderr: expect.stringMatching(/does not contain a token: store the token alone/),
+      });
     const missing = await identity(['export', url, ...target]);
     const remedy = `missing option --token-file: the file with the token for ${url}`;
     expect(missing).toMatchObject({ code: 64, stderr: `identity: ${remedy}\n` });
