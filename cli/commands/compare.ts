@@ -1,7 +1,7 @@
 import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { ComparedSides, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
-import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
+import { missingKinds, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import {
@@ -48,7 +48,10 @@ export const compareCommand = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      const options = exportOptionsOf(call);
+      // As in the other commands, a file counts with all its secrets, which a database exports only on request.
+      const areFiles = first.takes === 'files' && second.takes === 'files';
+      const isWhole = areFiles && call.options.with === undefined;
+      const options = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
       const described = [await describePlace(first, signal), await describePlace(second, signal)] as const;
       requireOtherInstance(...described);
       await requireEffects(call.options, signal, ...described);

@@ -38,7 +38,6 @@ import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../te
 import { counted, countList } from '../terminal/numberTexts.ts';
 import { type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
-import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 export const importCommand = defineCommand({
   name: 'import',
@@ -48,10 +47,6 @@ export const importCommand = defineCommand({
   options: {
     ...toOption('the instance or the database'),
     ...exportChoices,
-    with: {
-      ...exportChoices.with,
-      meaning: `${SECRET_CHOICES}; by default all of a file`,
-    },
     ...importChoices,
     ...transferOptions.dryRun.command,
     failed: optional(

@@ -19,7 +19,10 @@ export const migrationOptions = {
   ...exportChoices,
   org: { ...exportChoices.org, meaning: 'by default all but the default organisation' },
   timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
-  with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; of a file by default all` },
+  with: {
+    ...exportChoices.with,
+    meaning: `${SECRET_CHOICES}; by default all of a file; must be chosen for other places`,
+  },
   ...importChoices,
   'dry-run': flag('show the plan and its digest; change nothing', RUN_AND_OUTPUT),
   expect: optional('DIGEST', 'migrate only what the dry run showed', RUN_AND_OUTPUT),

@@ -22,7 +22,7 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
-  with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
+  with: optional('SECRETS', `${SECRET_CHOICES}; by default all of a file, none of other places`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   accept: optional('LOSS', 'unknown-states: those that ZITADEL 2 or 3 omits count as active', SELECTION),
 };

@@ -59,6 +59,19 @@ describe('identity compare', () => {
     });
   });
 
+  it('compares all secrets of two files, which --with limits', async () => {
+    const withHash = (hash: string) => organisation('acme', { humanUsers: [person('ada', hashed(hash))] });
+    const first = await fileWith('first.json', withHash(HASH));
+    const second = await fileWith('second.json', withHash(HASH.replaceAll('B', 'C')));
+    const { code, stdout } = await identity(['compare', first, second]);
+    expect({ code, stdout }).toEqual({
+      code: 3,
+      stdout: expect.stringContaining('user.hashedPassword.value: a secret, differs'),
+    });
+    expect(stdout).not.toContain('not compared');
+    expect((await identity(['compare', first, second, '--with', 'otp'])).code).toBe(0);
+  });
+
   it('lists fields, records of one side and secrets, which it does not print', async () => {
     const first = [organisation('acme', { humanUsers: [person('ada', hashed(HASH)), person('bob')] })];
     const otherHash = HASH.replaceAll('B', 'C');
