@@ -5,7 +5,6 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
 import { possibleClaimKeys } from '../organisation/recordPlan.ts';
-import type { Reference } from '../organisation/relations.ts';
 import {
   foreignSections,
   isRequiredUser,
@@ -121,12 +120,7 @@ function sectionOf(stored: StoredDocument): Section | undefined {
   return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
 }
 
-interface UserReference {
-  readonly section: Section;
-  readonly reference: Reference;
-}
-
-const userReferences: readonly UserReference[] = sections.flatMap((section) =>
+const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
@@ -141,21 +135,20 @@ export async function* findReferring(store: Store, userId: string, orgId: string
  * organisation's partition; others, such as memberships, may be in any, so their collections are read as a whole.
  */
 function referringRanges(userId: string, orgId: string): readonly PassRange[] {
-  const isOwn = ({ reference }: UserReference) => reference.ifForeign !== undefined;
-  const foreign = userReferences.filter((reference) => !isOwn(reference));
+  const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
+    ifForeign === undefined ? 'foreign' : 'own',
+  );
   return [
     { collection: 'tokens', partition: tokenPartition(userId) },
     ...[...new Set(foreign.map(({ section }) => section.collection))].map((collection) => ({ collection })),
-    ...userReferences
-      .filter(isOwn)
-      .map(({ section }) => ({ collection: section.collection, partition: sectionPartition(orgId, section) })),
+    ...own.map(({ section }) => ({ collection: section.collection, partition: sectionPartition(orgId, section) })),
   ];
 }
 
 /** Whether a stored document refers to a user. */
 function refersTo({ key: { collection, id }, stored }: Stored, userId: string): boolean {
   if (collection === 'tokens') return stored.ownerId === userId;
-  const section = userReferences.map((one) => one.section).find((one) => isInSection(stored.partition, one));
+  const section = sectionOf(stored);
   if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;
   return requiresUser({ section, stored }, new Set([userId]));
 }

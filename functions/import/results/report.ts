@@ -72,7 +72,7 @@ export class ImportReport {
     for (const warning of collectWarnings(record, outcome)) this.addWarning(warning);
     if (!isWritten(outcome)) return;
     if (outcome.kind === 'created' && record.section === organisationSection) this.createdOrgs.add(record.orgId);
-    this.addWriteWarnings(outcome.writeWarnings);
+    for (const warning of outcome.writeWarnings ?? []) this.writeWarnings.add(withShortTexts(warning));
     this.listId(record);
   }
 
@@ -133,11 +133,6 @@ export class ImportReport {
 
   addWarning(given: ImportWarning): void {
     this.warnings.add(withShortTexts(given));
-  }
-
-  /** Adds warnings about privileges, domains and states. They precede all others, so the list's limit hides them last. */
-  addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
-    for (const warning of warnings) this.writeWarnings.add(withShortTexts(warning));
   }
 
   private listId(record: OrganisationRecord): void {
