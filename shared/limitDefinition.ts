@@ -1,4 +1,4 @@
-// The description of one limit: its unit, its defaults and its reason.
+// The description of one limit: its unit, its defaults and its text.
 
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
@@ -12,14 +12,10 @@ export interface LimitDefinition {
   /** The environment variable that sets it; without one, it is fixed. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
-  /** The limited quantity. */
-  readonly limits: string;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** The reason for the limit, or for its value. */
-  readonly reason: string;
-  /** The response to an excess. */
-  readonly above: string;
+  /** The limited quantity; and the effect of an excess, unless it is an error. */
+  readonly text: string;
 }
 
 /** No limit. */
@@ -46,8 +42,3 @@ export const units = {
       milliseconds % 60_000 > 0 ? `${milliseconds / SECOND_MS}s` : `${milliseconds / 60_000}m`,
   },
 } as const;
-
-/** Returns the values of a limit that is the same on both platforms. */
-export function both(value: number): Readonly<Record<Platform, number>> {
-  return { selfHosted: value, cloud: value };
-}

@@ -2,15 +2,18 @@
 
 import { HOUR_MS, SECOND_MS } from './clock.ts';
 import { jsonLimits } from './json/bytes.ts';
-import { both, type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
+import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
 
 /** The limits that no variable sets. */
 export const fixedLimits = {
   fields: 100_000,
+  // Export files compress to a tenth, files made to exhaust memory to a thousandth.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
+  // PostgreSQL's limit is 2,704 bytes for an entry of an index, ids included.
   indexedBytes: 2_600,
+  // ZITADEL's longest text with a limit has 40,000.
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
@@ -22,182 +25,136 @@ export const fixedLimits = {
 /** The problem of a file with more white space than the limit. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 
-/** Every limit on requests. Code reads it from here, and `docs/configuration.md` is made from it. */
+function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], text: string): LimitDefinition {
+  return { unit, selfHosted: fixedLimits[name], cloud: fixedLimits[name], text };
+}
+
+/** Every limit on requests. Code reads it from here, `docs/configuration.md` and some errors are made from it. */
 const limitTable = {
+  // Cloud Run's own limits of requests, responses and times.
   requestBytes: {
     variable: 'MAX_REQUEST_BYTES',
     unit: 'bytes',
-    limits: 'the body of a request, received and decompressed',
     selfHosted: 1_000_000_000,
     cloud: 32_000_000,
-    reason: 'the limit of Cloud Run; self-hosted, the temporary file',
-    above: '413',
-  },
-  bufferedBytes: {
-    unit: 'bytes',
-    limits:
-      'the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
-    selfHosted: 2_000_000_000,
-    cloud: UNLIMITED,
-    reason: 'the database needs space too',
-    above: '429 and `retry-after`',
+    text: 'bytes of a request body, received and decompressed',
   },
   responseBytes: {
     variable: 'MAX_RESPONSE_BYTES',
     unit: 'bytes',
-    limits: 'a response',
     selfHosted: UNLIMITED,
     cloud: 32_000_000,
-    reason: 'Cloud Run cuts larger ones',
-    above: 'an export is 303 if the instance has a bucket for transfers, else 400',
+    text: 'bytes of a response; a larger export is written to the bucket for transfers, if the instance has one',
   },
   timeoutMs: {
     variable: 'MAX_TIMEOUT',
     unit: 'duration',
-    limits: 'the time of a request: its default, and the longest `timeout`',
-    ...both(HOUR_MS),
-    reason: 'Cloud Run ends longer requests',
-    above: '504; 400 for a longer `timeout`',
+    selfHosted: HOUR_MS,
+    cloud: HOUR_MS,
+    text: 'time of a request: its default, and the longest `timeout`',
   },
+  bufferedBytes: {
+    unit: 'bytes',
+    selfHosted: 2_000_000_000,
+    cloud: UNLIMITED,
+    text: 'bytes of the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
+  },
+  // Each takes about 2 KB of memory.
   organisations: {
     variable: 'MAX_ORGANISATIONS',
     unit: 'count',
-    limits: 'the entries of `orgs` in an imported file',
-    ...both(100_000),
-    reason: 'each takes about 2 KB of memory; a command takes as many as its heap can hold',
-    above: '413, and nothing is written',
+    selfHosted: 100_000,
+    cloud: 100_000,
+    text: 'organisations of a file',
   },
   clearPasswords: {
     variable: 'MAX_CLEAR_PASSWORDS',
     unit: 'count',
-    limits: 'the clear passwords of an import',
     selfHosted: 5_000,
     cloud: 1_000,
-    reason: 'hashing one takes a quarter of a second of a core',
-    above: '413, and nothing is written',
+    text: 'clear passwords of an import',
   },
-  dryRunRecords: {
-    unit: 'count',
-    limits: 'the records of a dry run',
-    selfHosted: UNLIMITED,
-    cloud: 200_000,
-    reason: 'each takes 450 bytes of a temporary file, which is memory in Cloud Run',
-    above: '413',
-  },
-  fields: {
-    unit: 'count',
-    limits: 'the fields of a request, of a file, of an organisation in it, and of an unknown object',
-    ...both(fixedLimits.fields),
-    reason: 'reading unknown fields takes time; an organisation has less than 100 fields',
-    above: '400',
-  },
-  inflation: {
-    unit: 'count',
-    limits: 'the size of a decompressed body as a multiple of the received one, beyond its first 10 MB',
-    ...both(fixedLimits.inflation),
-    reason: 'export files compress to a tenth, files made to exhaust memory to a thousandth',
-    above: '413',
-  },
-  whiteSpaceBytes: {
-    unit: 'bytes',
-    limits: 'white space without interruption in a body',
-    ...both(fixedLimits.whiteSpaceBytes),
-    reason: 'no JSON writer produces that much',
-    above: '400',
-  },
-  nesting: {
-    unit: 'count',
-    limits: 'the nesting of a value in a body, known or not',
-    ...both(fixedLimits.nesting),
-    reason: 'each level takes a part of the stack; a record has less than 20',
-    above: '400',
-  },
-  indexedBytes: {
-    unit: 'bytes',
-    limits: 'a text of a file that ZITADEL keeps in an index: ids, names, domains and keys',
-    ...both(fixedLimits.indexedBytes),
-    reason: "PostgreSQL's limit of 2,704 bytes for an entry of an index, ids included",
-    above: 'the record is in `errors`',
-  },
-  textBytes: {
-    unit: 'bytes',
-    limits:
-      'any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
-    ...both(fixedLimits.textBytes),
-    reason: "ZITADEL's longest text with a limit has 40,000",
-    above: 'the record is in `errors`',
-  },
-  listElements: {
-    unit: 'count',
-    limits: 'the elements of a list in a record of a file, such as the roles of a grant',
-    ...both(fixedLimits.listElements),
-    reason: 'each element is looked up, and other requests wait meanwhile',
-    above: 'the record is in `errors`',
-  },
+  // Each takes 450 bytes of a temporary file, which is memory in Cloud Run.
+  dryRunRecords: { unit: 'count', selfHosted: UNLIMITED, cloud: 200_000, text: 'records of a dry run' },
+  fields: fixed(
+    'fields',
+    'count',
+    'fields of a request, of a file, of an organisation in it, and of an unknown object',
+  ),
+  inflation: fixed(
+    'inflation',
+    'count',
+    'size of a decompressed body as a multiple of the received one, beyond its first 10 MB',
+  ),
+  whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'bytes of white space without interruption in a body'),
+  nesting: fixed('nesting', 'count', 'levels of nesting of a value in a body, known or not'),
+  indexedBytes: fixed(
+    'indexedBytes',
+    'bytes',
+    'bytes of a text of a file that ZITADEL keeps in an index: ids, names, domains and keys',
+  ),
+  textBytes: fixed(
+    'textBytes',
+    'bytes',
+    'bytes of any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
+  ),
+  listElements: fixed(
+    'listElements',
+    'count',
+    'elements of a list in a record of a file, such as the roles of a grant',
+  ),
+  // Removals share the process; in the cloud each import and export has its own.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
-    limits:
-      'the imports at once, dry runs included, and the exports at once; each from the end of its body to the last byte of its response',
     selfHosted: 2,
     cloud: UNLIMITED,
-    reason: 'removals share the process; in the cloud each import and export has its own',
-    above: '429 and `retry-after`',
+    text: 'imports at once, dry runs included, and exports at once; each from the end of its body to the last byte of its response',
   },
   headersMs: {
     unit: 'duration',
-    limits: 'the time for the headers of a request',
     selfHosted: 10 * SECOND_MS,
     cloud: 60 * SECOND_MS,
-    reason: 'a connection costs memory and a descriptor; in the cloud only the platform connects',
-    above: '408',
+    text: 'time for the headers of a request',
   },
-  headerBytes: {
-    unit: 'bytes',
-    limits: "the names and values of a request's headers, and its path",
-    ...both(fixedLimits.headerBytes),
-    reason: "Node's own limit; they are read before the token",
-    above: '431',
-  },
+  headerBytes: fixed('headerBytes', 'bytes', "bytes of the names and values of a request's headers, and its path"),
+  // Longer than that of the proxy in front: Google's load balancers reuse connections for 600 s.
   keepAliveMs: {
     unit: 'duration',
-    limits: 'the time for which a connection without a request stays open',
-    ...both(620 * SECOND_MS),
-    reason: "longer than that of the proxy in front; Google's load balancers reuse connections for 600 s",
-    above: 'the connection is closed',
+    selfHosted: 620 * SECOND_MS,
+    cloud: 620 * SECOND_MS,
+    text: 'time for which a connection without a request stays open',
   },
   connections: {
     variable: 'MAX_CONNECTIONS',
     unit: 'count',
-    limits:
-      'the open connections, at most two thirds of the open files that the system allows, a tenth of them over HTTP/2; and the requests that are handled at once',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    reason: 'databases and bodies need files too; an HTTP/2 connection can have many requests',
-    above: 'a new connection is closed; a request is 503 with `retry-after`',
+    text: 'open connections, at most two thirds of the open files that the system allows, a tenth of them over HTTP/2; and requests that are handled at once. A further connection is closed',
   },
-  streamsPerConnection: {
-    unit: 'count',
-    limits: 'the unanswered requests of one HTTP/2 connection, and its resets',
-    ...both(fixedLimits.streamsPerConnection),
-    reason: 'each costs memory',
-    above: 'the stream is refused; after as many resets, the connection is closed',
-  },
-  pipelinedRequests: {
-    unit: 'count',
-    limits: 'the unanswered requests of one HTTP/1 connection',
-    ...both(fixedLimits.pipelinedRequests),
-    reason: 'each costs memory; few clients pipeline requests',
-    above: 'the connection is closed',
-  },
-  stallMs: {
-    unit: 'duration',
-    limits: 'the time for which a client reads nothing of a response',
-    ...both(fixedLimits.stallMs),
-    reason: 'a client that does not read keeps its connection open, and an export its snapshot',
-    above: 'the connection is closed; over HTTP/2, the stream is reset',
-  },
+  streamsPerConnection: fixed(
+    'streamsPerConnection',
+    'count',
+    'unanswered requests of an HTTP/2 connection, above which a stream is refused; and resets, above which the connection is closed',
+  ),
+  pipelinedRequests: fixed(
+    'pipelinedRequests',
+    'count',
+    'unanswered requests of an HTTP/1 connection, which is closed above it',
+  ),
+  stallMs: fixed(
+    'stallMs',
+    'duration',
+    'time for which a client reads nothing of a response, whose connection or HTTP/2 stream is closed then',
+  ),
 } as const satisfies Record<string, LimitDefinition>;
+
+/** The quantities that errors name. */
+export const limitedQuantities = {
+  organisations: limitTable.organisations.text,
+  clearPasswords: limitTable.clearPasswords.text,
+  dryRunRecords: limitTable.dryRunRecords.text,
+};
 
 /** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);

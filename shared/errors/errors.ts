@@ -141,12 +141,12 @@ export const requestTooLarge = defineError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LA
 
 export const tooManyInRequest = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_IN_REQUEST', {
   httpStatus: 413,
-  text: 'more than {limit} {what} in one request: {advice}',
+  text: 'more than {limit} {what}: {advice}',
 });
 
 export const dryRunTooLarge = defineError('RESOURCE_EXHAUSTED', 'DRY_RUN_TOO_LARGE', {
   httpStatus: 413,
-  text: 'more than {limit} records of a dry run in one request: {advice}',
+  text: 'more than {limit} {what}: {advice}',
 });
 
 export const inflatesTooMuch = defineError('RESOURCE_EXHAUSTED', 'BODY_INFLATES_TOO_MUCH', {

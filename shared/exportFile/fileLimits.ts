@@ -3,6 +3,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
+import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /** The limits of a file. Without limits, only memory limits its organisations, and nothing its records. */
@@ -36,7 +37,7 @@ export class FileBudget {
     if (count > this.organisations)
       throw tooManyInRequest({
         limit: this.organisations,
-        what: 'organisations',
+        what: limitedQuantities.organisations,
         advice: 'export fewer organisations at a time',
       });
   }
@@ -47,11 +48,12 @@ export class FileBudget {
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = UNLIMITED, clearPasswords = UNLIMITED } = this.limits;
-    if (++this.records > records) throw dryRunTooLarge({ limit: records, advice: SELECT });
+    if (++this.records > records)
+      throw dryRunTooLarge({ limit: records, what: limitedQuantities.dryRunRecords, advice: SELECT });
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
       throw tooManyInRequest({
         limit: clearPasswords,
-        what: 'clear passwords',
+        what: limitedQuantities.clearPasswords,
         advice: `hash them before the import, or ${SELECT}`,
       });
   }

@@ -12,7 +12,7 @@ In Google Cloud, Terraform sets the variables: see [operations-google-cloud.md](
 
 const LIMITS = `## Limits
 
-What a request can use. Limits with a variable can be set.`;
+What a request can use. Limits with a variable can be set. [errors.md](errors.md) has the errors of requests and records above a limit.`;
 
 /** Writes `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {
@@ -23,12 +23,10 @@ export function configurationDocument(): string {
 
 function limitsTable(): string {
   const rows = limitDefinitions.map((limit) => [
-    limit.limits,
+    limit.text,
     limit.variable === undefined ? '' : code(limit.variable),
     printLimit(limit, limit.selfHosted),
     printLimit(limit, limit.cloud),
-    limit.above,
-    limit.reason,
   ]);
-  return table(['of', 'variable', 'self-hosted', 'in the cloud', 'above it', 'why'], rows);
+  return table(['limit of', 'variable', 'self-hosted', 'in the cloud'], rows);
 }

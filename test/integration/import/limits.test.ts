@@ -18,25 +18,25 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
     'organisations',
     'organisations',
     (size) => ({ data_orgs: { orgs: Array.from({ length: size }, (_, index) => organisation(`o${index}`)) } }),
-    /more than 3 organisations in one request: export fewer organisations/,
+    /more than 3 organisations of a file: export fewer organisations/,
   ],
   [
     'empty entries',
     'organisations',
     (size) => ({ data_orgs: { orgs: Array.from({ length: size }, () => ({})) } }),
-    /more than 3 organisations in one request: export fewer organisations/,
+    /more than 3 organisations of a file: export fewer organisations/,
   ],
   [
     'clear passwords',
     'clearPasswords',
     (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, clear) })] } }),
-    /more than 3 clear passwords in one request: hash them before the import/,
+    /more than 3 clear passwords of an import: hash them before the import/,
   ],
   [
     'records of a dry run',
     'dryRunRecords',
     (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, person) })] }, dry_run: true }),
-    /more than 3 records of a dry run in one request: import some of its organisations/,
+    /more than 3 records of a dry run: import some of its organisations/,
   ],
 ];
 
