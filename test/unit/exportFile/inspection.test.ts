@@ -97,9 +97,7 @@ it('a file with more organisations than fit into memory is read no further, incl
   }
   await expect(inspect({ open: content }, new AbortController().signal)).rejects.toMatchObject({
     code: 'RESOURCE_EXHAUSTED',
-    message: expect.stringMatching(
-      /^more than \d+ organisations of a file: export fewer organisations at a time$/,
-    ),
+    message: expect.stringMatching(/^more than \d+ organisations of a file: export fewer organisations at a time$/),
   });
   expect(read).toBeLessThanOrEqual(chunks);
 });
