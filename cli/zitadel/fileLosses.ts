@@ -12,13 +12,20 @@ import { type AcceptedLosses, accepts } from '../exports/placeInterfaces.ts';
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
 export class CaselessNames {
+  private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
+
+  /** @param holds whether a fact holds for the ZITADEL */
+  constructor(holds: (fact: ReleaseRange) => boolean) {
+    this.holds = holds;
+  }
 
   /** Returns the id of an earlier record whose name differs only in case. */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
-    if (section.zitadel?.caseless === undefined) return undefined;
-    const { kind, scope, name } = section.zitadel.caseless;
+    const { caseless } = section.zitadel ?? {};
+    if (caseless === undefined || !this.holds(caseless)) return undefined;
+    const { kind, scope, name } = caseless;
     const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
     const earlier = this.ids.get(folded);
     if (earlier === undefined) this.ids.set(folded, reportedId(record));
@@ -59,7 +66,7 @@ export class FileLosses implements RecordVisitor {
   private readonly providers = new Map<string, ImportedProvider>();
   /** Those among them that are not imported, because their ids have other owners. */
   private readonly withheld = new Set<string>();
-  private readonly names = new CaselessNames();
+  private readonly names: CaselessNames;
   /** The reasons of records that are not imported, by `lossKey`. */
   private readonly reasons = new Map<string, string>();
   private readonly omitsHashes: boolean;
@@ -68,6 +75,7 @@ export class FileLosses implements RecordVisitor {
 
   constructor(releases: ReleaseRange, options: AcceptedLosses = {}) {
     this.releases = releases;
+    this.names = new CaselessNames((fact) => overlap(fact, releases));
     this.omitsHashes = accepts(options, 'refused-hashes');
   }
 

@@ -45,8 +45,11 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
-/** The kinds of records whose names ZITADEL does not distinguish by case. */
-const caselessKinds = new Set(recordSections.flatMap(({ zitadel }) => zitadel?.caseless?.kind ?? []));
+/** Lists the kinds of records whose names a ZITADEL may not distinguish by case. */
+function caselessKinds(releases: ReleaseRange): string {
+  const facts = recordSections.flatMap(({ zitadel }) => zitadel?.caseless ?? []);
+  return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
+}
 
 /** Lists the differences of every import into a ZITADEL, as texts for plans. */
 function importChanges(releases: ReleaseRange): readonly string[] {
@@ -54,7 +57,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   return [
     refusedIds(releases),
     'it never overwrites records: existing ones stay unchanged',
-    `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
+    `it does not distinguish by case the names or keys of records of these kinds: ${caselessKinds(releases)}`,
     'imported records appear in it up to 2 s later',
     ...new Set(facts.flatMap(({ plan }) => plan ?? [])),
     openForAWhile(releases),

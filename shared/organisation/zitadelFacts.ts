@@ -103,8 +103,8 @@ interface RecordWithSecrets {
   readonly credentials: { readonly [Field in CredentialField]?: string };
 }
 
-/** A name that ZITADEL does not distinguish by case: its kind, and the paths of its scope and of itself. */
-interface CaselessName {
+/** A name that releases of ZITADEL do not distinguish by case: its kind, and the paths of its scope and of itself. */
+interface CaselessName extends ReleaseRange {
   readonly kind: string;
   readonly scope: FieldPath;
   readonly name: FieldPath;

@@ -13,7 +13,7 @@ import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
-import type { ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
+import { contains, overlap, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
@@ -106,7 +106,7 @@ export async function decideAll(
   onCompared: (records: number) => void,
 ): Promise<number> {
   const { ledger } = file;
-  const names = new CaselessNames();
+  const names = new CaselessNames((fact) => contains(fact, file.survey.losses.releases));
   const withSeed: PersonWithSeed[] = [];
   let [withSecrets, isHolderTaken, compared] = [0, false, 0];
   for await (const one of ledger.records(connection.signal)) {
@@ -275,7 +275,7 @@ export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, si
   const { releases } = survey.losses;
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...defined({ asked: options.asked }) }, 'command');
-  const names = new CaselessNames();
+  const names = new CaselessNames((fact) => overlap(fact, releases));
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
     const { section } = record;

@@ -60,6 +60,19 @@ describe.each(pairs)('a fact about the releases $fact and a ZITADEL of $releases
     expect(zitadelReason(policy, zitadel) !== undefined).toBe(mayHold);
   });
 
+  it('does not distinguish names by case if it holds', () => {
+    const section = declare('projects', {
+      caseless: { ...fact, kind: 'project', scope: '$orgId', name: 'project.name' },
+    });
+    const losses = new FileLosses(releases);
+    for (const [projectId, name] of [
+      ['1', 'shop'],
+      ['2', 'Shop'],
+    ])
+      losses.add(readRecord(section, { projectId, project: { name } }, 'acme'));
+    expect(zitadelReason(lost('projects', '2'), { ...side, losses }) !== undefined).toBe(mayHold);
+  });
+
   it('explains the loss of a field if it may hold', () => {
     const { zitadel } = recordSection('humanUsers');
     const declared = declare('humanUsers', {
