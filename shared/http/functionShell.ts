@@ -1,4 +1,7 @@
-// The shell that runs a function under the Functions Framework.
+// The shell that runs a function under the Functions Framework. Cloud Functions needs the framework to load the module and
+// to open the port. But its Express application reads and parses each body before the function gets the request, and it cuts
+// requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own server, and replaces its
+// signal handlers (docs/decisions/0001-function-shell.md).
 
 import http from 'node:http';
 import type { Server } from 'node:net';

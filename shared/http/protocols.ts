@@ -1,4 +1,5 @@
-// HTTP/1 and HTTP/2 on one port.
+// HTTP/1 and HTTP/2 on one port, as ZITADEL has: clients of gRPC speak HTTP/2 without TLS, browsers and probes HTTP/1. Node
+// has no server for both without TLS, so the first bytes of a connection choose one of two servers.
 
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';

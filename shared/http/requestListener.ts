@@ -1,4 +1,7 @@
-// The listener that passes Node's requests to an application and writes its responses.
+// The listener that passes Node's requests to an application and writes its responses. @hono/node-server converts requests.
+// Responses have a writer of our own because exports stream for minutes: a failure before the first byte becomes an error
+// response, a later one aborts the response so that it cannot pass for a complete file, and a client that does not read
+// loses its connection instead of keeping a snapshot open. RPCs need its trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
