@@ -23,7 +23,7 @@ export function sizeText(bytes: number): string {
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 
 function nounOf(count: number, noun: string): string {
-  return count === 1 ? noun : (plurals[noun] ?? `${noun}s`);
+  return count === 1 ? noun : (plurals[noun] ?? `${noun.replace(/(?<=[^aeiou])y$/, 'ie')}s`);
 }
 
 /**
