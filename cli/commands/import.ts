@@ -19,6 +19,8 @@ import {
   exportOptionsOf,
   importChoices,
   importOptionsOf,
+  mirrorChoices,
+  mirrorOptionsOf,
   placeDetails,
   progressOutput,
   RUN_AND_OUTPUT,
@@ -38,6 +40,7 @@ import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../te
 import { counted, countList } from '../terminal/numberTexts.ts';
 import { type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
+import { confirmDeletions, deletionLines } from './mirrorPlan.ts';
 
 export const importCommand = defineCommand({
   name: 'import',
@@ -48,6 +51,7 @@ export const importCommand = defineCommand({
     ...toOption('the instance or the database'),
     ...exportChoices,
     ...importChoices,
+    ...mirrorChoices,
     ...transferOptions.dryRun.command,
     failed: optional(
       'FILE',
@@ -60,6 +64,7 @@ export const importCommand = defineCommand({
   examples: [
     'import north.json.gz --to https://id.example.com --token-file owner.pat --dry-run',
     'import gs://exports/north.json --to firestore:my-project/north --with all',
+    'import north.json.gz --to sqlite:./north --on-conflict overwrite --mirror',
   ],
   run: async (call) => {
     const { openPlaces } = await import('../open/openPlaces.ts');
@@ -76,11 +81,14 @@ export const importCommand = defineCommand({
       throw usageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
     await requireEffects(given, signal, { place: source }, { place: target });
+    const mirrored = mirrorOptionsOf(given);
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;
-    const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
+    const options = { ...importOptionsOf(call), ...mirrored, withKeys: takesAll || selection.withKeys };
     const failedFile = given.failed === undefined ? undefined : await openNewFile(given.failed, call);
-    const importing = { source, target, selection, options, takesAll, failedFile };
+    const asksFirst = mirrored.mirror === true && !given.yes && !options.dryRun;
+    const confirm = asksFirst ? (plan: ImportResponse) => confirmDeletions(plan, target.name, call) : undefined;
+    const importing = { source, target, selection, options, takesAll, failedFile, confirm };
     const phases = new Map<string, PhaseState>();
     const output = progressOutput(call);
     const finish: ProgressOutput['finish'] = (phase, hasSucceeded) => {
@@ -106,6 +114,8 @@ interface Importing {
   readonly takesAll: boolean;
   /** The file for the failed records. */
   readonly failedFile: FilePlace | undefined;
+  /** Asks for the number of deletions that a trial has found; undefined unless the command asks. */
+  readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
 /** Opens a file that does not exist, before anything is imported. */
@@ -118,7 +128,7 @@ async function openNewFile(path: string, { stderr, signal }: Surroundings): Prom
 
 /** Imports one place into another. */
 async function importInto(
-  { source, target, selection, options: given, takesAll, failedFile }: Importing,
+  { source, target, selection, options: given, takesAll, failedFile, confirm }: Importing,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<Output> {
@@ -126,17 +136,23 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // A place with a database has selected already.
-  const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
+  // A place with a database has selected already. An import that mirrors needs the name of the default organisation.
+  const orgIds = given.mirror === true ? given.orgIds : [];
+  const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
   // A database must not be imported into itself under another name.
   if (!isFile) requireOtherInstance(await describePlace(source, signal), await describePlace(target, signal));
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await openSource(source, selection, takesAll, output, signal));
-  const isCopied = failedFile !== undefined && !opened.isRepeatable;
-  // The failed records are written from the same content.
+  const isCopied = (failedFile !== undefined || confirm !== undefined) && !opened.isRepeatable;
+  // The failed records are written from the same content, and a trial reads it first.
   const content = isCopied ? resources.use(await copyContent(source.name, opened, output, signal)) : opened;
-  const counter = new RecordCounter(source.name, given, isFile);
-  const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
+  const name = source.name;
+  const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, output, signal));
+  const maxDeleted = trial && (await confirm?.(trial));
+  const counter = new RecordCounter(name, given, isFile);
+  const isRefused = trial !== undefined && maxDeleted === undefined;
+  const consented = maxDeleted === undefined ? options : { ...options, maxDeleted };
+  const response = isRefused ? trial : await trackImport(target, { name, content, counter }, consented, output, signal);
   const storedFailures = failedFile && (await tryToStore(failedFile, content, response, signal));
   const { losses = [], notices = [] } = opened;
   const { humanUsers: people = 0 } = response.summary.created;
@@ -144,7 +160,8 @@ async function importInto(
   const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-  return importOutput(response, target.name, options, { losses, notices, request, requested, storedFailures });
+  const file = { losses, notices, request, requested, storedFailures, isRefused };
+  return importOutput(response, target.name, isRefused ? { ...options, dryRun: true } : options, file);
 }
 
 /** Copies content that can be read only once, and shows how much of it was read. */
@@ -218,21 +235,24 @@ interface ImportedFile {
   readonly requested: readonly string[];
   /** Undefined unless the call asks for the failed records. */
   readonly storedFailures: StoredFailures | undefined;
+  /** Whether nobody has consented to the deletions of a trial. */
+  readonly isRefused: boolean;
 }
 
 function importOutput(
   response: ImportResponse,
   target: string,
   { dryRun }: PlaceImportOptions,
-  { losses, notices, request, requested, storedFailures }: ImportedFile,
+  { losses, notices, request, requested, storedFailures, isRefused }: ImportedFile,
 ): Output {
   const { errors = [], elsewhere = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried, unconfirmed = {} } = summary;
-  const settled = { created, unchanged, overwritten, skipped, failed };
+  const { deleted = {} } = summary;
+  const settled = { created, unchanged, overwritten, deleted, skipped, failed };
   const outcomes = { ...settled, 'not carried': notCarried, 'not confirmed': unconfirmed };
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
-  const isWritten = total(created) + total(overwritten) > 0;
+  const isWritten = total(created) + total(overwritten) + total(deleted) > 0;
   const why = counts.length === 0 ? 'the source has no organisations' : `all its records exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
@@ -242,7 +262,9 @@ function importOutput(
     ...elsewhereLines(elsewhere),
     { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
+    ...(isRefused && !isListed ? [`add --yes and --max-deleted ${total(deleted)} to delete without a question`] : []),
     ...requested,
+    ...deletionLines(response),
     ...(storedFailures === undefined ? [] : failedLines(storedFailures)),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
@@ -262,6 +284,7 @@ function importOutput(
     },
     exitStatus: () => {
       if (elsewhere.length > 0) return 'failed';
+      if (isRefused && !isListed) return 'unconfirmed';
       return isListed || total(unconfirmed) > 0 ? 'listed' : 'done';
     },
   };

@@ -30,8 +30,12 @@ export function outcomeCounts({
   return { created, unchanged, overwritten, skipped, failed, notCarried, unconfirmed };
 }
 
-/** Returns the number of settled records of an import. Records that are not carried are none. */
-export function countSettled({ notCarried: _, ...settled }: Partial<OutcomeCounts>): Omit<ImportSettled, 'total'> {
+/** Returns the number of settled records of an import. Records that are not carried, or not in the file, are none. */
+export function countSettled({
+  notCarried: _,
+  deleted: __,
+  ...settled
+}: Partial<OutcomeCounts> & { readonly deleted?: Readonly<Counts> }): Omit<ImportSettled, 'total'> {
   const records = Object.values(settled).reduce((sum, counts) => sum + total(counts), 0);
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }

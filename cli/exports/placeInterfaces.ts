@@ -43,8 +43,13 @@ export interface UnexportedOrganisation {
   readonly message: string;
 }
 
+type MirrorOptions = Pick<ImportRequestOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'>;
+
 /** The options of an import into an instance or a database. */
-export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
+export interface PlaceImportOptions
+  extends Omit<ImportRequestOptions, keyof MirrorOptions>,
+    Partial<MirrorOptions>,
+    CallOptions {}
 
 /** The options of a call that state which losses it accepts. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;

@@ -33,6 +33,14 @@ export const importChoices = {
   accept: optional('LOSSES', 'unknown-states (count as active), refused-hashes (are left out), of ZITADEL', SELECTION),
 };
 
+/** The options of an import that deletes what the source lacks. */
+export const mirrorChoices = {
+  ...transferOptions.mirror.command,
+  ...transferOptions.maxDeleted.command,
+  ...transferOptions.replaceChanged.command,
+  yes: flag('with --mirror: delete without asking', SELECTION),
+};
+
 const tokenFile = {
   name: 'token-file',
   place: 'instance',
@@ -132,6 +140,33 @@ function ofImport(options: ImportValues) {
   const { 'on-conflict': onConflict = 'report', 'dry-run': dryRun = false, ...others } = options;
   others satisfies AllRead;
   return { onConflict, dryRun };
+}
+
+/**
+ * Returns the options of an import that deletes what the source lacks.
+ * @throws IdentityError USAGE_INVALID for options that do not fit together
+ */
+export function mirrorOptionsOf({
+  mirror,
+  yes,
+  'max-deleted': maxDeleted,
+  'replace-changed': replaceChanged,
+  'on-conflict': onConflict,
+  'dry-run': dryRun = false,
+}: Values<typeof mirrorChoices> & ImportValues): Pick<PlaceImportOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'> {
+  if (!mirror) {
+    const [given] = [
+      ...(yes ? ['--yes'] : []),
+      ...(maxDeleted === undefined ? [] : ['--max-deleted']),
+      ...(replaceChanged.length === 0 ? [] : ['--replace-changed']),
+    ];
+    if (given !== undefined) throw usageError(`${given} has no effect here: it is for imports with --mirror`);
+    return {};
+  }
+  if (onConflict !== 'overwrite') throw usageError('--mirror needs --on-conflict overwrite');
+  if (yes && !dryRun && maxDeleted === undefined)
+    throw usageError('--yes needs --max-deleted beside --mirror: --dry-run shows the number');
+  return { mirror, replaceChanged, ...(maxDeleted === undefined ? {} : { maxDeleted }) };
 }
 
 /** Returns the output of a call's progress: with `--json` the stream of the result, otherwise standard error. */

@@ -36,6 +36,21 @@ export function askSecret(message: string, asked: Asked): Promise<string> {
 }
 
 /**
+ * Asks a person at a terminal for a text; the question goes to standard error.
+ * @param about the lines before the question
+ * @throws InterruptedError when the person interrupts the question
+ */
+export function askText(
+  message: string,
+  asked: Asked & Pick<Surroundings, 'environment'>,
+  about: readonly Line[],
+): Promise<string> {
+  const { stderr, environment } = asked;
+  stderr.write(`${layOut(about, layoutOf(stderr, environment))}\n\n`);
+  return ask(asked, ({ text }, at) => text({ message, ...at }));
+}
+
+/**
  * Asks a person at a terminal to choose; the question goes to standard error.
  * @throws InterruptedError when the person interrupts the question
  */

@@ -16,7 +16,14 @@ import { importFacts } from './auditFacts.ts';
 import type { InspectedFile } from './context.ts';
 import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
 import { importOrganisations } from './operation.ts';
-import { adviceIfLarger, findSource, type ImportEnvelope, readEnvelope, requireOneSource } from './request/envelope.ts';
+import {
+  adviceIfLarger,
+  findSource,
+  type ImportEnvelope,
+  readEnvelope,
+  requireMirrorOptions,
+  requireOneSource,
+} from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { KeptObject } from './request/keptObject.ts';
 import { type ImportAnswer, type ImportClient, respond } from './results/importResponse.ts';
@@ -96,6 +103,7 @@ async function runImport(
     const { request: requested, ignored } = envelope;
     limitTime(requested);
     requireOneSource(envelope);
+    requireMirrorOptions(requested);
     const uploading = { ports, store: called, caller, audited, signal: call.signal };
     if (requested.upload !== undefined) {
       const origin = request.headers.get('origin') ?? undefined;

@@ -1,4 +1,10 @@
-import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
+import {
+  type AuditFacts,
+  MAX_RECORDED_CHARACTERS,
+  MAX_RECORDED_ORGANISATIONS,
+  organisationFacts,
+  recordedObject,
+} from '../../shared/audit/auditEvent.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { InspectedFile } from './context.ts';
 import type { ImportRequestOptions } from './contract.ts';
@@ -6,14 +12,21 @@ import type { FoundSource } from './request/envelope.ts';
 
 /** Returns the facts of an import's first event. It has all flags of the request except `ids`. */
 export function importFacts(
-  { ids: _, onConflict, ...flags }: ImportRequestOptions,
+  { ids: _, onConflict, maxDeleted, replaceChanged, ...flags }: ImportRequestOptions,
   { location }: FoundSource,
   { digest, orgIds }: InspectedFile,
 ): AuditFacts {
   return {
     ...organisationFacts(orgIds),
     ...(flags.dryRun ? { trial: true } : {}),
-    flags: [...setFlags(flags), `on_conflict=${onConflict}`],
+    flags: [
+      ...setFlags(flags),
+      `on_conflict=${onConflict}`,
+      ...(maxDeleted === undefined ? [] : [`max_deleted=${maxDeleted}`]),
+      ...replaceChanged
+        .slice(0, MAX_RECORDED_ORGANISATIONS)
+        .map((orgId) => `replace_changed=${orgId.slice(0, MAX_RECORDED_CHARACTERS)}`),
+    ],
     digest,
     object: recordedObject(location),
   };

@@ -11,6 +11,7 @@ import type { Pace } from './commit/pace.ts';
 import type { ReservedNames } from './commit/reservedNames.ts';
 import type { ImportProgress, ImportRequestOptions } from './contract.ts';
 import type { Rules } from './decide/decide.ts';
+import type { Mirror } from './mirror/deletions.ts';
 import type { ImportReport } from './results/report.ts';
 import type { AttemptStamps } from './stamp.ts';
 
@@ -72,6 +73,8 @@ export interface ImportContext {
   readonly bcryptCost: number;
   readonly created: CreatedRecords;
   readonly reservedNames: ReservedNames;
+  /** What the import deletes; undefined unless it mirrors the file. */
+  readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
   /** Whether login names contain the domain of an organisation that has no domain policy. */

@@ -124,6 +124,17 @@ export const importWarning = z.strictObject({
   message: z.string(),
 });
 
+const deletion = z.strictObject({
+  type: z.string().describe('The record’s type, such as `human_user`.'),
+  orgId: z.string(),
+  id: z.string(),
+  name: z.string().exactOptional().describe('The name of a user, project, application or domain.'),
+  roles: z.array(z.string()).exactOptional().describe('The roles of a member or a grant.'),
+});
+
+/** A record that a mirroring import deletes. */
+export type Deletion = z.output<typeof deletion>;
+
 const successLists = sections.flatMap(({ success }) =>
   success === undefined ? [] : [[success.field, successList(success)]],
 );
@@ -151,6 +162,9 @@ export const importResponse = z
       unchanged: count.describe('Records that existed with equal content.'),
       overwritten: count.optional(),
       skipped: count.optional(),
+      deleted: count
+        .optional()
+        .describe('With `mirror`: records that the file lacks, and that were deleted, or would be in a dry run.'),
       failed: count,
       notCarried: count.describe('Records of the file that the import does not take.'),
       warnings: z
@@ -170,7 +184,12 @@ export const importResponse = z
         .describe('Present where ids are not listed: too many, or `ids` was false.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
+      deletionsOmitted: omitted.describe('The number of further deletions, which `deletions` does not list.'),
     }),
+    deletions: z
+      .array(deletion)
+      .optional()
+      .describe('With `mirror`, the first 10,000 records of `summary.deleted`: users, members and grants first.'),
   })
   .meta({ id: 'ImportReport' });
 
@@ -278,7 +297,7 @@ const importOperation = (): OperationDescription => ({
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request or the structure of the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
+    400: 'Code 3: the request or the structure of the file is invalid: `details` names up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
     404: 'The object or the upload does not exist.',
     409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',

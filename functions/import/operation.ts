@@ -25,6 +25,9 @@ import { Pace } from './commit/pace.ts';
 import { createDomainVersion, ReservedNames } from './commit/reservedNames.ts';
 import type { ImportContext, ImportSettings } from './context.ts';
 import { type ImportResponse, recordConflict } from './contract.ts';
+import { Deletions, type Mirror } from './mirror/deletions.ts';
+import { keyCollector } from './mirror/findDeletions.ts';
+import { type MirrorCall, mirrorFile, requireMirrorable, tryMirror } from './mirror/mirrorFile.ts';
 import { ImportReport } from './results/report.ts';
 import { orgIdsOf } from './selectedContent.ts';
 import { AttemptStamps } from './stamp.ts';
@@ -43,6 +46,8 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 /** A call of the import. */
 interface ImportCall extends Pick<ImportContext, 'source' | 'signal' | 'report' | 'beginning'> {
   readonly store: Store;
+  /** Takes what a mirroring import deletes. */
+  readonly deletions: Deletions | undefined;
   readonly settings: ImportSettings;
   readonly stamp: string;
 }
@@ -69,8 +74,11 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const report = new ImportReport(settings);
+  using deletions = settings.mirror === true ? new Deletions() : undefined;
+  report.deletions = deletions;
   try {
-    const call = { source, settings, store, stamp, signal, report, beginning: await readBeginning(store, signal) };
+    const beginning = await readBeginning(store, signal);
+    const call = { source, settings, store, stamp, signal, report, deletions, beginning };
     const inspection = await inspectFile(call);
     return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));
   } catch (error) {
@@ -83,8 +91,20 @@ export async function importOrganisations(
 
 /** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
+  if (call.deletions !== undefined) return await tryMirror(mirrorCall(call, inspection, call.deletions));
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
-  return await writeFile(await begin(call, inspection, overlay));
+  await writeFile(await begin(call, inspection, overlay));
+  return call.report.toJson({ proved: inspection.proved, dryRun: true });
+}
+
+function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletions): MirrorCall {
+  return {
+    ...call,
+    deletions,
+    inspection,
+    readAgain: collectionsReadAgain(inspection),
+    begin: (store, report, mirror) => begin({ ...call, report }, inspection, store, mirror),
+  };
 }
 
 /** Reads from where on an import leaves alone what calls change that take no lock. */
@@ -94,9 +114,11 @@ async function readBeginning(store: Store, signal: AbortSignal): Promise<ImportC
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
-async function inspectFile({ source, settings, signal, report }: ImportCall): Promise<Inspection> {
+async function inspectFile({ source, settings, signal, report, deletions }: ImportCall): Promise<Inspection> {
   const isSelected = organisationFilter(settings);
-  const inspection = await inspect(source, signal, { isSelected, limits: fileLimits(settings) });
+  const visitor = deletions && keyCollector(deletions);
+  const inspection = await inspect(source, signal, { isSelected, limits: fileLimits(settings), visitor });
+  if (deletions !== undefined) requireMirrorable(inspection);
   for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
@@ -131,13 +153,17 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
   await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  return await writeFile(await begin(call, inspection, fencedDocuments(call.store, held.fence)));
+  const documents = fencedDocuments(call.store, held.fence);
+  if (call.deletions !== undefined) return await mirrorFile(mirrorCall(call, inspection, call.deletions), documents);
+  await writeFile(await begin(call, inspection, documents));
+  return report.toJson({ proved: inspection.proved, dryRun: false });
 }
 
 async function begin(
   { settings, stamp, source, store: base, signal, report, beginning }: ImportCall,
   inspection: Inspection,
   store: DocumentStore,
+  mirror?: Mirror,
 ): Promise<ImportContext> {
   const [removed, instance] = await Promise.all([
     readOthersRemoved(store, orgIdsOf(inspection)),
@@ -160,7 +186,8 @@ async function begin(
     pace: new Pace(dryRun === true ? trialAdvice : base.advice),
     bcryptCost,
     created: new CreatedRecords(stamp),
-    reservedNames: new ReservedNames(),
+    reservedNames: new ReservedNames(mirror),
+    mirror,
     removed,
     loginNamesByDefault: instance.loginNamesByDomain,
   };
@@ -177,8 +204,9 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
   return removed;
 }
 
-function fileLimits({ limits, dryRun }: ImportSettings): FileLimits {
-  if (limits === undefined || dryRun !== true) return limits ?? {};
+/** A mirroring import is tried first. */
+function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
+  if (limits === undefined || (dryRun !== true && mirror !== true)) return limits ?? {};
   return { ...limits, records: limits.dryRunRecords };
 }
 

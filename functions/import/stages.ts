@@ -38,6 +38,8 @@ export type BatchRecord = Checked | Settled;
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
+  /** The paths of the records that are deleted, because others take their names. */
+  readonly freed: readonly string[];
   /** The creation and change date of the written records, which no other attempt has. */
   readonly stamp: string;
 }

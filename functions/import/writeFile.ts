@@ -8,7 +8,6 @@ import { phases } from '../../shared/organisation/section.ts';
 import { READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportContext } from './context.ts';
-import type { ImportResponse } from './contract.ts';
 import { settleLoginNames, type Targets } from './plan/targets.ts';
 import { carriedSections, countNotCarried, missingWarnings, orgIdsOf, parentSections } from './selectedContent.ts';
 import { isCreatedByCall } from './stamp.ts';
@@ -16,9 +15,9 @@ import { writeOrganisations } from './writeOrganisations.ts';
 import { writePhase } from './writePhase.ts';
 
 /** Writes the organisations, then their records phase by phase. */
-export async function writeFile(context: ImportContext): Promise<ImportResponse> {
+export async function writeFile(context: ImportContext): Promise<void> {
   const { settings, inspection, report } = context;
-  const { dryRun = false, onConflict } = settings;
+  const { onConflict } = settings;
   if (onConflict === 'fail') await requireNew(context);
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(context, 1);
@@ -28,7 +27,6 @@ export async function writeFile(context: ImportContext): Promise<ImportResponse>
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);
-  return report.toJson({ proved: inspection.proved, dryRun });
 }
 
 /**

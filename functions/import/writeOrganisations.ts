@@ -7,6 +7,7 @@ import { type DocumentStore, READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';
 import type { ImportContext } from './context.ts';
+import { rememberImport } from './mirror/lastImport.ts';
 import { type FileOrganisation, planOrganisation, toFileOrganisation } from './plan/organisations.ts';
 import { loadTargets, type Targets } from './plan/targets.ts';
 import type { ImportReport } from './results/report.ts';
@@ -44,6 +45,7 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   // An organisation that cannot take its new name still exists.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
+  await rememberImport(context, [...existing.difference(created)]);
   const targets = await loadTargets(context, existing, created);
   for (const { header } of targets.values()) report.addOrganisation(header.orgId);
   return targets;

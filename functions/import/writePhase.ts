@@ -2,6 +2,7 @@ import { ExportFileReader } from '../../shared/exportFile/reader.ts';
 import { findSection } from '../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/section.ts';
+import { documentPath } from '../../shared/store/store.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';
 import type { ImportContext } from './context.ts';
@@ -20,7 +21,7 @@ export async function writePhase(
   phase: Section['phase'],
   read: ReadonlySet<Section>,
 ): Promise<void> {
-  const { source, signal, report } = context;
+  const { source, signal, report, mirror } = context;
   // With `report`, no stored record is changed.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
@@ -28,7 +29,10 @@ export async function writePhase(
     const section = findSection(name);
     return section !== undefined && read.has(section);
   });
-  await using writer = new RecordWriter(context, ({ plan, outcome }) => report.add(plan.record, outcome));
+  await using writer = new RecordWriter(context, ({ plan, outcome }) => {
+    mirror?.deletions.keep(documentPath(plan.key));
+    report.add(plan.record, outcome);
+  });
   // The embedded database is synchronous: without turns no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
     const plans: RecordPlan[] = [];

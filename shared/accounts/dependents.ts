@@ -1,6 +1,6 @@
 // Documents that depend on a user or an organisation, and their deletion.
 
-import { instanceMemberKey, userKey } from '../auth/authorise.ts';
+import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
@@ -28,6 +28,9 @@ import {
 import { INSTANCE_MEMBERS } from './memberships.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
 
+/** A database whose ranges are read. */
+type Scanned = Pick<Store, 'snapshot'>;
+
 /** A stored document and its key. */
 export interface Stored {
   readonly key: DocumentKey;
@@ -41,7 +44,7 @@ const DELETIONS_PER_COMMIT = 100;
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
 
 /** Yields the documents of a range. */
-export async function* scanStored(store: Store, range: PassRange): AsyncGenerator<readonly Stored[]> {
+export async function* scanStored(store: Scanned, range: PassRange): AsyncGenerator<readonly Stored[]> {
   const { collection } = range;
   for await (const documents of scanInPasses(store, { ...range, fields: dependentFields }))
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
@@ -49,7 +52,7 @@ export async function* scanStored(store: Store, range: PassRange): AsyncGenerato
 
 /** Reads the documents that exist. */
 export async function readDependents(
-  transaction: Transaction,
+  transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
 ): Promise<readonly Stored[]> {
   const documents = await transaction.getMany(keys, dependentFields);
@@ -73,7 +76,7 @@ export interface DeletionOptions {
  * @returns the number of deleted documents, without claims
  */
 export async function deleteFound(
-  store: Store,
+  store: Pick<Store, 'transaction'>,
   found: AsyncIterable<readonly Stored[]>,
   { signal, onDeleted }: DeletionOptions = {},
 ): Promise<number> {
@@ -98,15 +101,20 @@ export async function deleteWithClaims(transaction: Transaction, documents: read
   transaction.write(keys.map((key) => ({ type: 'delete', key })));
 }
 
+/** Lists the claims that a stored record may hold. */
+export function storedClaims(stored: StoredDocument): readonly DocumentKey[] {
+  const section = sectionOf(stored);
+  if (section?.unique === undefined) return [];
+  const { body = '{}', orgId = '' } = stored;
+  const json = JSON.parse(body);
+  const record = section === organisationSection ? toRecord(section, json, orgId) : readRecord(section, json, orgId);
+  return possibleClaimKeys(record);
+}
+
 async function findClaims(transaction: Transaction, documents: readonly Stored[]): Promise<DocumentKey[]> {
-  const candidates = documents.flatMap(({ key, stored }) => {
-    const section = sectionOf(stored);
-    if (section?.unique === undefined) return [];
-    const { body = '{}', orgId = '' } = stored;
-    const json = JSON.parse(body);
-    const record = section === organisationSection ? toRecord(section, json, orgId) : readRecord(section, json, orgId);
-    return possibleClaimKeys(record).map((claim) => ({ claim, owner: documentPath(key) }));
-  });
+  const candidates = documents.flatMap(({ key, stored }) =>
+    storedClaims(stored).map((claim) => ({ claim, owner: documentPath(key) })),
+  );
   const claims = await transaction.getMany(
     candidates.map(({ claim }) => claim),
     ['ownerId'],
@@ -124,33 +132,39 @@ const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** Yields all documents of an instance that refer to a user of the organisation `orgId`. */
-export async function* findReferring(store: Store, userId: string, orgId: string): AsyncGenerator<readonly Stored[]> {
-  for (const range of referringRanges(userId, orgId))
-    for await (const found of scanStored(store, range)) yield found.filter((one) => refersTo(one, userId));
+/** The users of a deletion: the organisation of each. */
+export type DeletedUsers = ReadonlyMap<string, string>;
+
+/** Yields all documents of an instance that refer to some users. */
+export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
+  for (const range of referringRanges(users))
+    for await (const found of scanStored(store, range)) yield found.filter((one) => refersTo(one, users));
 }
 
 /**
- * Lists the ranges that may refer to a user. Records whose users must be of their own organisation are in that
+ * Lists the ranges that may refer to users. Records whose users must be of their own organisation are in that
  * organisation's partition; others, such as memberships, may be in any, so their collections are read as a whole.
  */
-function referringRanges(userId: string, orgId: string): readonly PassRange[] {
+function referringRanges(users: DeletedUsers): readonly PassRange[] {
   const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
     ifForeign === undefined ? 'foreign' : 'own',
   );
+  const [first = '', ...others] = users.keys();
   return [
-    { collection: 'tokens', partition: tokenPartition(userId) },
+    { collection: 'tokens', ...(others.length === 0 ? { partition: tokenPartition(first) } : {}) },
     ...[...new Set(foreign.map(({ section }) => section.collection))].map((collection) => ({ collection })),
-    ...own.map(({ section }) => ({ collection: section.collection, partition: sectionPartition(orgId, section) })),
+    ...[...new Set(users.values())].flatMap((orgId) =>
+      own.map(({ section }) => ({ collection: section.collection, partition: sectionPartition(orgId, section) })),
+    ),
   ];
 }
 
-/** Whether a stored document refers to a user. */
-function refersTo({ key: { collection, id }, stored }: Stored, userId: string): boolean {
-  if (collection === 'tokens') return stored.ownerId === userId;
+/** Whether a stored document refers to one of some users. */
+function refersTo({ key: { collection }, stored }: Stored, users: DeletedUsers): boolean {
+  if (collection === 'tokens') return users.has(stored.ownerId ?? '');
+  if (stored.partition === INSTANCE_MEMBERS) return users.has(textAt(parseObject(stored.body), 'userId', ''));
   const section = sectionOf(stored);
-  if (section === undefined) return collection === 'members' && id === instanceMemberKey(userId).id;
-  return requiresUser({ section, stored }, new Set([userId]));
+  return section !== undefined && requiresUser({ section, stored }, users);
 }
 
 /**

@@ -19,7 +19,7 @@ import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { traceMemberRemoval } from './memberRemovals.ts';
-import { holdOrganisation, holdUser, requireUser } from './userAccounts.ts';
+import { forgetLastImport, holdOrganisation, holdUser, requireUser } from './userAccounts.ts';
 
 /** A user's membership on the instance or in an organisation. */
 export interface Membership {
@@ -51,7 +51,7 @@ interface Owner {
 }
 
 /** Lists the ids of the users who are IAM_OWNER. */
-export async function instanceOwners(store: Store): Promise<string[]> {
+export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<string[]> {
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
   for await (const documents of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS })) {
@@ -62,7 +62,7 @@ export async function instanceOwners(store: Store): Promise<string[]> {
 }
 
 /** Reads the owners of the instance, in the state that the reader has. */
-async function readOwners(store: Store, reader: Reader): Promise<Owner[]> {
+async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
   const users = await reader.getMany(userIds.map(userKey), ['orgId', 'state']);
@@ -89,7 +89,7 @@ async function readOwners(store: Store, reader: Reader): Promise<Owner[]> {
  * @throws IdentityError FAILED_PRECONDITION
  */
 export async function requireOtherOwner(
-  store: Store,
+  store: Pick<Store, 'snapshot'>,
   reader: Reader,
   isLost: (owner: Owner) => boolean,
 ): Promise<readonly DocumentKey[]> {
@@ -139,8 +139,10 @@ export function changeRole(
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
-    if (roles.length === 0 && membership.orgId !== undefined)
+    if (roles.length === 0 && membership.orgId !== undefined) {
       await traceMemberRemoval(transaction, memberKey(membership));
+      await forgetLastImport(transaction, membership.orgId);
+    }
     transaction.write([memberWrite(membership, stored, roles, now)]);
   });
 }

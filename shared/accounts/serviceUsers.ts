@@ -1,18 +1,25 @@
 // Creation and deletion of service users.
 
-import { userKey } from '../auth/authorise.ts';
 import type { Operation } from '../auth/token.ts';
 import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
 import { defaultScopeWrite, readLoginNameScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
-import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
+import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { Reader, Store, StoredDocument, Transaction } from '../store/store.ts';
-import { type DeletionOptions, deleteFound, deleteWithClaims, findReferring, readDependents } from './dependents.ts';
-import { createMember, holdOtherOwner } from './memberships.ts';
+import type { DeletionOptions } from './dependents.ts';
+import { createMember } from './memberships.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
-import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './userAccounts.ts';
+import {
+  forgetLastImport,
+  generateId,
+  holdOrganisation,
+  type NewServiceUser,
+  planServiceUser,
+  requireUser,
+} from './userAccounts.ts';
+import { deleteStripped, stripUsers } from './userRemoval.ts';
 
 /**
  * Creates a service user.
@@ -97,11 +104,14 @@ export async function deleteServiceUser(
   userId: string,
   { force = false, ...options }: DeletionOptions & { readonly force?: boolean } = {},
 ): Promise<void> {
-  const orgId = await beginDeletion(store, userId, force);
-  await deleteFound(store, findReferring(store, userId, orgId), options);
-  await store.transaction(async (transaction) =>
-    deleteWithClaims(transaction, await readDependents(transaction, [userKey(userId)])),
-  );
+  const { orgId = '' } = await requireServiceUser(store, userId);
+  const users = new Map([[userId, orgId]]);
+  const check = async (transaction: Transaction) => {
+    await requireServiceUser(transaction, userId);
+    await forgetLastImport(transaction, orgId);
+  };
+  await stripUsers(store, users, { ...options, force, check });
+  await deleteStripped(store, users, options.signal);
 }
 
 /**
@@ -112,22 +122,4 @@ export async function requireServiceUser(reader: Reader, userId: string): Promis
   const user = await requireUser(reader, userId, ['orgId', 'partition']);
   if (!isInDeletion(user) && !isInSection(user.partition, machineUserSection)) throw notServiceUser({ userId });
   return user;
-}
-
-/**
- * Marks the user as deleted. From then on its tokens are invalid, no export contains it, and nothing new can refer to
- * it: writers that read the user before conflict with this change, writers that read it later treat it as missing.
- * @returns the user's organisation
- */
-function beginDeletion(store: Store, userId: string, force: boolean): Promise<string> {
-  return store.transaction(async (transaction) => {
-    const user = await requireServiceUser(transaction, userId);
-    const { orgId = '' } = user;
-    if (isInDeletion(user)) return orgId;
-    if (!force) await holdOtherOwner(store, transaction, userId);
-    // Without its digest the user equals no imported record, so that no import reports it as unchanged.
-    const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
-    transaction.write([{ type: 'update', key: userKey(userId), fields }]);
-    return orgId;
-  });
 }

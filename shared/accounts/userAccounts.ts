@@ -112,6 +112,17 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
+ * Forgets which export was imported last into an organisation, because one of its records is removed: an import that
+ * mirrors a file must not bring it back.
+ */
+export async function forgetLastImport(transaction: Transaction, orgId: string): Promise<void> {
+  const key = organisationKey(orgId);
+  const [organisation] = await transaction.getMany([key], ['lastImport']);
+  if (organisation?.lastImport !== undefined)
+    transaction.write([{ type: 'update', key, fields: { lastImport: null } }]);
+}
+
+/**
  * Adds the OTP e-mail factor to a person in one transaction.
  * @returns the person's sequence after the change
  * @throws IdentityError NOT_FOUND when no person has this id, ALREADY_EXISTS when the person has the factor

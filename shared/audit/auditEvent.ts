@@ -62,7 +62,8 @@ export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 /** An authenticated caller, even one that is denied afterwards; or the account that runs a command. */
 export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
-const MAX_RECORDED_ORGANISATIONS = 20;
+/** The most organisations that an event names. */
+export const MAX_RECORDED_ORGANISATIONS = 20;
 /** The most characters of a text that an event contains. */
 export const MAX_RECORDED_CHARACTERS = 200;
 

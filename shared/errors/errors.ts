@@ -124,6 +124,38 @@ export function invalidRequest(violations: readonly FieldViolation[], message?: 
   return requestInvalid({ problem: message ?? description, ...named }, { details });
 }
 
+export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES_TOO_MUCH', {
+  text: 'the import would delete {records} records, more than {limit}, and has changed nothing',
+  remedy: {
+    http: 'look at the deletions of a dry run, then set `max_deleted` to their number',
+    command: 'look at the deletions of a dry run, then set --max-deleted to their number',
+  },
+});
+
+export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
+  text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: to mirror the file could undo later changes',
+  remedy: {
+    http: 'export the source again; to delete later changes, name the organisation in `replace_changed`',
+    command: 'export the source again; to delete later changes, add --replace-changed {orgId}',
+  },
+});
+
+export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED', {
+  text: 'organisation {orgId} has records that were created or changed here, such as {record}[, and so have {others}]: to mirror the file would undo that',
+  remedy: {
+    http: 'change the source instead; to undo what was changed here, name the organisations in `replace_changed`',
+    command: 'change the source instead; to undo what was changed here, add --replace-changed {orgId}',
+  },
+});
+
+export const mirrorDefaultOrganisation = defineError('FAILED_PRECONDITION', 'MIRROR_DEFAULT_ORGANISATION', {
+  text: 'organisation {orgId} is the default organisation, which is mirrored only if it is named',
+  remedy: {
+    http: 'name it in `org_ids`, or leave it out by `excluded_org_ids`',
+    command: 'name it and all others with --org, or leave it out with --exclude-org {orgId}',
+  },
+});
+
 export const bodyInvalid = defineError('INVALID_ARGUMENT', 'BODY_INVALID', {
   text: 'invalid request body: {problem}',
   isViolation: true,

@@ -99,6 +99,22 @@ export const instanceIssues = {
     text: 'another call has changed or removed the record since this import began, such as a lock, or the removal of a factor or a member',
     remedy: 'check the record, then send the import again to overwrite or create it',
   },
+  deletion_referenced: {
+    text: 'the file lacks the record, which is not deleted, because {referrer} of organisation {organisation} refers to it',
+    remedy: 'remove that record first, then send the import again',
+  },
+  deletion_of_caller: {
+    text: 'the file lacks the user, who is not deleted, because the import is its own',
+    remedy: 'import with the token of a user of another organisation',
+  },
+  deletion_of_owner: {
+    text: 'the file lacks the user, who is not deleted as the last active IAM_OWNER',
+    remedy: 'make another user IAM_OWNER, then send the import again',
+  },
+  deletion_of_scope: {
+    text: 'the file lacks the domain policy, which is not deleted, because the scope of user names depends on it',
+    remedy: 'delete the organisation, then import it',
+  },
   member_deleted: {
     text: 'the user was a member of an organisation of this id that was deleted, and cannot become a member again',
     remedy: 'if the error is about the organisation, import with the token of another user, who becomes its owner',

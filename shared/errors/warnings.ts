@@ -38,6 +38,10 @@ export const warnings = {
   grant_to_itself: {
     text: 'grants a project to its own organisation: not imported, and its members neither; user grants with its id are imported without it',
   },
+  nothing_deleted: {
+    text: 'nothing was deleted, because of the errors: the file lacks {records} records of its organisations',
+    remedy: 'correct the errors, then send the import again',
+  },
   primary_exists: { text: '{domain} is already the primary domain: imported without isPrimary' },
   primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },
   id_too_long: { text: 'the id has more than {limit} characters: no operation finds the user by it' },

@@ -85,7 +85,7 @@ interface InspectionOptions {
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
-  readonly visitor?: RecordVisitor;
+  readonly visitor?: RecordVisitor | undefined;
 }
 
 /**

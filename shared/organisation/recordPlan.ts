@@ -30,7 +30,7 @@ export interface RecordPlan {
   /** Why the record itself must not be written; undefined for a valid record. */
   readonly rejection?: RecordIssue;
   /** Further stored fields of the record if it is created. */
-  readonly origin?: Pick<DocumentFields, 'importedFrom'>;
+  readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface SectionRecord {
 }
 
 /** Whether a record cannot exist without a reference's target. */
-function isRequired({ keptIfMissing }: Reference): boolean {
+export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
 
@@ -44,7 +44,7 @@ export const foreignSections: readonly Section[] = sections
 const foreignCollections = new Set(foreignSections.map(({ collection }) => collection));
 
 /** Whether a record requires any of some users. */
-export function requiresUser({ section, stored }: SectionRecord, userIds: ReadonlySet<string>): boolean {
+export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<ReadonlySet<string>, 'has'>): boolean {
   const references = section.references?.filter(isRequiredUser) ?? [];
   if (references.length === 0) return false;
   const json = parseObject(stored.body);

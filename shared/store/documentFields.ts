@@ -33,6 +33,8 @@ export const documentFieldTypes = {
   ownerId: 'string',
   /** The id of the instance from whose export an import has created the organisation; absent if that is unknown. */
   importedFrom: 'string',
+  /** Which export an import has read into the organisation last; absent if that is unknown. See `lastImport.ts`. */
+  lastImport: 'string',
 } as const;
 
 type FieldTypes = { string: string; boolean: boolean; integer: number };

@@ -10,7 +10,7 @@ import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
  * The format of databases that this version reads and writes. The instance's document has it, and an embedded database
  * also in its file. A number is never used again; `docs/decisions/0012-formats-of-databases.md` describes how to add the next one.
  */
-export const FORMAT = 13;
+export const FORMAT = 14;
 
 /** The key of the document that describes the instance; `identity init` writes it once. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };

@@ -67,6 +67,39 @@ export const transferOptions = {
       },
     },
   },
+  mirror: {
+    schema: flag,
+    import:
+      'Whether to delete what the organisations have and the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
+    command: {
+      mirror: { meaning: 'delete what the organisations have and the source lacks', group: SELECTION },
+    },
+  },
+  maxDeleted: {
+    schema: (schemas: Zod) => schemas.int().nonnegative().optional(),
+    import:
+      'With `mirror`, the greatest number of records to delete: an import that would delete more changes nothing. Required, except in a dry run.',
+    command: {
+      'max-deleted': {
+        value: 'COUNT',
+        isRequired: false,
+        isRepeatable: false,
+        group: SELECTION,
+        meaning: 'with --mirror and --yes: the most records to delete',
+      },
+    },
+  },
+  replaceChanged: {
+    schema: list,
+    import:
+      'With `mirror`, organisations to mirror although the file is older than their last import or of another instance, or although they were changed here since.',
+    command: {
+      'replace-changed': {
+        ...organisations,
+        meaning: 'mirror an organisation although it was changed since its last import; repeatable',
+      },
+    },
+  },
   ids: {
     schema: (schemas: Zod) => schemas.boolean().default(true),
     import: 'Whether the response lists the ids of the written records.',

@@ -19,7 +19,7 @@ const anyOptions: fc.Arbitrary<Options> = fc.record({
 });
 /** Options with which an import takes existing organisations. */
 export const takingOptions = anyOptions.filter(({ onConflict }) => onConflict !== 'fail');
-const anyEnd = fc.record({
+export const anyEnd = fc.record({
   end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during', 'repeats'),
   commit: fc.integer({ min: 1, max: 6 }),
 });
@@ -185,11 +185,18 @@ function importIntoCopy(model: Model, { orgs, options, stated }: Sent) {
   return { outcomes: importFile(after, orgs, options, stated), after };
 }
 
-/** Imports into the model, and compares its outcome with the report. */
-function checkReport(state: State, sent: Sent, text: string) {
+/**
+ * Imports into the model, and compares its outcome with the report.
+ * @param expected the outcome; by default that of an import without deletions
+ */
+export function checkReport(
+  state: State,
+  sent: Sent,
+  text: string,
+  { outcomes, after } = importIntoCopy(state.model, sent),
+) {
   const { model, interrupted } = state;
   const { errors = [], success, summary } = importReport.parse(JSON.parse(text));
-  const { outcomes, after } = importIntoCopy(model, sent);
   expect(summary.dryRun === true).toBe(sent.dryRun === true);
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const counts = { created, unchanged, overwritten, skipped, failed, notCarried };

@@ -6,6 +6,7 @@ import { besideSteps } from './besideSteps.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
 import { nameOf, textAt, textsAt } from './kinds.ts';
+import { mirrorSteps } from './mirrorSteps.ts';
 import { exportedOrganisations } from './modelFile.ts';
 import { anyProtection, naming } from './protections.ts';
 import { brief, type State, type Step, step } from './step.ts';
@@ -201,6 +202,7 @@ const protect = anyProtection.map(({ name, choose }) =>
 /** Every step; imports occur about as often as all others together. */
 export const anySteps: readonly fc.Arbitrary<Step>[] = [
   ...importSteps,
+  ...mirrorSteps,
   enable,
   removal,
   removal,

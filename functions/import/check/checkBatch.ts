@@ -7,6 +7,7 @@ import { projectGrantSection } from '../../../shared/organisation/sections/grant
 import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import type { Mirror } from '../mirror/deletions.ts';
 import { type BatchRecord, failed, isSettled, type Settled, unsettled, withWarnings } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
@@ -22,7 +23,7 @@ import { withoutMissingTargets } from './missingTargets.ts';
 import { type Gift, giftOf } from './privileges.ts';
 
 /** What the check of a batch needs of its import. */
-type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules'>;
+type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules' | 'mirror'>;
 
 /** A completed record with everything that it refers to. */
 interface Subject extends Referring {
@@ -61,8 +62,14 @@ async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerat
   yield part;
 }
 
-/** Reads the documents that records refer to. Those that the removal of an organisation deletes count as missing. */
-async function readFound({ store, created, removed }: CheckContext, subjects: readonly Subject[]): Promise<Found> {
+/**
+ * Reads the documents that records refer to. Those that the removal of an organisation or the import itself deletes count as
+ * missing.
+ */
+async function readFound(
+  { store, created, removed, mirror }: CheckContext,
+  subjects: readonly Subject[],
+): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
   // Bodies may be large. Only checks and the comparison of parents need them.
   const isInspected = ({ reference }: Referring['references'][number]) =>
@@ -74,10 +81,26 @@ async function readFound({ store, created, removed }: CheckContext, subjects: re
   const known = created.find([...others, ...targets]);
   const unknown = [...others, ...permits, ...targets].filter((key) => !known.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
-    readByPath(store, unknown, ['orgId', 'partition', 'createdAt']),
+    readByPath(store, unknown, [
+      'orgId',
+      'partition',
+      'createdAt',
+      ...(mirror === undefined ? [] : ['ownerId' as const]),
+    ]),
     readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
-  return new Map([...known, ...existing, ...whole].filter(([, target]) => !isRemoved(target, removed)));
+  return new Map(
+    [...known, ...existing, ...whole].filter(
+      ([path, target]) => !isRemoved(target, removed) && !isDeleted(path, target, mirror),
+    ),
+  );
+}
+
+/** Whether a mirroring import deletes a target, or the record that holds a name. */
+function isDeleted(path: string, target: StoredDocument | undefined, mirror: Mirror | undefined): boolean {
+  if (mirror === undefined || target === undefined) return false;
+  const { ownerId } = target;
+  return mirror.deletions.has(path) || (mirror.isDeleting && ownerId !== undefined && mirror.deletions.has(ownerId));
 }
 
 /** Whether the removal of an organisation deletes a target: one of its own, or a project grant to it. */

@@ -1,3 +1,4 @@
+import { readDependents, storedClaims } from '../../../shared/accounts/dependents.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
 import type { RecordConflict } from '../contract.ts';
+import type { FreedHolder } from '../decide/claims.ts';
 import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
@@ -55,6 +57,21 @@ class BatchDocuments {
     await this.read(unread, ['orgId', 'ownerId']);
   }
 
+  /** Reads the holders of records' names that a mirroring import deletes, with the claims that they may hold. */
+  async readFreed(
+    plans: readonly RecordPlan[],
+    mirror: ImportContext['mirror'],
+  ): Promise<ReadonlyMap<string, FreedHolder>> {
+    if (mirror?.isDeleting !== true) return new Map();
+    const keys = plans.flatMap(({ claims }) =>
+      claims.flatMap(({ key }) => mirror.deletions.findFree(this.byPath.get(documentPath(key))?.ownerId ?? '') ?? []),
+    );
+    const found = await readDependents(this.transaction, distinctKeys(keys));
+    const freed = found.map(({ key, stored }) => [documentPath(key), { key, claims: storedClaims(stored) }] as const);
+    await this.readNames(freed.flatMap(([, { claims }]) => claims));
+    return new Map(freed);
+  }
+
   /** Returns the plans of existing records, each with the document under its key. */
   pairs(records: readonly Checked[]): StoredPair[] {
     return records.flatMap(({ plan }): StoredPair[] => {
@@ -73,7 +90,13 @@ class BatchDocuments {
  */
 export async function readBatch(
   transaction: Transaction,
-  { base, rules, beginning, reservedNames }: Pick<ImportContext, 'base' | 'rules' | 'beginning' | 'reservedNames'>,
+  {
+    base,
+    rules,
+    beginning,
+    reservedNames,
+    mirror,
+  }: Pick<ImportContext, 'base' | 'rules' | 'beginning' | 'reservedNames' | 'mirror'>,
   plans: readonly RecordPlan[],
   check: () => Promise<readonly BatchRecord[]>,
   passwords: BatchPasswords,
@@ -94,12 +117,16 @@ export async function readBatch(
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);
-  const inUse = await findRolesInUse(base, writtenPlans, byPath);
+  const inUse = await findRolesInUse(base, writtenPlans, byPath, mirror);
   for (const record of written) {
     const issue = removed.get(record.plan) ?? inUse.get(record.plan);
     if (issue !== undefined) intentions.set(record, failed(issue));
   }
-  return { batch, stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans) } };
+  const freed = await documents.readFreed(writtenPlans, mirror);
+  return {
+    batch,
+    stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans), freed },
+  };
 }
 
 /**

@@ -2,7 +2,6 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import type { OnConflict } from '../contract.ts';
 import type { Settled } from '../stages.ts';
 import { claimsDomain } from './reservedNames.ts';
 import { writeBatch } from './writeBatch.ts';
@@ -47,7 +46,7 @@ export class RecordWriter implements AsyncDisposable {
   async add(plans: readonly RecordPlan[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
-      const writes = maxWrites(plan, this.context.rules.onConflict);
+      const writes = maxWrites(plan, this.context);
       const isTooLarge = this.batchBytes + bytes > MAX_COMMIT_BYTES;
       if (this.isBatchFull || isTooLarge || this.batchWrites + writes > this.context.pace.writesPerBatch)
         await this.send();
@@ -122,11 +121,14 @@ export class RecordWriter implements AsyncDisposable {
 }
 
 /**
- * Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims. A
- * batch of domains also changes their version: a write for each of them makes room for it.
+ * Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims, and each
+ * name may be of another record, which a mirroring import deletes with its names. A batch of domains also changes their
+ * version: a write for each of them makes room for it.
  */
-function maxWrites(plan: RecordPlan, onConflict: OnConflict): number {
-  return 1 + plan.claims.length * (onConflict === 'overwrite' ? 2 : 1) + (claimsDomain(plan) ? 1 : 0);
+function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
+  const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;
+  const claimWrites = plan.claims.length * (mirror === undefined ? writesPerClaim : 2 * writesPerClaim + 1);
+  return 1 + claimWrites + (claimsDomain(plan) ? 1 : 0);
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */

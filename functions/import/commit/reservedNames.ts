@@ -13,6 +13,7 @@ import {
   type Write,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
+import { isDeleted, type Mirror } from '../mirror/deletions.ts';
 import { isWritten, type Settled } from '../stages.ts';
 
 /*
@@ -63,6 +64,12 @@ interface KnownNames {
 export class ReservedNames {
   private known: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
+  private readonly mirror: Mirror | undefined;
+
+  /** @param mirror the domains that the import deletes reserve nothing */
+  constructor(mirror?: Mirror) {
+    this.mirror = mirror;
+  }
 
   /**
    * Finds the records that use other organisations' names, and requires that no domain is verified before the commit. Such
@@ -92,7 +99,7 @@ export class ReservedNames {
     this.reads++;
     let { known } = this;
     const unknown = keys.filter(({ id }) => !known.owners.has(id));
-    const [stored, ...claims] = await transaction.getMany([...copy, ...unknown], ['digest', 'orgId']);
+    const [stored, ...claims] = await transaction.getMany([...copy, ...unknown], ['digest', 'orgId', 'ownerId']);
     if (stored?.digest !== known.version) {
       known = { version: stored?.digest, owners: new Map() };
       this.known = known;
@@ -101,7 +108,8 @@ export class ReservedNames {
     transaction.hold(copy);
     const owners = new Map(keys.map(({ id }) => [id, known.owners.get(id)]));
     for (const [index, { id }] of unknown.entries()) {
-      const owner = claims[index]?.orgId;
+      const claim = claims[index];
+      const owner = isDeleted(claim?.ownerId ?? '', this.mirror) ? undefined : claim?.orgId;
       owners.set(id, owner);
       if (known.owners.size < MAX_KNOWN_NAMES) known.owners.set(id, owner);
     }

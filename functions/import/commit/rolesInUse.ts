@@ -10,6 +10,7 @@ import { scanInPasses } from '../../../shared/store/passes.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportedStore } from '../context.ts';
+import type { Mirror } from '../mirror/deletions.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
@@ -26,14 +27,16 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 /**
  * Finds the project grants that would lose roles which user grants use.
  * @param documents the stored records with their bodies, by path
+ * @param mirror the user grants that it deletes go before the project grants are written
  * @returns the project grants, each with its issue
  */
 export async function findRolesInUse(
   store: ImportedStore,
   plans: readonly RecordPlan[],
   documents: ReadonlyMap<string, StoredDocument>,
+  mirror: Mirror | undefined,
 ): Promise<Map<RecordPlan, RecordIssue>> {
-  const uses = await findUses(store, findLostRoles(plans, documents));
+  const uses = await findUses(store, findLostRoles(plans, documents), mirror);
   return new Map([...uses].map(([plan, use]) => [plan, issueOf(use)]));
 }
 
@@ -51,7 +54,11 @@ function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<stri
 }
 
 /** Finds the user grants with lost roles. Reads each organisation's user grants once, in passes. */
-async function findUses(store: ImportedStore, lostRoles: LostRoles): Promise<ReadonlyMap<RecordPlan, Use>> {
+async function findUses(
+  store: ImportedStore,
+  lostRoles: LostRoles,
+  mirror: Mirror | undefined,
+): Promise<ReadonlyMap<RecordPlan, Use>> {
   const uses = new Map<RecordPlan, Use>();
   const byOrganisation = Map.groupBy(lostRoles, ([plan]) => grantField(plan, 'projectGrant.grantedOrgId'));
   for (const [orgId, grants] of byOrganisation) {
@@ -59,12 +66,15 @@ async function findUses(store: ImportedStore, lostRoles: LostRoles): Promise<Rea
     const partition = sectionPartition(orgId, userGrantSection);
     const range = { collection: userGrantSection.collection, partition, fields: ['body'] } as const;
     for await (const documents of scanInPasses(store, range)) {
-      for (const { body } of documents) {
+      for (const { body, id: documentId } of documents) {
+        const path = documentPath({ collection: userGrantSection.collection, id: documentId });
+        const isDeleted = mirror?.isDeleting === true && mirror.deletions.has(path);
         const json = parseObject(body);
         const used = new Set(textsAt(json, 'roleKeys[]', orgId));
         for (const [plan, lost] of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
           const roles = used.intersection(lost);
-          if (roles.size > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
+          if (roles.size > 0 && isDeleted) mirror.deletions.markEarly(path);
+          else if (roles.size > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
         }
       }
       await yieldToEventLoop();

@@ -33,7 +33,12 @@ async function decideCreation(
   if (checked.some(({ rejection }) => rejection !== undefined)) return undefined;
   const intentions = new Map(checked.map((record) => [record, 'create'] as const));
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
-  const decided = decide(batch, { documents: new Map(), intentions, passwordHashes }, rules, stamps.next());
+  const decided = decide(
+    batch,
+    { documents: new Map(), intentions, passwordHashes, freed: new Map() },
+    rules,
+    stamps.next(),
+  );
   const areCreated = decided.records.every(
     (record, index) => record === batch[index] || record.outcome.kind === 'created',
   );
@@ -79,7 +84,7 @@ async function decideStored(
   checked: readonly BatchRecord[] | undefined,
   creation: Decided | undefined,
 ): Promise<Decided> {
-  const { store, rules, stamps, pace, signal } = context;
+  const { store, rules, stamps, pace, signal, mirror } = context;
   let checking = checked && Promise.resolve(checked);
   const check = () => {
     checking ??= checkBatch(context, plans);
@@ -94,6 +99,7 @@ async function decideStored(
     transaction.write([...decided.writes, ...domainVersionWrites(decided.records)]);
     return decided;
   }, signal);
+  for (const path of committed.freed) mirror?.onFreed(path);
   const batch = await check();
   const decided = committed.records.filter((record, index) => record !== batch[index]);
   if (decided.length > 0) pace.readsFirst = decided.some(({ outcome }) => outcome.kind !== 'created');

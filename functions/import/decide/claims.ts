@@ -7,14 +7,28 @@ interface Holder {
   readonly ownerId: string;
 }
 
+/** A record that is deleted when another one takes one of its names, and the claims that it may hold. */
+export interface FreedHolder {
+  readonly key: DocumentKey;
+  readonly claims: readonly DocumentKey[];
+}
+
 /** The holders of unique names during a transaction, and the writes that apply their changes. */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
 
-  /** @param before the stored claims, by `documentPath` */
-  constructor(before: ReadonlyMap<string, StoredDocument>) {
+  private readonly freed: ReadonlyMap<string, FreedHolder>;
+  /** The records that are deleted, by path. */
+  readonly released = new Map<string, DocumentKey>();
+
+  /**
+   * @param before the stored claims, by `documentPath`
+   * @param freed the holders that give way, by path
+   */
+  constructor(before: ReadonlyMap<string, StoredDocument>, freed: ReadonlyMap<string, FreedHolder>) {
     this.before = before;
+    this.freed = freed;
   }
 
   /**
@@ -30,12 +44,14 @@ export class ClaimLedger {
 
   /** Returns the writes that apply the changes, at most one per name. */
   writes(): Write[] {
-    return [...this.after].flatMap(([name, { key, holder }]): Write[] => {
+    const deletions = Array.from(this.released.values(), (key): Write => ({ type: 'delete', key }));
+    const changes = [...this.after].flatMap(([name, { key, holder }]): Write[] => {
       const stored = this.before.get(name);
       if (holder === undefined) return stored === undefined ? [] : [{ type: 'delete', key }];
       if (stored === undefined) return [{ type: 'create', key, fields: { ...holder } }];
       return stored.ownerId === holder.ownerId ? [] : [{ type: 'update', key, fields: { ...holder } }];
     });
+    return [...deletions, ...changes];
   }
 
   /** Returns the issue of a record that wants a name which another record holds. */
@@ -43,6 +59,7 @@ export class ClaimLedger {
     for (const { key, taken } of plan.claims) {
       if (taken === 'adjusted') continue;
       const holder = this.findHolder(documentPath(key));
+      if (this.freed.has(holder?.ownerId ?? '')) continue;
       if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(taken, plan, holder);
     }
     return undefined;
@@ -55,7 +72,19 @@ export class ClaimLedger {
       const name = documentPath(key);
       if (this.findHolder(name)?.ownerId === holder.ownerId) this.after.set(name, { key, holder: undefined });
     }
+    for (const { key } of plan.claims) this.release(this.findHolder(documentPath(key))?.ownerId);
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
+  }
+
+  /** Deletes a holder that gives way, with all of its claims. */
+  private release(path = ''): void {
+    const freed = this.freed.get(path);
+    if (freed === undefined) return;
+    this.released.set(path, freed.key);
+    for (const key of freed.claims) {
+      const name = documentPath(key);
+      if (this.findHolder(name)?.ownerId === path) this.after.set(name, { key, holder: undefined });
+    }
   }
 
   private findHolder(name: string): Partial<Holder> | undefined {

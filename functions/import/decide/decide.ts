@@ -24,7 +24,7 @@ import {
   withWarnings,
 } from '../stages.ts';
 import { isOfThisImport } from '../stamp.ts';
-import { ClaimLedger } from './claims.ts';
+import { ClaimLedger, type FreedHolder } from './claims.ts';
 import { changedFixedFields, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
 import { differingFields, isSameRecord } from './storedEquality.ts';
 import { writeWarnings } from './writeWarnings.ts';
@@ -55,6 +55,8 @@ export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   readonly intentions: ReadonlyMap<Checked, Intention>;
   /** The hashes of clear passwords to store. */
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
+  /** The holders of names that give way to the batch's records, by path. */
+  readonly freed: ReadonlyMap<string, FreedHolder>;
 }
 
 /** How a record is written unless another record has claimed its name, or its outcome. */
@@ -66,11 +68,11 @@ export type Intention = RecordOutcome | 'create' | 'overwrite';
  */
 export function decide(
   batch: readonly BatchRecord[],
-  { documents, intentions, passwordHashes }: StoredBatch,
+  { documents, intentions, passwordHashes, freed }: StoredBatch,
   { onConflict }: Pick<Rules, 'onConflict'>,
   stamp: string,
 ): Decided {
-  const ledger = new ClaimLedger(documents);
+  const ledger = new ClaimLedger(documents, freed);
   const written = new Map<string, RecordPlan>();
   const writes: Write[] = [];
   const decideNext = (record: Checked): Settled => {
@@ -96,7 +98,7 @@ export function decide(
     return { ...settle(warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }), plan: adjusted };
   };
   const records = batch.map((record) => (isSettled(record) ? record : decideNext(record)));
-  return { records, writes: [...writes, ...ledger.writes()], stamp };
+  return { records, writes: [...writes, ...ledger.writes()], stamp, freed: [...ledger.released.keys()] };
 }
 
 /**

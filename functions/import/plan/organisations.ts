@@ -9,6 +9,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
+import { originText } from '../mirror/lastImport.ts';
 
 /** The error of an organisation without an id. */
 const ID_MISSING: RecordIssue = {
@@ -43,12 +44,12 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans an organisation that has no issue. It remembers the instance that exported it. */
-export function planOrganisation(
-  { record, issue }: FileOrganisation,
-  { instanceId }: Pick<Manifest, 'instanceId'> = {},
-): RecordPlan[] {
+/** Plans an organisation that has no issue. It remembers the instance that exported it, and when. */
+export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);
-  return [instanceId === undefined ? plan : { ...plan, origin: { importedFrom: instanceId } }];
+  if (manifest === undefined) return [plan];
+  const { instanceId } = manifest;
+  const importedFrom = instanceId === undefined ? {} : { importedFrom: instanceId };
+  return [{ ...plan, origin: { ...importedFrom, lastImport: originText(manifest) } }];
 }

@@ -11,10 +11,14 @@ import {
 } from '../../../shared/organisation/sections/domains.ts';
 import { documentPath, readByPath } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
+import { isDeleted } from '../mirror/deletions.ts';
 
-/** Finds the stored primary domains of organisations to which the file gives one, by the organisations' ids. */
+/**
+ * Finds the stored primary domains of organisations to which the file gives one, by the organisations' ids, without those
+ * that the import deletes.
+ */
 export async function findPrimaryDomains(
-  { store, rules }: Pick<ImportContext, 'store' | 'rules'>,
+  { store, rules, mirror }: Pick<ImportContext, 'store' | 'rules' | 'mirror'>,
   headers: readonly OrganisationHeader[],
 ): Promise<ReadonlyMap<string, PrimaryDomain>> {
   const marked = headers.filter(({ lastMarked }) => lastPrimaryPath(lastMarked) !== undefined);
@@ -30,7 +34,8 @@ export async function findPrimaryDomains(
   return new Map(
     marked.flatMap(({ orgId, lastMarked }, index) => {
       const key = keys[index];
-      const document = key && stored.get(documentPath(key));
+      const path = key && documentPath(key);
+      const document = path === undefined || isDeleted(path, mirror) ? undefined : stored.get(path);
       return document === undefined ? [] : [[orgId, parsePrimaryDomain(document, lastMarked, overwrites)]];
     }),
   );

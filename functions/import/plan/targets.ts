@@ -15,9 +15,10 @@ import {
   policyKey,
   requiresValidation,
 } from '../../../shared/organisation/sections/policies.ts';
-import { type DocumentStore, READ_BATCH } from '../../../shared/store/store.ts';
+import { documentPath, READ_BATCH } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import { isDeleted } from '../mirror/deletions.ts';
 import { findPrimaryDomains } from './primaryDomains.ts';
 
 /** An existing organisation, and the policies for its imported records. */
@@ -44,14 +45,14 @@ export async function loadTargets(
   existing: ReadonlySet<string>,
   created: ReadonlySet<string>,
 ): Promise<Targets> {
-  const { store, signal, inspection, loginNamesByDefault } = context;
+  const { signal, inspection, loginNamesByDefault } = context;
   const targets = new Map<string, TargetOrganisation>();
   const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
   for await (const batch of inTurns(headers, READ_BATCH, signal)) {
     const orgIds = batch.map(({ orgId }) => orgId);
     const [complexities, domainPolicies, primaryDomains] = await Promise.all([
-      readPolicies(store, orgIds, passwordPolicySection),
-      readPolicies(store, orgIds, domainPolicySection),
+      readPolicies(context, orgIds, passwordPolicySection),
+      readPolicies(context, orgIds, domainPolicySection),
       findPrimaryDomains(
         context,
         batch.filter(({ orgId }) => !created.has(orgId)),
@@ -76,15 +77,19 @@ export async function loadTargets(
   );
 }
 
-/** Reads the policies of a section that the organisations have stored. */
+/** Reads the policies of a section that the organisations have stored, without those that the import deletes. */
 async function readPolicies(
-  store: DocumentStore,
+  { store, mirror }: Pick<ImportContext, 'store' | 'mirror'>,
   orgIds: readonly string[],
   section: Section,
 ): Promise<(JsonObject | undefined)[]> {
   const keys = orgIds.map((orgId) => policyKey(orgId, section));
   const documents = await store.getMany(keys, ['body']);
-  return documents.map((document) => (document === undefined ? undefined : parseObject(document.body)));
+  return documents.map((document, index) => {
+    const key = keys[index];
+    const isGone = document === undefined || key === undefined || isDeleted(documentPath(key), mirror);
+    return isGone ? undefined : parseObject(document.body);
+  });
 }
 
 const SCOPE_BATCH = 250;

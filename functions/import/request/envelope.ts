@@ -97,6 +97,22 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
   return { request, inline, ignored: ignored.list };
 }
 
+/**
+ * Requires that the options of a mirroring import fit together.
+ * @throws IdentityError INVALID_ARGUMENT
+ */
+export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, replaceChanged }: ImportRequest): void {
+  const violations: FieldViolation[] = [];
+  const add = (field: string, description: string) => void violations.push({ field, description });
+  if (mirror && onConflict !== 'overwrite') add('on_conflict', 'must be overwrite with mirror');
+  if (mirror && !dryRun && maxDeleted === undefined)
+    add('max_deleted', 'is missing: set it to the number of deletions of a dry run');
+  if (!mirror && maxDeleted !== undefined) add('max_deleted', 'has no effect without mirror: remove it, or set mirror');
+  if (!mirror && replaceChanged.length > 0)
+    add('replace_changed', 'has no effect without mirror: remove it, or set mirror');
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
 /** Requires that a request that opens an upload has no options of an import, except the time limit of the call. */
 function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   const options = Object.keys(fields).filter((name) => {

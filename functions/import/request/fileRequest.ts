@@ -27,6 +27,7 @@ const parameterKinds = new Map(Object.entries(importOptions).map(([name, schema]
 function kindOf(schema: z.ZodType) {
   const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   if (inner instanceof z.ZodArray) return 'list';
+  if (inner instanceof z.ZodNumber) return 'number';
   return inner instanceof z.ZodBoolean ? 'flag' : 'text';
 }
 
@@ -59,7 +60,10 @@ function addParameter(name: string, values: readonly string[], fields: Record<st
   if (kind === 'list') fields[name] = values;
   else if (values.length > 1) return `given ${values.length} times: give it once`;
   else if (kind === 'text') fields[name] = value;
-  else if (value === 'true' || value === 'false') fields[name] = value === 'true';
+  else if (kind === 'number') {
+    if (!/^\d{1,15}$/.test(value ?? '')) return 'must be a number';
+    fields[name] = Number(value);
+  } else if (value === 'true' || value === 'false') fields[name] = value === 'true';
   else return 'must be true or false';
   return undefined;
 }

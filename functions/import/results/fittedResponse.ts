@@ -1,19 +1,23 @@
-import type { ImportError, ImportResponse } from '../contract.ts';
+import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 
 /** The lists of a response that can be shortened. */
-type Lists = { readonly errors: readonly ImportError[]; readonly warnings: ImportResponse['summary']['warnings'] };
+type Lists = {
+  readonly errors: readonly ImportError[];
+  readonly deletions: readonly Deletion[];
+  readonly warnings: ImportResponse['summary']['warnings'];
+};
 
 /**
- * Returns a response as JSON of at most a size. First it omits the lists of ids, then warnings, then errors, then the
- * organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
+ * Returns a response as JSON of at most a size. First it omits the lists of ids, then warnings, deletions and
+ * errors, then the organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
  * @param maxBytes infinite for no limit
  */
 export function fittedResponse(response: ImportResponse, maxBytes: number): string {
   const whole = JSON.stringify(response);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
   const shorter = withoutIds(response);
-  const { errors = [], summary } = shorter;
-  const bare = withLists(shorter, { errors: [], warnings: [] });
+  const { errors = [], deletions = [], summary } = shorter;
+  const bare = withLists(shorter, { errors: [], deletions: [], warnings: [] });
   // The counters of omitted entries take some bytes as well.
   let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
   const take = <Item>(items: readonly Item[]): Item[] => {
@@ -27,7 +31,7 @@ export function fittedResponse(response: ImportResponse, maxBytes: number): stri
   };
   const { createdOrgs: _, ...counts } = bare.summary;
   if (room < 0) return JSON.stringify({ ...bare, success: {}, summary: counts });
-  const kept = { errors: take(errors), warnings: take(summary.warnings) };
+  const kept = { errors: take(errors), deletions: take(deletions), warnings: take(summary.warnings) };
   return JSON.stringify(withLists(shorter, kept));
 }
 
@@ -43,10 +47,11 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
 }
 
 /** Replaces the lists of errors and warnings by shorter ones, and counts the omitted entries. */
-function withLists(response: ImportResponse, { errors, warnings }: Lists): ImportResponse {
-  const { errors: allErrors = [], summary, ...rest } = response;
+function withLists(response: ImportResponse, { errors, deletions, warnings }: Lists): ImportResponse {
+  const { errors: allErrors = [], deletions: allDeletions = [], summary, ...rest } = response;
   const omitted = {
     errorsOmitted: (summary.errorsOmitted ?? 0) + allErrors.length - errors.length,
+    deletionsOmitted: (summary.deletionsOmitted ?? 0) + allDeletions.length - deletions.length,
     warningsOmitted: (summary.warningsOmitted ?? 0) + summary.warnings.length - warnings.length,
   };
   const counters = Object.fromEntries(Object.entries(omitted).filter(([, count]) => count > 0));
@@ -54,5 +59,6 @@ function withLists(response: ImportResponse, { errors, warnings }: Lists): Impor
     ...(errors.length === 0 ? {} : { errors: [...errors] }),
     ...rest,
     summary: { ...summary, warnings: [...warnings], ...counters },
+    ...(deletions.length === 0 ? {} : { deletions: [...deletions] }),
   };
 }

@@ -9,11 +9,13 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { MAX_LISTED_ISSUES, toRecordError, withShortTexts } from '../../../shared/organisation/recordErrors.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
-import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
+import type { Deletion, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
+  /** The first records that are deleted. */
+  readonly deletions?: readonly Deletion[];
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly dryRun: boolean;
@@ -28,6 +30,8 @@ export class ImportReport {
   waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section, once the whole file is read. */
   total: Counts | undefined;
+  /** The deletions of a mirroring import, which counts those that are done. */
+  deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /** The lists of ids, by their organisation. */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();
@@ -90,20 +94,38 @@ export class ImportReport {
     return addCounts(created, overwritten);
   }
 
+  /** Whether a record of the file failed, or must not be deleted. */
+  get hasErrors(): boolean {
+    return this.errors.size > 0 || hasAny(this.counts.failed);
+  }
+
+  /** The number of deleted records. */
+  get deletedRecords(): number {
+    return total(this.deleted);
+  }
+
+  private get deleted(): Counts {
+    return this.deletions?.done ?? {};
+  }
+
   /** The numbers of records so far, by outcome and section, without zeros. */
   get records(): Record<string, Counts> {
-    const entries = Object.entries(this.counts).filter(([, counts]) => hasAny(counts));
+    const entries = Object.entries({ ...this.counts, deleted: this.deleted }).filter(([, counts]) => hasAny(counts));
     return Object.fromEntries(entries.map(([kind, counts]) => [kind, { ...counts }]));
   }
 
   /** The numbers of records so far, by outcome. */
   get totals(): Counts {
-    const sums = Object.entries(this.counts).map(([kind, counts]) => [kind, total(counts)] as const);
+    const sums = Object.entries({ ...this.counts, deleted: this.deleted }).map(
+      ([kind, counts]) => [kind, total(counts)] as const,
+    );
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
   /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
-  toJson({ proved, dryRun }: ImportFacts): ImportResponse {
+  toJson({ proved, dryRun, deletions = [] }: ImportFacts): ImportResponse {
+    const { deleted } = this;
+    const deletionsOmitted = total(deleted) - deletions.length;
     const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
@@ -115,6 +137,7 @@ export class ImportReport {
       unchanged,
       ...(hasAny(overwritten) ? { overwritten } : {}),
       ...(hasAny(skipped) ? { skipped } : {}),
+      ...(hasAny(deleted) ? { deleted } : {}),
       failed,
       notCarried,
       warnings: [...this.fileWarnings, ...warnings],
@@ -123,11 +146,13 @@ export class ImportReport {
       ...(omitted ? { idsOmitted: omitted } : {}),
       ...(this.errors.omitted > 0 ? { errorsOmitted: this.errors.omitted } : {}),
       ...(warningsOmitted > 0 ? { warningsOmitted } : {}),
+      ...(deletionsOmitted > 0 ? { deletionsOmitted } : {}),
     };
     return {
       ...(this.errors.size === 0 ? {} : { errors: this.errors.entries }),
       success: orgs.length === 0 ? {} : { orgs },
       summary,
+      ...(deletions.length === 0 ? {} : { deletions: [...deletions] }),
     };
   }
 

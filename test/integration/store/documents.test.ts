@@ -54,6 +54,7 @@ const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientS
   expiresAt: 'never\nends',
   ownerId: '1',
   importedFrom: 'north',
+  lastImport: '{}',
 };
 
 describeContract('a stored document', (kind) => {

@@ -45,8 +45,10 @@ export const importReport = importResponse
         failed: counts,
         notCarried: counts,
         warnings: z.array(reported.extend({ reason: z.string().optional() })),
+        deleted: counts.optional(),
         proved: z.boolean(),
       }),
+      deletions: z.array(z.looseObject({ type: z.string(), id: z.string() })).optional(),
     }),
   )
   .transform(({ errors, ...report }) => ({

@@ -1,0 +1,219 @@
+// What the organisations of a file have and the file lacks.
+
+import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
+import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { parseObject } from '../../../shared/json/jsonObject.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
+import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { foreignSections, isRequired } from '../../../shared/organisation/requiredRecords.ts';
+import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
+import { readDefaultOrganisation } from '../../../shared/store/instance.ts';
+import { scanInPasses } from '../../../shared/store/passes.ts';
+import {
+  type Collection,
+  type DocumentKey,
+  documentPath,
+  READ_BATCH,
+  type Reader,
+  type Store,
+  type StoredDocument,
+} from '../../../shared/store/store.ts';
+import { inTurns } from '../../../shared/turns.ts';
+import type { ImportSettings } from '../context.ts';
+import { orgIdsOf } from '../selectedContent.ts';
+import { isOfAnImport } from '../stamp.ts';
+import type { Deletions } from './deletions.ts';
+import { isSameOrNewer, lastImportOf, originOf } from './lastImport.ts';
+
+/** Collects the keys of a file's records. */
+export function keyCollector(deletions: Deletions): RecordVisitor {
+  return {
+    add: (record) => {
+      if (record.invalid === undefined) deletions.addFileRecord(documentPath(recordKey(record)));
+    },
+    reset: () => deletions.resetFile(),
+  };
+}
+
+/** The database whose organisations an import mirrors. */
+export type MirroredStore = Pick<Store, 'snapshot'> & Reader;
+
+/** A file that an import mirrors. */
+export interface MirroredFile {
+  readonly inspection: Inspection;
+  readonly settings: ImportSettings;
+  readonly signal: AbortSignal;
+}
+
+/** A record that is not deleted, because a record outside of the file refers to it. */
+export interface Obstacle {
+  readonly key: DocumentKey;
+  readonly referring: StoredDocument;
+}
+
+/** Returns the sections of which the file has all records: by its manifest, and with the keys that the request selects. */
+function mirroredSections({ inspection: { manifest }, settings }: MirroredFile): ReadonlySet<Section> {
+  const read = new Set(manifest?.sections);
+  const hasKeys = settings.withKeys === true && manifest?.secrets?.keys === true;
+  return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
+}
+
+/**
+ * Finds the records that the file's organisations have and the file lacks.
+ * @param existing the organisations
+ * @throws IdentityError FAILED_PRECONDITION if records were created or changed here
+ */
+export async function findDeletions(
+  store: MirroredStore,
+  existing: ReadonlySet<string>,
+  file: MirroredFile,
+  deletions: Deletions,
+): Promise<void> {
+  const mirrored = mirroredSections(file);
+  const replaced = new Set(file.settings.replaceChanged);
+  const changed = new Map<string, string>();
+  const fields: readonly FieldName[] = ['partition', 'orgId', 'changedAt'];
+  for await (const { section, collection, stored } of scanOwn(store, existing, sections, fields, file.signal)) {
+    const { orgId = '', id } = stored;
+    if (!replaced.has(orgId) && !changed.has(orgId) && !isOfAnImport(stored))
+      changed.set(orgId, `${section.error.type} ${id}`);
+    if (mirrored.has(section)) deletions.add({ key: { collection, id }, section, orgId });
+  }
+  const [first, ...others] = changed;
+  if (first === undefined) return;
+  const [orgId, record] = first;
+  const otherIds = others.slice(0, MAX_NAMED).map(([id]) => id);
+  throw mirrorChanged({ orgId, record, others: otherIds.length === 0 ? undefined : otherIds });
+}
+
+const MAX_NAMED = 20;
+
+/**
+ * Reads which organisations of the file exist, and requires that no newer file was imported into them.
+ * @throws IdentityError FAILED_PRECONDITION, also for the default organisation unless it is named
+ */
+export async function requireCurrent(
+  store: MirroredStore,
+  { inspection, settings, signal }: MirroredFile,
+): Promise<ReadonlySet<string>> {
+  const { manifest } = inspection;
+  const orgIds = orgIdsOf(inspection);
+  const defaultOrgId = await readDefaultOrganisation(store);
+  if (orgIds.includes(defaultOrgId) && settings.orgIds?.includes(defaultOrgId) !== true)
+    throw mirrorDefaultOrganisation({ orgId: defaultOrgId });
+  const replaced = new Set(settings.replaceChanged);
+  const existing = new Set<string>();
+  for await (const batch of inTurns(orgIds, READ_BATCH, signal)) {
+    const found = await store.getMany(batch.map(organisationKey), ['lastImport']);
+    for (const [index, orgId] of batch.entries()) {
+      const stored = found[index];
+      if (stored === undefined) continue;
+      existing.add(orgId);
+      const last = lastImportOf(stored);
+      const isCurrent = manifest !== undefined && last !== undefined && isSameOrNewer(originOf(manifest), last);
+      if (isCurrent || replaced.has(orgId)) continue;
+      throw mirrorOutdated({
+        orgId,
+        file: manifest === undefined ? 'an unknown time' : describeOrigin(originOf(manifest)),
+        last: last === undefined ? 'an unknown file, or records were removed since' : describeOrigin(last),
+      });
+    }
+  }
+  return existing;
+}
+
+function describeOrigin({ instance, readTime }: ReturnType<typeof originOf>): string {
+  return `instance ${instance} at ${readTime}`;
+}
+
+/** The most organisations that are read one by one; more are read with all others. */
+const MAX_SEPARATE = 20;
+
+/** Reads the stored records of some sections of the organisations. */
+async function* scanOwn(
+  store: MirroredStore,
+  orgIds: ReadonlySet<string>,
+  read: readonly Section[],
+  fields: readonly FieldName[],
+  signal: AbortSignal,
+): AsyncGenerator<Scanned> {
+  for (const [collection, ofCollection] of Map.groupBy(read, (section) => section.collection)) {
+    const partitions = ofCollection.flatMap((section) =>
+      Array.from(orgIds, (orgId) => ({ collection, partition: sectionPartition(orgId, section) })),
+    );
+    for (const range of orgIds.size > MAX_SEPARATE ? [{ collection }] : partitions)
+      for await (const documents of scanInPasses(store, { ...range, fields })) {
+        signal.throwIfAborted();
+        for (const stored of documents) {
+          const section = ofCollection.find((one) => isInSection(stored.partition, one));
+          if (section !== undefined && orgIds.has(stored.orgId ?? '')) yield { section, collection, stored };
+        }
+      }
+  }
+}
+
+interface Scanned {
+  readonly section: Section;
+  readonly collection: Collection;
+  readonly stored: StoredDocument;
+}
+
+/**
+ * Finds what requires the records to delete: others of them, which go first; records of the file, which then no longer do;
+ * keys, which go along; and records of which the file has none, which are obstacles.
+ */
+export async function findRequiring(
+  store: MirroredStore,
+  existing: ReadonlySet<string>,
+  file: MirroredFile,
+  deletions: Deletions,
+): Promise<readonly Obstacle[]> {
+  if (deletions.size === 0) return [];
+  const mirrored = mirroredSections(file);
+  const obstacles = new Map<string, Obstacle>();
+  const held = new Set<string>();
+  for await (const { section, collection, stored } of scanRequiring(store, existing, file.signal)) {
+    const { orgId = '', body, id } = stored;
+    const targets = planReferences({ section, json: parseObject(body), orgId })
+      .filter(({ reference }) => isRequired(reference))
+      .map((reference) => reference.key)
+      .filter((target) => deletions.has(documentPath(target)));
+    if (targets.length === 0) continue;
+    const key = { collection, id };
+    const path = documentPath(key);
+    const isOwn = existing.has(orgId);
+    if (isOwn && section.keys === true && !mirrored.has(section)) deletions.add({ key, section, orgId });
+    for (const target of targets) {
+      const required = documentPath(target);
+      if (deletions.has(path)) deletions.addRequirement(path, required);
+      else if (isOwn && mirrored.has(section)) held.add(required);
+      else if (obstacles.size < MAX_OBSTACLES) obstacles.set(required, { key: target, referring: stored });
+    }
+  }
+  for (const path of held) deletions.hold(path);
+  return [...obstacles.values()];
+}
+
+const MAX_OBSTACLES = 10_000;
+
+/** Reads the records that may require those of the organisations: their own, and of others those that may be foreign. */
+async function* scanRequiring(
+  store: MirroredStore,
+  orgIds: ReadonlySet<string>,
+  signal: AbortSignal,
+): AsyncGenerator<Scanned> {
+  const fields: readonly FieldName[] = ['partition', 'orgId', 'body'];
+  const foreign = new Set(foreignSections.map(({ collection }) => collection));
+  for (const collection of foreign)
+    for await (const documents of scanInPasses(store, { collection, fields })) {
+      signal.throwIfAborted();
+      for (const stored of documents) {
+        const section = sections.find((one) => one.collection === collection && isInSection(stored.partition, one));
+        if (section !== undefined) yield { section, collection, stored };
+      }
+    }
+  const own = sections.filter(({ collection, references = [] }) => references.length > 0 && !foreign.has(collection));
+  yield* scanOwn(store, orgIds, own, fields, signal);
+}

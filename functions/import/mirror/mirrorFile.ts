@@ -1,0 +1,113 @@
+// An import that makes the organisations of a file what the file has.
+
+import { finishDeletions } from '../../../shared/accounts/userRemoval.ts';
+import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { warn } from '../../../shared/errors/warnings.ts';
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
+import { openOverlay } from '../../../shared/store/overlay.ts';
+import { type Collection, type DocumentStore, documentPath, type Store } from '../../../shared/store/store.ts';
+import type { ImportContext, ImportSettings } from '../context.ts';
+import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
+import { ImportReport } from '../results/report.ts';
+import { writeFile } from '../writeFile.ts';
+import { deleteEarly, deleteLate } from './deleteRecords.ts';
+import type { Deletions, Mirror } from './deletions.ts';
+import { listDeletions } from './describeRecord.ts';
+import { findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
+import { findObstacleErrors } from './obstacles.ts';
+
+/**
+ * Requires that a file proves that it is whole, and which sections and secrets it has completely.
+ * @throws IdentityError INVALID_ARGUMENT
+ */
+export function requireMirrorable({ manifest }: Inspection): void {
+  const { sections, secrets, readTime = '' } = manifest ?? {};
+  if (sections !== undefined && secrets !== undefined && !Number.isNaN(Date.parse(readTime))) return;
+  const lacks =
+    manifest === undefined ? 'has no manifest' : 'has a manifest without `sections`, `secrets` or a `readTime`';
+  const description = `the file ${lacks}, so that what it lacks is unknown: export the source with this version`;
+  throw invalidRequest([{ field: 'mirror', description }]);
+}
+
+/** A mirroring import whose file is valid. */
+export interface MirrorCall {
+  readonly store: Store;
+  readonly settings: ImportSettings;
+  readonly inspection: Inspection;
+  readonly signal: AbortSignal;
+  readonly report: ImportReport;
+  readonly deletions: Deletions;
+  /** The collections that a trial keeps with their bodies. */
+  readonly readAgain: ReadonlySet<Collection>;
+  /** Begins the writing into a store. */
+  readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
+}
+
+/** Tries a mirroring import. Takes no lock, and writes nothing. */
+export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
+  const { report, deletions, store } = call;
+  const errors = await planDeletions(call, store, await requireCurrent(store, call));
+  await tryWriting(call, report);
+  for (const error of errors) report.addError(error);
+  if (report.hasErrors) return response(call);
+  for (const batch of deletions.listed()) for (const { key } of batch) deletions.markDone(documentPath(key));
+  return response(call, await listDeletions(store, deletions, MAX_LISTED_ISSUES));
+}
+
+/**
+ * Mirrors a file under the lock. Everything is decided before the first write: the import is tried on a snapshot. If a
+ * record of the file would fail there, or a record must not be deleted, nothing is deleted, and the records are overwritten
+ * as without `mirror`. Otherwise deletions come last, except those for the names that the file's records take.
+ * @param documents the database, which commits only while the lock is held
+ */
+export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
+  const { settings, report, deletions, signal, begin } = call;
+  const store = { ...documents, snapshot: () => call.store.snapshot() };
+  const existing = await requireCurrent(store, call);
+  await finishDeletions(store, existing, signal);
+  const errors = await planDeletions(call, store, existing);
+  const trial = new ImportReport({ ids: false });
+  await tryWriting(call, trial);
+  const isDeleting = errors.length === 0 && !trial.hasErrors;
+  const { maxDeleted = 0 } = settings;
+  if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
+  const listed = isDeleting ? await listDeletions(store, deletions, MAX_LISTED_ISSUES) : [];
+  if (isDeleting) await deleteEarly(store, deletions, signal);
+  await writeFile(
+    await begin(documents, report, { deletions, isDeleting, onFreed: (path) => deletions.markDone(path) }),
+  );
+  for (const error of errors) report.addError(error);
+  if (isDeleting && !report.hasErrors) await deleteLate(store, deletions, signal);
+  return response(call, listed);
+}
+
+/** Finds what is to be deleted, and returns the errors of what must not be. */
+async function planDeletions(
+  call: MirrorCall,
+  store: MirroredStore,
+  existing: ReadonlySet<string>,
+): Promise<readonly ImportError[]> {
+  const { deletions } = call;
+  await findDeletions(store, existing, call, deletions);
+  const obstacles = await findRequiring(store, existing, call, deletions);
+  return await findObstacleErrors(store, existing, call, deletions, obstacles);
+}
+
+/** Writes the file into a layer on a snapshot, as if the deletions were done. */
+async function tryWriting({ store, readAgain, begin, deletions }: MirrorCall, report: ImportReport): Promise<void> {
+  await using overlay = await openOverlay(store, readAgain);
+  await writeFile(
+    await begin(overlay, report, { deletions, isDeleting: true, onFreed: (path) => deletions.markFreed(path) }),
+  );
+  deletions.settle();
+}
+
+function response(
+  { inspection, settings, report, deletions }: MirrorCall,
+  listed: readonly Deletion[] = [],
+): ImportResponse {
+  const remaining = deletions.size - report.deletedRecords;
+  if (remaining > 0) report.addFileWarning({ type: 'mirror', ...warn('nothing_deleted', { records: remaining }) });
+  return report.toJson({ proved: inspection.proved, dryRun: settings.dryRun === true, deletions: listed });
+}

@@ -1,0 +1,86 @@
+// What keeps an import from deleting records: references from outside of the file, and users who must stay.
+
+import { requireOtherOwner } from '../../../shared/accounts/memberships.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import { lastOwner } from '../../../shared/errors/commandErrors.ts';
+import type { AnyReasoned } from '../../../shared/errors/recordIssues.ts';
+import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
+import { reportedIssue } from '../../../shared/organisation/relations.ts';
+import { domainPolicySection, policyKey } from '../../../shared/organisation/sections/policies.ts';
+import { documentPath, READ_BATCH } from '../../../shared/store/store.ts';
+import { inTurns } from '../../../shared/turns.ts';
+import type { ImportError } from '../contract.ts';
+import type { Deletions } from './deletions.ts';
+import { describedFields, describeRecord } from './describeRecord.ts';
+import type { MirroredFile, MirroredStore, Obstacle } from './findDeletions.ts';
+
+/** Describes why some of the records must not be deleted, each as an error of the record. */
+export async function findObstacleErrors(
+  store: MirroredStore,
+  existing: ReadonlySet<string>,
+  { settings: { caller }, signal }: MirroredFile,
+  deletions: Deletions,
+  obstacles: readonly Obstacle[],
+): Promise<readonly ImportError[]> {
+  const errors = await referenceErrors(store, obstacles, signal);
+  const isDeleted = (userId: string) => deletions.has(documentPath(userKey(userId)));
+  if (caller?.userId !== undefined && isDeleted(caller.userId))
+    errors.push(await userError(store, caller.userId, { reason: 'deletion_of_caller' }));
+  const lost = await findLastOwner(store, isDeleted);
+  if (lost !== undefined) errors.push(await userError(store, lost, { reason: 'deletion_of_owner' }));
+  for await (const batch of inTurns([...existing], READ_BATCH, signal)) {
+    const scopes = await store.getMany(batch.map(scopeKey), ['ownerId']);
+    for (const [index, orgId] of batch.entries()) {
+      const policy = documentPath(policyKey(orgId, domainPolicySection));
+      if (scopes[index]?.ownerId === policy && deletions.has(policy))
+        errors.push(keptError(domainPolicySection.error.type, orgId, { reason: 'deletion_of_scope' }));
+    }
+  }
+  return errors;
+}
+
+/** Returns the last active IAM_OWNER if it is one of the deleted users. */
+async function findLastOwner(store: MirroredStore, isDeleted: (userId: string) => boolean) {
+  let lost: string | undefined;
+  try {
+    await requireOtherOwner(store, store, ({ userId }) => {
+      if (isDeleted(userId)) lost = userId;
+      return isDeleted(userId);
+    });
+    return undefined;
+  } catch (error) {
+    if (lastOwner.is(error)) return lost;
+    throw error;
+  }
+}
+
+async function referenceErrors(
+  store: MirroredStore,
+  obstacles: readonly Obstacle[],
+  signal: AbortSignal,
+): Promise<ImportError[]> {
+  const errors: ImportError[] = [];
+  for await (const batch of inTurns(obstacles, READ_BATCH, signal)) {
+    const found = await store.getMany(
+      batch.map(({ key }) => key),
+      describedFields,
+    );
+    for (const [index, { referring }] of batch.entries()) {
+      const target = describeRecord(found[index]);
+      const referrer = describeRecord(referring);
+      if (target === undefined || referrer === undefined) continue;
+      const params = { referrer: `${referrer.type} ${referrer.id}`, organisation: referrer.orgId };
+      errors.push(keptError(target.type, target.id, { reason: 'deletion_referenced', params }));
+    }
+  }
+  return errors;
+}
+
+async function userError(store: MirroredStore, userId: string, issue: AnyReasoned): Promise<ImportError> {
+  const [stored] = await store.getMany([userKey(userId)], describedFields);
+  return keptError(describeRecord(stored)?.type ?? 'user', userId, issue);
+}
+
+function keptError(type: string, id: string, issue: AnyReasoned): ImportError {
+  return { type, id, ...reportedIssue({ id: 'IMPORT-mirrorKept', key: 'Errors.Mirror.Kept', ...issue }) };
+}

@@ -1,0 +1,350 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { uniqueStamp } from '../../../functions/import/stamp.ts';
+import { changeRole } from '../../../shared/accounts/memberships.ts';
+import { issueToken, listTokens } from '../../../shared/accounts/personalAccessTokens.ts';
+import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { changeLock } from '../../../shared/accounts/userLocks.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { readDatabase } from '../../support/stores/database.ts';
+import { violationsOf } from '../../support/stores/invariants.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+type Content = Readonly<Record<string, unknown>>;
+
+const member = (userId: string) => ({ userId, roles: ['ORG_OWNER'] });
+const project = (projectId: string, name: string) => ({ projectId, project: { name } });
+const app = (appId: string, projectId: string) => ({ appId, app: { projectId, name: `app ${appId}` } });
+const keyOf = (userId: string, keyId: string) => ({ userId, keyId, type: 'KEY_TYPE_JSON', publicKey: PUBLIC_KEY });
+const PUBLIC_KEY = Buffer.from(
+  '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n',
+).toString('base64');
+
+/** A person with its state, as exports have it. */
+const active = (userId: string) => ({ ...person(userId), state: 'USER_STATE_ACTIVE' });
+
+const everything: Content = {
+  humanUsers: [active('ada'), person('bob')],
+  machineUsers: [{ userId: 'robot', user: { userName: 'robot', name: 'robot' } }],
+  projects: [project('p', 'P'), project('q', 'Q')],
+  projectRoles: [{ projectId: 'q', roleKey: 'r' }],
+  apiApps: [app('x', 'q')],
+  userGrants: [{ userId: 'bob', projectId: 'q', roleKeys: ['r'] }],
+  orgMembers: [member('ada'), member('bob')],
+  userMetadata: [{ id: 'bob', key: 'k', value: 'dg==' }],
+  machineKeys: [keyOf('robot', 'key')],
+  labelPolicy: { primaryColor: '#000000' },
+};
+const few: Content = {
+  humanUsers: [active('ada')],
+  projects: [project('p', 'P')],
+  orgMembers: [member('ada')],
+};
+
+const grant = (grantId: string, projectId: string, grantedOrgId: string) => ({
+  grantId,
+  projectGrant: { projectId, grantedOrgId, roleKeys: ['r'] },
+});
+const noKeys = { passwords: true, otp: true, keys: false };
+const without = (name: string) => sections.map((section) => section.name).filter((other) => other !== name);
+
+/** Creates a service user in an organisation of its own, who owns the instance. */
+async function createOwner(store: Store, orgId: string): Promise<void> {
+  const userId = await createServiceUser(store, 'another owner', orgId, new Date());
+  await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+}
+
+async function importUnproved(store: Store): Promise<void> {
+  const open = () => Readable.from([Buffer.from(JSON.stringify({ orgs: [organisation('o')] }))]);
+  const { signal } = new AbortController();
+  await importOrganisations(store, { open }, {}, uniqueStamp(new Date()), signal);
+}
+
+const mirroring = { on_conflict: 'overwrite', mirror: true, with_keys: true, max_deleted: 100 };
+
+describeStores('an import that mirrors', (kind) => {
+  async function filled(content: Content = everything, manifest: object = {}): Promise<TestInstance> {
+    const instance = await testInstance(await openTestStore(kind));
+    const { errors } = await instance.import({
+      data_orgs: await provedFile([organisation('o', content)], manifest),
+      with_keys: true,
+    });
+    expect(errors).toBeUndefined();
+    return instance;
+  }
+
+  it('deletes what the file lacks, counts and names it, and changes nothing the second time', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: await provedFile([organisation('o', everything)]), with_keys: true });
+    const file = await provedFile([organisation('o', few)]);
+    const before = await instance.export();
+    const tried = await instance.attempt('import', {
+      ...mirroring,
+      max_deleted: undefined,
+      dry_run: true,
+      data_orgs: file,
+    });
+    const deleted = {
+      humanUsers: 1,
+      machineUsers: 1,
+      projects: 1,
+      projectRoles: 1,
+      apiApps: 1,
+      userGrants: 1,
+      orgMembers: 1,
+      userMetadata: 1,
+      machineKeys: 1,
+      labelPolicy: 1,
+    };
+    const foreseen = JSON.parse(tried.text);
+    expect(foreseen.summary.deleted).toEqual(deleted);
+    expect(foreseen.deletions.slice(0, 2)).toEqual([
+      { type: 'human_user', orgId: 'o', id: 'bob', name: 'name of bob' },
+      { type: 'machine_user', orgId: 'o', id: 'robot', name: 'robot' },
+    ]);
+    expect(foreseen.deletions).toHaveLength(10);
+    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+    const { errors, summary } = await instance.import({ ...mirroring, max_deleted: 10, data_orgs: file });
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ deleted, unchanged: { org: 1, humanUsers: 1, projects: 1, orgMembers: 1 } });
+    const after = await instance.export();
+    expect(after.manifest.counts).toEqual({ orgs: 1, org: 1, humanUsers: 1, projects: 1, orgMembers: 1 });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    const again = await instance.import({ ...mirroring, max_deleted: 0, data_orgs: file });
+    expect(again.summary.deleted).toBeUndefined();
+    expect(again.summary).toMatchObject({
+      created: {},
+      unchanged: { org: 1, humanUsers: 1, projects: 1, orgMembers: 1 },
+    });
+  });
+
+  it('gives the names of deleted records to those of the file, with the deletion in one commit', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: await provedFile([organisation('o', everything)]), with_keys: true });
+    const named = {
+      ...few,
+      humanUsers: [active('ada'), person('eve', { userName: 'name of bob' })],
+      projects: [project('p', 'P'), project('n', 'Q')],
+    };
+    const { errors, summary } = await instance.import({
+      ...mirroring,
+      data_orgs: await provedFile([organisation('o', named)]),
+    });
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({
+      created: { humanUsers: 1, projects: 1 },
+      deleted: { humanUsers: 1, projects: 1, apiApps: 1 },
+    });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  describe('is refused, and changes nothing,', () => {
+    const refusals: readonly [why: string, request: object, expected: object, file?: object][] = [
+      ['without overwrite', { on_conflict: 'report' }, { code: 3 }],
+      ['without max_deleted', { max_deleted: undefined }, { code: 3 }],
+      ['above max_deleted', { max_deleted: 9 }, { code: 9 }],
+      ['for an older file', {}, { code: 9 }, { readTime: '2025-01-01T00:00:00.000Z' }],
+      ["for another instance's file", {}, { code: 9 }, { instanceId: 'other' }],
+      ['for a file that does not state its sections', {}, { code: 3 }, { sections: undefined }],
+      ['for a file that does not state its secrets', {}, { code: 3 }, { secrets: undefined }],
+      ['for an edited file', {}, { code: 3 }, { digest: `sha256:${'0'.repeat(64)}` }],
+    ];
+    it.each(refusals)('%s', async (_, request, expected, manifest) => {
+      const instance = await filled();
+      const before = await instance.export();
+      const file = await provedFile([organisation('o', few)], manifest);
+      const { body } = await instance.refusedImport({ ...mirroring, ...request, data_orgs: file });
+      expect(body).toMatchObject(expected);
+      expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+    });
+
+    it('for a file without a manifest', async () => {
+      const instance = await filled();
+      const { body } = await instance.refusedImport({ ...mirroring, data_orgs: { orgs: [organisation('o', few)] } });
+      expect(body).toMatchObject({ code: 3, message: expect.stringContaining('has no manifest') });
+    });
+  });
+
+  describe('deletes nothing, and names the record,', () => {
+    it('if a record of another organisation refers to it', async () => {
+      const instance = await filled();
+      const granted = { ...everything, projectGrants: [grant('g', 'q', 'b')] };
+      const user = { userGrants: [{ userId: 'bob', projectId: 'q', projectGrantId: 'g', roleKeys: ['r'] }] };
+      await instance.import({
+        data_orgs: await provedFile([organisation('o', granted), organisation('b', user)]),
+        with_keys: true,
+      });
+      const before = await instance.export();
+      const file = await provedFile([organisation('o', few)]);
+      const { errors = [], summary } = await instance.import({ ...mirroring, data_orgs: file });
+      expect(errors.map(({ type, id }) => `${type} ${id}`).sort()).toEqual([
+        'human_user bob',
+        'project q',
+        'project_grant o_q_b',
+        'project_role q_r',
+      ]);
+      expect(errors[0]?.message).toContain('IMPORT-mirrorKept');
+      expect(summary.deleted).toBeUndefined();
+      expect(summary.warnings.map(({ reason }) => reason)).toContain('nothing_deleted');
+      expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+    });
+
+    it('if it is the caller, or the last owner of the instance', async () => {
+      const store = await openTestStore(kind);
+      const { orgId, userId, import: send } = await testInstance(store);
+      const file = await provedFile([organisation(orgId)]);
+      const named = { ...mirroring, org_ids: [orgId], replace_changed: [orgId], data_orgs: file };
+      const { reasons, summary } = await send(named);
+      expect(reasons).toEqual([
+        { type: 'machine_user', id: userId, reason: 'deletion_of_caller' },
+        { type: 'machine_user', id: userId, reason: 'deletion_of_owner' },
+      ]);
+      expect(summary.deleted).toBeUndefined();
+      // The account that runs a command is no user.
+      const source = { open: () => Readable.from([Buffer.from(JSON.stringify(file))]) };
+      const settings = {
+        onConflict: 'overwrite',
+        mirror: true,
+        maxDeleted: 9,
+        orgIds: [orgId],
+        replaceChanged: [orgId],
+      } as const;
+      const { signal } = new AbortController();
+      const { errors } = await importOrganisations(store, source, settings, uniqueStamp(new Date()), signal);
+      expect(errors?.map(({ reason }) => reason)).toEqual(['deletion_of_owner']);
+      expect((await store.getMany([userKey(userId)]))[0]).toBeDefined();
+      await send({ data_orgs: await provedFile([organisation('o')]) });
+      await createOwner(store, 'o');
+      const again = await send(named);
+      expect(again.reasons).toEqual([{ type: 'machine_user', id: userId, reason: 'deletion_of_caller' }]);
+    });
+
+    it('if another record of the file fails', async () => {
+      const instance = await filled();
+      const failing = { ...few, userGrants: [{ userId: 'ada', projectId: 'nowhere', roleKeys: [] }] };
+      const file = await provedFile([organisation('o', { ...failing, labelPolicy: { primaryColor: '#ffffff' } })]);
+      const { errors, summary } = await instance.import({ ...mirroring, data_orgs: file });
+      expect(errors).toHaveLength(1);
+      expect(summary.deleted).toBeUndefined();
+      expect(summary.overwritten).toEqual({ labelPolicy: 1 });
+      const { counts } = (await instance.export()).manifest;
+      expect(counts).toMatchObject({ humanUsers: 2, machineUsers: 1, machineKeys: 1 });
+      const without = { ...mirroring, dry_run: true, data_orgs: file };
+      expect((await instance.import(without)).summary.deleted).toBeUndefined();
+    });
+
+    it('if a record of the file refers to a record that it lacks', async () => {
+      const instance = await filled();
+      const referring = { ...few, orgMembers: [member('ada'), member('bob')] };
+      const file = await provedFile([organisation('o', referring)]);
+      const { errors = [], summary } = await instance.import({ ...mirroring, data_orgs: file });
+      expect(errors.map(({ id }) => id)).toEqual(['o_bob']);
+      expect(summary.deleted).toBeUndefined();
+    });
+  });
+
+  describe('keeps', () => {
+    const kept: readonly [what: string, manifest: object, request: object, counts: object][] = [
+      ['what is in no section of the manifest', { sections: without('labelPolicy') }, {}, { labelPolicy: 1 }],
+      ['keys that the file does not have', { secrets: noKeys }, {}, { machineKeys: 1, machineUsers: 1 }],
+      ['keys that the request does not select', {}, { with_keys: false }, { machineKeys: 1, machineUsers: 1 }],
+    ];
+    it.each(kept)('%s', async (_, manifest, request, counts) => {
+      const instance = await filled();
+      const robots = { ...few, machineUsers: everything.machineUsers };
+      const file = await provedFile([organisation('o', robots)], manifest);
+      const { errors, summary } = await instance.import({ ...mirroring, ...request, data_orgs: file });
+      expect(errors).toBeUndefined();
+      expect(summary.deleted).toMatchObject({ humanUsers: 1 });
+      expect((await instance.export()).manifest.counts).toMatchObject(counts);
+    });
+
+    it('organisations that the file does not have, or the request does not select', async () => {
+      const instance = await filled();
+      const other = { humanUsers: [person('carl')], labelPolicy: {} };
+      await instance.import({ data_orgs: await provedFile([organisation('b', other), organisation('c')]) });
+      await instance.import({ ...mirroring, data_orgs: await provedFile([organisation('o', few)]) });
+      const selecting = {
+        ...mirroring,
+        org_ids: ['c'],
+        data_orgs: await provedFile([organisation('c'), organisation('b')]),
+      };
+      expect((await instance.import(selecting)).summary.deleted).toBeUndefined();
+      expect((await instance.export({ org_ids: ['b'] })).manifest.counts).toMatchObject({
+        humanUsers: 1,
+        labelPolicy: 1,
+      });
+    });
+  });
+
+  it('deletes keys with their service user, also without selecting keys', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: await provedFile([organisation('o', everything)]), with_keys: true });
+    const file = await provedFile([organisation('o', few)], { secrets: noKeys });
+    const { errors, summary } = await instance.import({ ...mirroring, with_keys: false, data_orgs: file });
+    expect(errors).toBeUndefined();
+    expect(summary.deleted).toMatchObject({ machineUsers: 1, machineKeys: 1 });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('deletes the tokens and the instance role of a user', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: await provedFile([organisation('o', everything)]) });
+    await issueToken(store, 'robot', new Date(), DAY_MS);
+    await changeRole(store, { userId: 'robot', orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+    const { errors } = await instance.import({ ...mirroring, data_orgs: await provedFile([organisation('o', few)]) });
+    expect(errors).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    expect(await listTokens(store, 'robot')).toEqual([]);
+  });
+
+  describe('is refused for an organisation', () => {
+    const changes: readonly [how: string, change: (store: Store) => Promise<unknown>][] = [
+      ['with a user who was locked here', (store) => changeLock(store, 'ada', 'lock', new Date(), false)],
+      ['with a user who was created here', (store) => createServiceUser(store, 'new', 'o', new Date())],
+      ['whose user was deleted here', (store) => deleteServiceUser(store, 'robot')],
+      [
+        'whose member was removed here',
+        (store) => changeRole(store, { userId: 'ada', orgId: 'o' }, 'ORG_OWNER', 'remove', new Date()),
+      ],
+      ['that an import without a manifest changed', (store) => importUnproved(store)],
+    ];
+    it.each(changes)('%s, unless it is named', async (_, change) => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      await instance.import({ data_orgs: await provedFile([organisation('o', everything)]) });
+      await change(store);
+      const before = await instance.export();
+      const request = { ...mirroring, data_orgs: await provedFile([organisation('o', few)]) };
+      expect((await instance.refusedImport(request)).body).toMatchObject({ code: 9 });
+      expect((await instance.refusedImport({ ...request, max_deleted: undefined, dry_run: true })).body).toMatchObject({
+        code: 9,
+      });
+      expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+      const { errors } = await instance.import({ ...request, replace_changed: ['o'] });
+      expect(errors).toBeUndefined();
+      const { counts } = (await instance.export()).manifest;
+      expect(counts).toEqual({ orgs: 1, org: 1, humanUsers: 1, projects: 1, orgMembers: 1 });
+      expect((await instance.import(request)).summary.deleted).toBeUndefined();
+    });
+
+    it('that is the default one, unless it is named', async () => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      const request = { ...mirroring, data_orgs: await provedFile([organisation(instance.orgId)]) };
+      const { body } = await instance.refusedImport({ ...request, replace_changed: [instance.orgId] });
+      expect(body).toMatchObject({ code: 9, message: expect.stringContaining('default organisation') });
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identity, identityResult } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+
+const member = { userId: 'bob', roles: ['ORG_OWNER'] };
+const before = { humanUsers: [person('ada'), person('bob')], orgMembers: [member], labelPolicy: {} };
+
+/** The call that mirrors a file without a person into an instance that has this person. */
+async function mirrorCall() {
+  const directory = await testDirectory();
+  const { url, tokenFile } = await servedPlace(sqlite);
+  const to = ['--to', url, '--token-file', tokenFile];
+  const store = async (name: string, content: object) => {
+    const file = join(directory, name);
+    await writeFile(file, JSON.stringify(await provedFile([organisation('acme', content)])), { mode: 0o600 });
+    return file;
+  };
+  const first = await store('first.json', before);
+  expect((await identity(['import', first, ...to])).code).toBe(0);
+  const last = await store('last.json', { humanUsers: [person('ada')] });
+  const args = ['import', last, ...to, '--on-conflict', 'overwrite', '--mirror'];
+  return { args, tryAgain: () => identityResult([...args, '--dry-run']) };
+}
+
+const deletions = [
+  'Would be deleted, since the source lacks it',
+  '  person name of bob (bob) of organisation acme',
+  '  org member acme_bob of organisation acme: ORG_OWNER',
+  '  label policy 1',
+];
+
+describe('import --mirror', () => {
+  it('names the deletions, and deletes nothing without consent', async () => {
+    const { args, tryAgain } = await mirrorCall();
+    const { code, stdout } = await identity(args);
+    expect({ code, lines: stdout.split('\n') }).toMatchObject({
+      code: 2,
+      lines: expect.arrayContaining([
+        'deleted: people 1, label policy 1, org members 1',
+        'add --yes and --max-deleted 3 to delete without a question',
+        ...deletions,
+      ]),
+    });
+    expect(await tryAgain()).toMatchObject({ summary: { deleted: { humanUsers: 1, orgMembers: 1, labelPolicy: 1 } } });
+  });
+
+  it('deletes with --yes and a sufficient number', async () => {
+    const { args, tryAgain } = await mirrorCall();
+    const few = await identity([...args, '--yes', '--max-deleted', '2']);
+    expect(few.code).toBe(1);
+    expect(few.stderr).toContain('would delete 3 records, more than 2');
+    const done = await identityResult([...args, '--yes', '--max-deleted', '3']);
+    expect(done).toMatchObject({ code: 0, summary: { deleted: { humanUsers: 1, orgMembers: 1, labelPolicy: 1 } } });
+    expect(await tryAgain()).not.toHaveProperty('summary.deleted');
+    expect((await identity(args)).code, 'nothing to ask').toBe(0);
+  });
+
+  it.skipIf(terminalMissing !== undefined)('asks at a terminal for the number of deletions', async () => {
+    const { args, tryAgain } = await mirrorCall();
+    const wrong = await identityAtTerminal(args, [['Type the number', '2\r']]);
+    expect(wrong.code, wrong.stdout).toBe(2);
+    expect(await tryAgain()).toHaveProperty('summary.deleted');
+    const right = await identityAtTerminal(args, [['Type the number', '3\r']]);
+    expect(right.code, right.stdout).toBe(0);
+    expect(right.stdout).toContain('Deleted, since the source lacks it');
+    expect(await tryAgain()).not.toHaveProperty('summary.deleted');
+  });
+
+  it.each([
+    [['--mirror'], '--mirror needs --on-conflict overwrite'],
+    [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes needs --max-deleted'],
+    [['--max-deleted', '1'], '--max-deleted has no effect here'],
+    [['--replace-changed', 'acme'], '--replace-changed has no effect here'],
+    [['--yes'], '--yes has no effect here'],
+  ])('refuses %j', async (options, expected) => {
+    const directory = await testDirectory();
+    const file = join(directory, 'file.json');
+    await writeFile(file, '{"orgs":[]}', { mode: 0o600 });
+    const { database } = await servedPlace(sqlite);
+    const { code, stderr } = await identity(['import', file, '--to', database, ...options]);
+    expect(code).toBe(64);
+    expect(stderr).toContain(expected);
+  });
+});
