@@ -1,15 +1,12 @@
 // The choice of the secrets that a migration moves.
 
-import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { FileSecrets } from '../exports/fileFacts.ts';
-import { inspectPlace } from '../exports/inspectPlace.ts';
-import { progressOutput } from '../places/placeOptions.ts';
+import { type SecretKind, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
 import { askChoice, canAsk } from '../terminal/questions.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
-import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.ts';
+import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
  * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
@@ -35,8 +32,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Completes the settings with the secrets to move if the call has no `--with`: those that a file contains or states, or those that the user
- * chooses at the terminal.
+ * Completes the settings with the secrets to move if the call has no `--with`: those that the user chooses at the terminal,
+ * or all of a file, until it was read.
  */
 export async function chooseSecrets(
   call: MigrationCall,
@@ -44,11 +41,7 @@ export async function chooseSecrets(
   { place }: OpenSide,
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
-  if (place.takes === 'files') {
-    const secrets = new FileSecrets();
-    const { request } = await inspectPlace(place, sourceOptions(settings), secrets, progressOutput(call), call.signal);
-    return { ...settings, ...secrets.selection(request) };
-  }
+  if (place.takes === 'files') return { ...settings, ...secretSelection(secretNames) };
   const question = 'Which secrets move? Without passwords, people have to set a new password.';
   const answer = await askChoice(question, Object.keys(answers), call);
   return { ...settings, ...secretSelection(answers[answer]) };

@@ -48,11 +48,12 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const visitor = combineVisitors([prepared ?? run.database.first, facts, organisationTally, losses]);
   const inspection = await inspectStaged(run, visitor, read);
   run.database.stated = inspection.stated;
-  const { bytes, tally, counts, manifest, organisations } = inspection;
+  const { bytes, tally, counts, manifest, organisations, request } = inspection;
   const { orgs = 0, org = 0 } = tally.counts;
   if (isFile && orgs === 0)
     throw usageError(`${source.place.name} has no organisations: specify an export file with organisations`);
-  if (isFile) requireSelected(source.place.name, facts.secrets, manifest ?? {}, settings);
+  if (!run.selectsSecrets) run.select(facts.secrets.selection(request));
+  else if (isFile) requireSelected(source.place.name, facts.secrets, request, settings);
   const contains = (id: string | undefined) => organisations.some(({ orgId }) => orgId === id);
   const exporter = source.facts?.caller ?? manifest?.exportedBy;
   const prefix = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;

@@ -19,7 +19,7 @@ import { InterruptedError, isUsageError, type Output, usageError } from '../term
 import { describeError } from '../terminal/describeError.ts';
 import { askConfirmation, canAsk } from '../terminal/questions.ts';
 import { commandLine, layOut, layoutOf, printableJson, section } from '../terminal/terminal.ts';
-import { chooseSecrets, requireSecrets, selectsSecrets } from './chooseSecrets.ts';
+import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
 import { importExport, stageExport } from './exportStage.ts';
 import { isEmptyPlan, planBlocks, resultBlocks } from './migrationBlocks.ts';
 import type { MigrationCall } from './migrationOptions.ts';
@@ -121,11 +121,11 @@ function changedSource({ settings: { from, to } }: MigrationRun): Error {
 /** @throws IdentityError ABORTED if the source, the target or the plan is not that of an earlier dry run */
 async function requireUnchanged(
   call: MigrationCall,
-  { settings }: MigrationRun,
+  { settings, selectsSecrets }: MigrationRun,
   { shown }: MadePlan,
   expected: string,
 ): Promise<void> {
-  const changed = await changedParts(expected, shown, selectsSecrets(call) ? 'call' : 'file');
+  const changed = await changedParts(expected, shown, selectsSecrets ? 'call' : 'file');
   if (changed.length === 0) return;
   const next = callCommand(call, settings, { expect: false, yes: false, 'dry-run': true });
   throw planChanged({ changed: changed.map((part) => `the ${part}`).join(' and '), next });
@@ -190,12 +190,16 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
  * Describes what to do after an interruption.
  * @param hasExpired whether a time limit ended the migration: the same limit would end it again
  */
-function nextStep(call: MigrationCall, { settings, step }: MigrationRun, hasExpired: boolean): string {
+function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {
+  const { settings, step } = run;
   const { to } = settings;
   const { timeout, expect } = call.options;
   const isOwnLimit = hasExpired && timeout !== undefined;
-  const withoutLimit = isOwnLimit ? { timeout: false } : {};
-  const newDryRun = { expect: false, yes: false, 'dry-run': true, ...withoutLimit };
+  const asGiven = {
+    ...(isOwnLimit ? { timeout: false } : {}),
+    ...(run.selectsSecrets || run.isStaged ? {} : { with: false }),
+  };
+  const newDryRun = { expect: false, yes: false, 'dry-run': true, ...asGiven };
   const again = isOwnLimit
     ? `--timeout ${timeout.text} is too short: specify a longer time, or none`
     : 'run the same command again';
@@ -203,5 +207,5 @@ function nextStep(call: MigrationCall, { settings, step }: MigrationRun, hasExpi
     return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;
   // A file is complete when it appears, and is never replaced.
   const first = step === 'imported' && isFilePlace(to) ? `delete ${to}, then ` : '';
-  return `${first}${again}: ${callCommand(call, settings, withoutLimit)}`;
+  return `${first}${again}: ${callCommand(call, settings, asGiven)}`;
 }

@@ -3,6 +3,7 @@
 import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
@@ -11,9 +12,10 @@ import { openPrivateFile } from '../exports/privateFile.ts';
 import { changedText } from '../exports/trackTransfer.ts';
 import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
-import type { Surroundings } from '../terminal/command.ts';
 import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
+import { selectsSecrets } from './chooseSecrets.ts';
+import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import type { CountedOrganisation } from './organisationTally.ts';
@@ -51,7 +53,9 @@ const THE_EXPORT = 'the export';
 
 /** A running migration. Its disposal deletes the export. */
 export class MigrationRun implements AsyncDisposable {
-  readonly settings: MigrationSettings;
+  settings: MigrationSettings;
+  /** Whether the call, or its user, selects the secrets; otherwise the source does, which is a file. */
+  readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
@@ -75,12 +79,9 @@ export class MigrationRun implements AsyncDisposable {
   /** The file that the target has stored. */
   stored: StoredFile | undefined;
 
-  constructor(
-    call: Surroundings & { readonly options: { readonly json: boolean } },
-    settings: MigrationSettings,
-    { source }: OpenSides,
-  ) {
+  constructor(call: MigrationCall, settings: MigrationSettings, { source }: OpenSides) {
     this.settings = settings;
+    this.selectsSecrets = selectsSecrets(call);
     this.database = new RunDatabase(settings);
     this.signal = call.signal;
     const { place, kind } = source;
@@ -99,6 +100,11 @@ export class MigrationRun implements AsyncDisposable {
     };
   }
 
+  /** Whether the export was read. */
+  get isStaged(): boolean {
+    return this.staged !== undefined;
+  }
+
   get exported(): StagedExport {
     if (this.staged === undefined) throw new Error('the source is not exported');
     return this.staged;
@@ -111,6 +117,12 @@ export class MigrationRun implements AsyncDisposable {
   /** The phases so far. A repeated phase has the figures of its last attempt. */
   get phases(): readonly MigrationPhase[] {
     return [...this.attempts.values()];
+  }
+
+  /** Selects the secrets to move. */
+  select(selection: SecretSelection): void {
+    this.settings = { ...this.settings, ...selection };
+    this.database.selection = selection;
   }
 
   /** Opens the export. */

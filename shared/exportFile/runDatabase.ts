@@ -168,7 +168,8 @@ export class RunDatabase implements Disposable {
   /** Also for the tables of an import. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  private readonly selection: SecretSelection;
+  /** The secrets that are compared. */
+  selection: SecretSelection;
   /** The absent values that the first side states; known once the side was read. */
   stated = nothingStated;
   /** Whether all records of the second side were read, and none since. */

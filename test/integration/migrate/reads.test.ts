@@ -60,6 +60,18 @@ describe('a migration', () => {
     await expect.poll(() => exportsOf(south)).toHaveLength(2 + 2);
   });
 
+  it('from a file reads it equally often if the file selects the secrets', async () => {
+    const reads: number[] = [];
+    for (const given of [['--with', 'all'], []]) {
+      const file = await exportFileWith(organisation('acme', { humanUsers: people(3) }));
+      const place = await servedPlace(sqlite);
+      await migrate(['--from', file, '--to', place.database, ...given, '--yes'], await prepareMigration(place));
+      reads.push(readsOf(file));
+    }
+    // Plan and proof read it once, the trial of the import and the import twice.
+    expect(reads).toEqual([6, 6]);
+  });
+
   it('names the people of its errors without another reading of the source', async () => {
     const { zitadel, tokenFile } = await filledZitadel([organisation('other', { humanUsers: people(2) })]);
     const file = await exportFileWith(organisation('acme', { humanUsers: people(3) }));
