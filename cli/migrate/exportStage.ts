@@ -24,7 +24,6 @@ import { usageError } from '../terminal/command.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
-import { OrganisationTally } from './organisationTally.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org selects it';
@@ -41,11 +40,10 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
   const notices = run.sourceFile !== undefined ? [] : await stageSource(run, source.place, options);
   const facts = new FileFacts();
-  const organisationTally = new OrganisationTally();
   const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const prepared = await prepareImport(run, target);
-  const visitor = combineVisitors([prepared ?? run.database.first, facts, organisationTally, losses]);
+  const visitor = combineVisitors([prepared ?? run.database.first, facts, losses]);
   const inspection = await inspectStaged(run, visitor, read);
   run.database.stated = inspection.stated;
   const { bytes, tally, counts, manifest, organisations, request } = inspection;
@@ -63,7 +61,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   run.exported = {
     inspection,
     facts,
-    listed: organisationTally.listed,
+    listed: run.database.organisations(),
     losses,
     bytes,
     records: total(counts) + org,

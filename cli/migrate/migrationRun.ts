@@ -2,7 +2,7 @@
 
 import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
-import { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
+import { RunDatabase, type SizedOrganisation } from '../../shared/exportFile/runDatabase.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
@@ -18,7 +18,6 @@ import { selectsSecrets } from './chooseSecrets.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
-import type { CountedOrganisation } from './organisationTally.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 
 /** The facts about the export. */
@@ -27,7 +26,7 @@ export interface StagedExport {
   /** The facts about its records. */
   readonly facts: FileFacts;
   /** Its organisations with their sizes. */
-  readonly listed: readonly CountedOrganisation[];
+  readonly listed: readonly SizedOrganisation[];
   /** The records that ZITADEL cannot import. */
   readonly losses: FileLosses;
   /** The size of its JSON. */

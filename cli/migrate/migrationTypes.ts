@@ -43,7 +43,7 @@ export interface OrganisationCounts extends CountsOfBoth {
 }
 
 /** An organisation that moves. */
-export interface PlannedOrganisation {
+interface PlannedOrganisation {
   readonly orgId: string;
   readonly name: string;
   /** People among the records. */

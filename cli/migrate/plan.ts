@@ -23,7 +23,7 @@ import { sortNotices } from './importNotices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { MigrationPlan } from './migrationTypes.ts';
 import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
-import { recordCounts } from './organisationTally.ts';
+import { recordCounts } from './organisationCounts.ts';
 import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';

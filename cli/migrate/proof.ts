@@ -18,7 +18,7 @@ import { currentOptions } from './exportStage.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import { MAX_LISTED, type MigrationPlan, type MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
-import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
+import { noCounts, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
 /** The parts of a result that the proof provides. */
@@ -52,7 +52,6 @@ const BOTH_COMPARED = 'both sides were exported and compared, record by record a
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   const { source, target } = sides;
   const { settings, response } = run;
-  const organisations = new OrganisationTally();
   const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
   // The names of people in the result are those of the export, which the run's database keeps.
   using database = new RunDatabase(settings);
@@ -69,7 +68,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
     second,
     isFirstZitadel,
     lagging,
-    visitors: [organisations, losses],
+    visitors: [losses],
   };
   const { compared, read } = await run.reconnecting(() => compareSides(comparing, run));
   const [before, after] = read;
@@ -82,7 +81,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
     ([name, { onlyFirst, onlySecond, ...both }]) =>
       [name, { ...both, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
   );
-  const listed = organisations.listed;
+  const listed = database.organisations();
   const names = new Map(listed.map(({ orgId, name }) => [orgId, name]));
   const planned = new Map(plan.organisations.map((one) => [one.orgId, one.before]));
   return {

@@ -6,10 +6,11 @@ import { BoundedList } from '../collections/boundedList.ts';
 import { total } from '../collections/counts.ts';
 import { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
 import { defined } from '../defined.ts';
-import { textAt } from '../json/jsonObject.ts';
-import { recordSection } from '../organisation/allSections.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import { organisationSection, recordSection } from '../organisation/allSections.ts';
 import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
+import { humanUserSection } from '../organisation/sections/users.ts';
 import { nothingStated } from '../organisation/statedContent.ts';
 import { stateSources } from '../organisation/states.ts';
 import { isTurnOver, yieldToEventLoop } from '../turns.ts';
@@ -58,6 +59,12 @@ const storedRecord = z.object({
 });
 const sectionRow = z.object({ section: z.string() });
 const equalRow = z.object({ section: z.string(), orgId: z.string(), records: z.int() });
+const organisationRow = z.object({
+  orgId: z.string(),
+  people: z.int(),
+  records: z.int(),
+  content: z.string().nullable(),
+});
 const sharedRow = z.object({ section: z.string(), orgId: z.string(), first: z.string(), second: z.string() });
 const contentRow = z.object({ content: z.string() });
 const namedRow = contentRow.extend({ orgId: z.string(), id: z.string() });
@@ -160,6 +167,18 @@ const EQUAL = `
   SELECT second.section, second.orgId, count(*) AS records FROM second JOIN first USING (key)
   WHERE first.content = second.content GROUP BY second.section, second.orgId`;
 
+const ORGANISATIONS = `
+  SELECT orgId, sum(section = ?) AS people, count(*) AS records, min(iif(section = ? AND isRepeat = 0, content, NULL)) AS content
+  FROM first GROUP BY orgId ORDER BY min(position)`;
+
+/** An organisation with the numbers of its people and of all its records, including itself. */
+export interface SizedOrganisation {
+  readonly orgId: string;
+  readonly name: string;
+  readonly people: number;
+  readonly records: number;
+}
+
 /**
  * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. They are in
  * an unnamed temporary file, which the operating system removes, so memory does not grow with the sides.
@@ -226,6 +245,16 @@ export class RunDatabase implements Disposable {
         const { first, second } = this.contents(section, texts);
         if (first !== undefined) yield { section, orgId, id, outcome: this.outcomeOf(key, second), first, second };
       }
+  }
+
+  /** Returns the organisations of the first side. */
+  organisations(): readonly SizedOrganisation[] {
+    return this.database.all(ORGANISATIONS, humanUserSection.name, organisationSection.name).map((columns) => {
+      const { content: text, ...organisation } = organisationRow.parse(columns);
+      const { orgId } = organisation;
+      const name = text === null ? orgId : textAt(parseObject(readContent(text).body), 'org.name', orgId);
+      return { ...organisation, name };
+    });
   }
 
   /** Yields the records of the first side in a section with some ids. */

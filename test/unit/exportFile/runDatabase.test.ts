@@ -1,6 +1,7 @@
 import { StatementSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
+import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
@@ -152,4 +153,18 @@ describe('the records of two sides', () => {
     for (const secret of Object.values(secrets).map((value) => (typeof value === 'string' ? value : value.value)))
       expect(kept).not.toContain(secret);
   });
+});
+
+it('the organisations of the first side have their names and sizes, in its order', () => {
+  using database = new RunDatabase(everything);
+  const of = (orgId: string, section: string, json: object) =>
+    database.first.add(readRecord(sectionNamed(section), json, orgId));
+  of('2', 'humanUsers', { userId: 'U', user: { userName: 'ada' } });
+  of('2', 'projects', { projectId: 'P', project: { name: 'Shop' } });
+  database.first.add(readRecord(organisationSection, { org: { name: 'Acme' } }, '2'));
+  of('1', 'projects', { projectId: 'Q', project: { name: 'Shop' } });
+  expect(database.organisations()).toEqual([
+    { orgId: '2', name: 'Acme', people: 1, records: 3 },
+    { orgId: '1', name: '1', people: 0, records: 1 },
+  ]);
 });
