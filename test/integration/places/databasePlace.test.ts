@@ -10,6 +10,7 @@ import { systemAccount } from '../../../shared/audit/openAudit.ts';
 import { bcryptCosts } from '../../../shared/bcryptCosts.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { openExistingStore } from '../../../shared/store/openStore.ts';
+import type { Store } from '../../../shared/store/store.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identityJson } from '../../support/command.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
@@ -137,7 +138,7 @@ describe('a database as a place', () => {
       [Symbol.asyncDispose]: () => store.close(),
     }));
     const cause = new TypeError('a fault');
-    const store = { ...opened.store, snapshot: () => Promise.reject(cause) };
+    const store: Store = { ...opened.store, snapshot: () => Promise.reject(cause), forCall: () => store };
     const server = inProcess('north', async () => ({ store, location, ...undisposed }));
     const place = openServer(server, thisService);
     const log = vi.spyOn(process.stderr, 'write');
