@@ -41,9 +41,11 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
 
-/** Formats numbers after their names, such as `organisations 2, people 30,680`. */
+/** Formats numbers after their names, such as `organisations 2, people 30,680`. The path of an unknown field stays as it is. */
 export function countList(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).map(([name, count]) => `${words(name)} ${numberText(count)}`);
+  const texts = Object.entries(counts).map(
+    ([name, count]) => `${name.includes('.') ? name : words(name)} ${numberText(count)}`,
+  );
   return texts.join(', ') || 'none';
 }
 

@@ -137,6 +137,7 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
   [counted(20_000, 'person'), '20,000 people'],
   [counted(2, 'login policy'), '2 login policies'],
   [counted(2, 'app key'), '2 app keys'],
+  [countList({ 'humanUsers.user.recoveryCodes': 1 }), 'humanUsers.user.recoveryCodes 1'],
   [countList({ org: 2, humanUsers: 30_680 }), 'organisations 2, people 30,680'],
   [sizeText(1), '0.1 kB'],
   [sizeText(512_000), '512 kB'],
