@@ -154,6 +154,9 @@ it('the progress of a comparison counts the people whose TOTP seed is looked up'
     read = progress;
   };
   await importIntoStandIn(zitadel, content, { onBegun });
-  expect(compared.filter(({ total }) => total > 0)).toEqual([{ records: 181, total: 201 }]);
-  expect(read()).toEqual({ records: 201, total: 201 });
+  // What was read of the target counts as done.
+  const remaining = ({ records, total }: ReturnType<typeof read>) => total - records;
+  expect(compared.filter(({ total }) => total > 0).map(remaining)).toEqual([20]);
+  expect(read().records).toBeGreaterThan(201);
+  expect(remaining(read())).toBe(0);
 });
