@@ -242,6 +242,20 @@ describeStores('an import that mirrors', (kind) => {
       expect((await instance.import(without)).summary.deleted).toBeUndefined();
     });
 
+    it('if a record of the file fails, also for the names that others would take', async () => {
+      const instance = await filled();
+      const named = { ...few, humanUsers: [active('ada'), person('eve', { userName: 'name of bob' })] };
+      const failing = { ...named, userGrants: [{ userId: 'ada', projectId: 'nowhere', roleKeys: [] }] };
+      const file = await provedFile([organisation('o', failing)]);
+      const { summary } = await instance.import({ ...mirroring, data_orgs: file });
+      expect(summary.deleted).toBeUndefined();
+      expect((await instance.export()).manifest.counts).toMatchObject({
+        humanUsers: 2,
+        userMetadata: 1,
+        orgMembers: 2,
+      });
+    });
+
     it('if a record of the file refers to a record that it lacks', async () => {
       const instance = await filled();
       const referring = { ...few, orgMembers: [member('ada'), member('bob')] };
@@ -284,6 +298,15 @@ describeStores('an import that mirrors', (kind) => {
         labelPolicy: 1,
       });
     });
+  });
+
+  it('keeps other organisations beside so many that all are read at once', async () => {
+    const instance = await filled();
+    const many = Array.from({ length: 21 }, (_, number) => organisation(`m${number}`));
+    await instance.import({ data_orgs: await provedFile(many) });
+    const { errors, summary } = await instance.import({ ...mirroring, data_orgs: await provedFile(many) });
+    expect([errors, summary.deleted]).toEqual([undefined, undefined]);
+    expect((await instance.export({ org_ids: ['o'] })).manifest.counts).toMatchObject({ humanUsers: 2, projects: 2 });
   });
 
   it('deletes keys with their service user, also without selecting keys', async () => {
