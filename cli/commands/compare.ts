@@ -1,7 +1,5 @@
 import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
-import type { ComparedSides, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
-import { missingKinds, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import {
@@ -12,6 +10,8 @@ import {
   progressOutput,
   secretsOfTwo,
 } from '../places/placeOptions.ts';
+import type { ComparedSides, RecordDifference } from '../records/runDatabase.ts';
+import { missingKinds, secretNames, secretSelection } from '../records/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, figures, named, numberText } from '../terminal/numberTexts.ts';
@@ -40,7 +40,7 @@ export const compareCommand = defineCommand({
       const { openPlaces } = await import('../open/openPlaces.ts');
       const { requireEffects } = await import('../open/optionEffects.ts');
       const { requireRereadable } = await import('../places/parsePlace.ts');
-      const { RunDatabase } = await import('../../shared/exportFile/runDatabase.ts');
+      const { RunDatabase } = await import('../records/runDatabase.ts');
       const { compareSides, explainZitadels } = await import('../comparison/compareSides.ts');
       const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');

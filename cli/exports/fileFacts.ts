@@ -4,11 +4,11 @@ import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
-import { noSecrets, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
+import { noSecrets, type SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
 
 /** The kinds of secrets in counts, by the fields of credentials. */

@@ -1,6 +1,6 @@
 // Secrets of a file that a call must select.
 
-import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
+import { type SecretSelection, selectedKinds } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
 import type { ProgressOutput } from '../terminal/progress.ts';
 import { makeRepeatable, undisposed } from './fileContent.ts';

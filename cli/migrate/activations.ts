@@ -2,9 +2,9 @@ import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
+import type { RunDatabase } from '../records/runDatabase.ts';
 import { closables } from '../zitadel/import/closable.ts';
 import { MAX_LISTED } from './migrationTypes.ts';
 

@@ -1,6 +1,6 @@
 // The choice of the secrets that a migration moves.
 
-import { type SecretKind, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { type SecretKind, secretNames, secretSelection } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
 import { askChoice, canAsk } from '../terminal/questions.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';

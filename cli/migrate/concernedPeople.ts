@@ -1,9 +1,9 @@
 // The people whom errors and manual steps are about.
 
-import type { IdentifiedRecord } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import { humanUserSection, SEED_TYPE } from '../../shared/organisation/sections/users.ts';
+import type { IdentifiedRecord } from '../records/runDatabase.ts';
 import { type Notice, noticeMessage } from '../terminal/notices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { ConcernedPerson } from './migrationTypes.ts';

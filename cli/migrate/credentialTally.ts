@@ -2,8 +2,6 @@
 
 import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
-import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { ComparedPair } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { isVerifiedByDefault } from '../../shared/organisation/passwordHashes.ts';
@@ -18,6 +16,8 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, overlap, type ReleaseRange, refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
+import type { RecordContent } from '../records/comparedRecord.ts';
+import type { ComparedPair } from '../records/runDatabase.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { CredentialSummary } from './migrationTypes.ts';

@@ -1,11 +1,11 @@
 // The reasons of expected differences between the sides of a migration.
 
-import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { Explain, RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { explainZitadels } from '../comparison/compareSides.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
+import { comparedContent, type RecordContent } from '../records/comparedRecord.ts';
+import type { Explain, RecordDifference } from '../records/runDatabase.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { OpenSides } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';

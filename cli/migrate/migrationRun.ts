@@ -2,8 +2,6 @@
 
 import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
-import { RunDatabase, type SizedOrganisation } from '../../shared/exportFile/runDatabase.ts';
-import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
@@ -12,6 +10,8 @@ import { openPrivateFile } from '../exports/privateFile.ts';
 import { changedText } from '../exports/trackTransfer.ts';
 import { reconnecting } from '../http/reconnection.ts';
 import { progressOutput } from '../places/placeOptions.ts';
+import { RunDatabase, type SizedOrganisation } from '../records/runDatabase.ts';
+import type { SecretSelection } from '../records/secretSelection.ts';
 import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import { selectsSecrets } from './chooseSecrets.ts';

@@ -3,7 +3,6 @@
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
-import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
@@ -14,6 +13,7 @@ import type { FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
+import { selectedKinds } from '../records/secretSelection.ts';
 import { counted, numberText } from '../terminal/numberTexts.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
 import { type CredentialTally, countCredentials } from './credentialTally.ts';

@@ -3,12 +3,12 @@
 import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { type RecordDifference, RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
+import { type RecordDifference, RunDatabase } from '../records/runDatabase.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { listActivations } from './activations.ts';

@@ -1,7 +1,6 @@
 // The settings of a migration.
 
 import { resolve } from 'node:path';
-import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
@@ -12,6 +11,7 @@ import {
   secretKinds,
   secretOptionNames,
 } from '../places/placeOptions.ts';
+import { selectedKinds } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
 import { callText } from '../terminal/program.ts';
 import type { MigrationCall } from './migrationOptions.ts';

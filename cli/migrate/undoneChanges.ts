@@ -1,9 +1,9 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
-import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { RunDatabase } from '../../shared/exportFile/runDatabase.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
+import type { RecordContent } from '../records/comparedRecord.ts';
+import type { RunDatabase } from '../records/runDatabase.ts';
 import { MAX_LISTED, type UndonePerson } from './migrationTypes.ts';
 
 const { password, totp } = personCredentials;

@@ -1,8 +1,8 @@
 // The options of commands on places.
 
-import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
+import { secretSelection } from '../records/secretSelection.ts';
 import { flag, optional, required, type Surroundings, usageError, type Values } from '../terminal/command.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../terminal/progress.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';

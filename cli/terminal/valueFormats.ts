@@ -3,9 +3,9 @@
 import type { output, ZodType } from 'zod';
 import { operations } from '../../shared/auth/token.ts';
 import { DAY_MS, HOUR_MS } from '../../shared/clock.ts';
-import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { knownRoles } from '../../shared/organisation/roles.ts';
 import { onConflicts } from '../../shared/wire/transferOptions.ts';
+import { secretNames } from '../records/secretSelection.ts';
 
 type Zod = typeof import('zod');
 

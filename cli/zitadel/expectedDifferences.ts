@@ -1,8 +1,6 @@
 // Differences that ZITADEL causes, with their reasons, by the facts of the sections.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
@@ -12,6 +10,8 @@ import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { DifferingValues, FieldFact } from '../../shared/organisation/zitadelFacts.ts';
 import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
+import type { RecordContent } from '../records/comparedRecord.ts';
+import type { RecordDifference } from '../records/runDatabase.ts';
 import type { FileLosses } from './fileLosses.ts';
 
 /** The side of a comparison that is ZITADEL, and facts about it. */

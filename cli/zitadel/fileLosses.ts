@@ -1,7 +1,6 @@
 // Records of a file that ZITADEL does not import.
 
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import type { RecordDifference } from '../../shared/exportFile/runDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
@@ -9,6 +8,7 @@ import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import { type AcceptedLosses, accepts } from '../exports/placeInterfaces.ts';
+import type { RecordDifference } from '../records/runDatabase.ts';
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
 export class CaselessNames {

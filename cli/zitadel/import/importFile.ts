@@ -6,8 +6,6 @@ import { warn } from '../../../shared/errors/warnings.ts';
 import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
 import { type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../../shared/exportFile/organisationFilter.ts';
-import { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
-import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -25,6 +23,8 @@ import type {
   PreparedImport,
 } from '../../exports/placeInterfaces.ts';
 import { asRefusal } from '../../http/serverErrors.ts';
+import { RunDatabase } from '../../records/runDatabase.ts';
+import { noSecrets } from '../../records/secretSelection.ts';
 import { usageError } from '../../terminal/command.ts';
 import { counted } from '../../terminal/numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';

@@ -3,12 +3,12 @@
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
-import type { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
 import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { accepts, type PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { RunDatabase } from '../../records/runDatabase.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/omittedStates.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialTally } from '../../../../cli/migrate/credentialTally.ts';
 import { describeCredentials } from '../../../../cli/migrate/credentialText.ts';
-import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
-import type { ComparedPair } from '../../../../shared/exportFile/runDatabase.ts';
+import type { RecordContent } from '../../../../cli/records/comparedRecord.ts';
+import type { ComparedPair } from '../../../../cli/records/runDatabase.ts';
 import { allReleases } from '../../../../shared/organisation/zitadelReleases.ts';
 
 const HASH = 'user.hashedPassword.value';

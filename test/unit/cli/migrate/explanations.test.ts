@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explain, explainBesideHash } from '../../../../cli/migrate/explanations.ts';
+import type { RecordContent } from '../../../../cli/records/comparedRecord.ts';
+import type { RecordDifference } from '../../../../cli/records/runDatabase.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
-import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
-import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
 
 const record = { section: 'humanUsers', orgId: 'acme', id: 'ada' };
 const changed: RecordDifference = { ...record, outcome: 'different', fields: [{ path: 'user.userName' }] };

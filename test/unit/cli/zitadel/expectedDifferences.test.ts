@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explainZitadels } from '../../../../cli/comparison/compareSides.ts';
+import type { RecordDifference } from '../../../../cli/records/runDatabase.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
-import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
 import { findSection } from '../../../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RecordDifference } from '../../../../cli/records/runDatabase.ts';
 import { isNeverExported, zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
-import type { RecordDifference } from '../../../../shared/exportFile/runDatabase.ts';
 import { recordSection } from '../../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { importLoss, unexportedContent, type ZitadelBehaviour } from '../../../../shared/organisation/zitadelFacts.ts';

@@ -1,18 +1,23 @@
 // The form in which records of two sides are compared.
 
 import { hash } from 'node:crypto';
-import { parseObject, textAt } from '../json/jsonObject.ts';
-import type { ComparedContent } from '../organisation/equality.ts';
-import { normaliseRecord } from '../organisation/normaliseRecord.ts';
-import { hashVerification, isRefusedByDefault } from '../organisation/passwordHashes.ts';
-import { isTotpSeed } from '../organisation/passwordRules.ts';
-import type { OrganisationRecord } from '../organisation/record.ts';
-import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPlan.ts';
-import type { Credential, Section } from '../organisation/section.ts';
-import { lackedCredentials, type StatedContent, statedState, statesOtpEmail } from '../organisation/statedContent.ts';
-import type { RecordState } from '../organisation/states.ts';
-import { ORGANISATION_FIELD } from '../organisation/zitadelFacts.ts';
-import { documentPath } from '../store/store.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { ComparedContent } from '../../shared/organisation/equality.ts';
+import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
+import { hashVerification, isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
+import { isTotpSeed } from '../../shared/organisation/passwordRules.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { isGrantToItself, recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
+import type { Credential, Section } from '../../shared/organisation/section.ts';
+import {
+  lackedCredentials,
+  type StatedContent,
+  statedState,
+  statesOtpEmail,
+} from '../../shared/organisation/statedContent.ts';
+import type { RecordState } from '../../shared/organisation/states.ts';
+import { ORGANISATION_FIELD } from '../../shared/organisation/zitadelFacts.ts';
+import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
 /** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */

@@ -2,18 +2,19 @@
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { BoundedList } from '../collections/boundedList.ts';
-import { total } from '../collections/counts.ts';
-import { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
-import { defined } from '../defined.ts';
-import { parseObject, textAt } from '../json/jsonObject.ts';
-import { organisationSection, recordSection } from '../organisation/allSections.ts';
-import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
-import type { OrganisationRecord } from '../organisation/record.ts';
-import { humanUserSection } from '../organisation/sections/users.ts';
-import { nothingStated } from '../organisation/statedContent.ts';
-import { stateSources } from '../organisation/states.ts';
-import { isTurnOver, yieldToEventLoop } from '../turns.ts';
+import { BoundedList } from '../../shared/collections/boundedList.ts';
+import { total } from '../../shared/collections/counts.ts';
+import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { defined } from '../../shared/defined.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { organisationSection, recordSection } from '../../shared/organisation/allSections.ts';
+import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import { nothingStated } from '../../shared/organisation/statedContent.ts';
+import { stateSources } from '../../shared/organisation/states.ts';
+import { isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import {
   type ComparedRecord,
   comparedContent,
@@ -22,7 +23,6 @@ import {
   recordName,
   statedRecordContent,
 } from './comparedRecord.ts';
-import type { RecordVisitor } from './inspection.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { type Side, SideFacts } from './sideFacts.ts';
 

@@ -1,15 +1,15 @@
 // What the records of a side decide about its other records in an import: its primary domains, its roles and actions,
 // and the project grants that no import carries.
 
-import type { TemporaryDatabase } from '../collections/temporaryDatabase.ts';
-import { type JsonObject, putAt } from '../json/jsonObject.ts';
-import type { OrganisationRecord } from '../organisation/record.ts';
-import { isGrantToItself, planReferences, recordKey } from '../organisation/recordPlan.ts';
-import type { Section } from '../organisation/section.ts';
-import { lastPrimaryPath } from '../organisation/sections/domains.ts';
-import { partialReferences } from '../organisation/sections/partialReferences.ts';
-import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
-import { documentPath } from '../store/store.ts';
+import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { isGrantToItself, planReferences, recordKey } from '../../shared/organisation/recordPlan.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import { lastPrimaryPath } from '../../shared/organisation/sections/domains.ts';
+import { partialReferences } from '../../shared/organisation/sections/partialReferences.ts';
+import { domainPolicySection, requiresValidation } from '../../shared/organisation/sections/policies.ts';
+import { documentPath } from '../../shared/store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 

@@ -1,9 +1,9 @@
 import { StatementSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
-import { RunDatabase } from '../../../shared/exportFile/runDatabase.ts';
-import { organisationSection } from '../../../shared/organisation/allSections.ts';
-import { readRecord } from '../../../shared/organisation/record.ts';
-import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { RunDatabase } from '../../../../cli/records/runDatabase.ts';
+import { organisationSection } from '../../../../shared/organisation/allSections.ts';
+import { readRecord } from '../../../../shared/organisation/record.ts';
+import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 const { signal } = new AbortController();
