@@ -15,7 +15,7 @@ import { deletionRoute } from '../transferCalls.ts';
 import { importFacts } from './auditFacts.ts';
 import type { InspectedFile } from './context.ts';
 import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
-import { importOrganisations } from './operation.ts';
+import { importOrganisations, readBeginning } from './operation.ts';
 import {
   adviceIfLarger,
   findSource,
@@ -83,6 +83,8 @@ async function runImport(
   // An invalid query is rejected before the file is received.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
+  // Receiving the body can take minutes, and calls without the lock do not wait for it.
+  const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;
   const received = {
@@ -95,7 +97,7 @@ async function runImport(
   const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
   using kept = new DisposableStack();
   try {
-    // The body may have taken its time.
+    // Receiving the body can take minutes.
     const caller = await authorise(called);
     using _place = concurrency.enter();
     const envelope: ImportEnvelope =
@@ -129,7 +131,7 @@ async function runImport(
     // The wait can take minutes.
     const onLocked = () => authorise(called);
     const callbacks = { onInspected, onProgress, onLocked };
-    const importing = { ...requested, ignored, caller, bcryptCost, limits, ...callbacks };
+    const importing = { ...requested, beginning, ignored, caller, bcryptCost, limits, ...callbacks };
     const store = ports.store.forCall({ signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {

@@ -21,6 +21,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly caller?: Pick<Caller, 'userId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly bcryptCost?: number | undefined;
+  /** By default, the state at the beginning of the operation: a call begins before its body is received. */
+  readonly beginning?: Beginning;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
   /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
@@ -48,7 +50,7 @@ export interface InspectedFile {
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /** The state of the database when an import began. It does not undo what calls without the lock change later. */
-interface Beginning {
+export interface Beginning {
   /** The position in the order of commits; see `InstanceLock`. */
   readonly position: string;
   /** The number of removals of members so far. */

@@ -23,7 +23,7 @@ import { type Collection, type DocumentStore, documentPath, type Store } from '.
 import { CreatedRecords } from './check/createdRecords.ts';
 import { Pace } from './commit/pace.ts';
 import { createDomainVersion, ReservedNames } from './commit/reservedNames.ts';
-import type { ImportContext, ImportSettings } from './context.ts';
+import type { Beginning, ImportContext, ImportSettings } from './context.ts';
 import { type ImportResponse, recordConflict } from './contract.ts';
 import { Deletions, type Mirror } from './mirror/deletions.ts';
 import { keyCollector } from './mirror/findDeletions.ts';
@@ -77,7 +77,7 @@ export async function importOrganisations(
   using deletions = settings.mirror === true ? new Deletions() : undefined;
   report.deletions = deletions;
   try {
-    const beginning = await readBeginning(store, signal);
+    const beginning = settings.beginning ?? (await readBeginning(store, signal));
     const call = { source, settings, store, stamp, signal, report, deletions, beginning };
     const inspection = await inspectFile(call);
     return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));
@@ -108,7 +108,7 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
 }
 
 /** Reads from where on an import leaves alone what calls change that take no lock. */
-async function readBeginning(store: Store, signal: AbortSignal): Promise<ImportContext['beginning']> {
+export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
   const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);
   return { position, memberRemovals: removals.count };
 }

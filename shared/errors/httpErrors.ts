@@ -79,7 +79,7 @@ export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', 
 
 export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
-  text: '{limit} {kind} are running, the most at once: retry the request later',
+  text: '{limit} {kind} are running or waiting for another operation, the most at once: retry the request later',
 });
 
 export const shuttingDown = defineError('UNAVAILABLE', 'SHUTTING_DOWN', {

@@ -40,8 +40,6 @@ const leaseKey: DocumentKey = { collection: 'instance', id: documentId('lease') 
 const leaseSchema = z.object({
   mode: z.enum(['shared', 'alone']),
   epoch: z.string(),
-  /** Whether expired holders of the epoch were removed: they may still write until the next holder alone takes over. */
-  hasExpired: z.boolean(),
   holders: z.array(z.object({ id: z.string(), operation: z.string(), caller: z.string(), since: z.string() })),
 });
 type Lease = z.output<typeof leaseSchema>;
@@ -151,16 +149,16 @@ function milliseconds(time: Timestamp | undefined): number {
   return Number(time?.seconds ?? 0) * SECOND_MS + (time?.nanos ?? 0) / 1_000_000;
 }
 
-/** Returns the lease with another holder, without the expired ones. If those may exclude it, it takes over from them. */
-function nextLease({ lease, live, expired }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
-  const hasExpired = lease?.hasExpired === true || expired.length > 0;
-  const holders = [...live, holder];
-  if (lease === undefined || (hasExpired && (mode === 'alone' || lease.mode === 'alone')))
-    return { mode, epoch: randomUUID(), hasExpired: false, holders };
-  return { mode, epoch: lease.epoch, hasExpired, holders };
+/**
+ * Returns the lease with another holder, without the expired ones. Holders that exclude each other have different epochs:
+ * a commit whose response an ended holder did not wait for may reach the database later, and must fail then.
+ */
+function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
+  const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
+  return { mode, epoch: isSharedOn ? lease.epoch : randomUUID(), holders: [...live, holder] };
 }
 
-/** Creates the writes of a lease. A takeover changes all copies of the fence with it, before the new holder's first write. */
+/** Creates the writes of a lease. A new epoch changes all copies of the fence with it, before the holder's first write. */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =

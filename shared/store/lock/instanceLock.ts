@@ -28,7 +28,7 @@ export interface LockRequest {
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
-/** The epoch that a holder's commits require, and the versions of its copies. A takeover of an expired lock changes them. */
+/** The epoch that a holder's commits require, and the versions of its copies. The next holder that excludes it changes them. */
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];

@@ -8,7 +8,7 @@ import { rekey } from '../../../shared/store/secrets/rekey.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
@@ -129,26 +129,49 @@ function beforeCommit(store: Store, collection: string, action: () => Promise<un
   });
 }
 
+/** Imports with a body that arrives only after an action, which begins when the service reads the body. */
+async function importSlowly({ app, token }: TestInstance, request: object, action: () => Promise<unknown>) {
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    await action();
+    controller.enqueue(Buffer.from(JSON.stringify(request)));
+    controller.close();
+  };
+  const response = await app.request('/admin/v1/import', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+    duplex: 'half',
+  });
+  return importReport.parse(await response.json());
+}
+
 describeStores('an overwriting import', (kind) => {
   describe.each(Object.entries(calls))('does not undo %s', (_name, { call, stored, sent, before, ...facts }) => {
-    it.each(['while it waits for the lock', 'before its commit'])('%s', async (moment) => {
-      const store = await openTestStore(kind);
-      const instance = await testInstance(store);
-      await instance.import({ data_orgs: { orgs: stored } });
-      await before?.(store);
-      const action = () => call(store, instance);
-      const { subject, read, expected } = facts;
-      const collection = subject.type === 'org_member' ? 'members' : 'users';
-      const during =
-        moment === 'before its commit' ? beforeCommit(store, collection, action) : beforeLock(store, action);
-      const overwrite = { on_conflict: 'overwrite', data_orgs: { orgs: sent } };
-      const { errors, reasons } = await servedInstance(during, instance).import(overwrite);
-      expect(errors).toMatchObject([subject]);
-      expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
-      expect(await read(store)).toEqual(expected);
-      // The next import has seen the call.
-      expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
-    });
+    it.each(['while its body arrives', 'while it waits for the lock', 'before its commit'] as const)(
+      '%s',
+      async (moment) => {
+        const store = await openTestStore(kind);
+        const instance = await testInstance(store);
+        await instance.import({ data_orgs: { orgs: stored } });
+        await before?.(store);
+        const action = () => call(store, instance);
+        const { subject, read, expected } = facts;
+        const collection = subject.type === 'org_member' ? 'members' : 'users';
+        const overwrite = { on_conflict: 'overwrite', data_orgs: { orgs: sent } };
+        const imported = {
+          'while its body arrives': () => importSlowly(instance, overwrite, action),
+          'while it waits for the lock': () => servedInstance(beforeLock(store, action), instance).import(overwrite),
+          'before its commit': () =>
+            servedInstance(beforeCommit(store, collection, action), instance).import(overwrite),
+        };
+        const { errors, reasons } = await imported[moment]();
+        expect(errors).toMatchObject([subject]);
+        expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+        expect(await read(store)).toEqual(expected);
+        // The next import has seen the call.
+        expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
+      },
+    );
   });
 
   it.each([

@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { cancelled } from '../../../shared/errors/httpErrors.ts';
-import { fenceKeys, withLock } from '../../../shared/store/lock/fence.ts';
+import { instanceLockLost } from '../../../shared/errors/storeErrors.ts';
+import { fencedDocuments, fenceKeys, withLock } from '../../../shared/store/lock/fence.ts';
 import { type HeldLock, type LockHolder, type LockMode, MAX_WAITING } from '../../../shared/store/lock/instanceLock.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { documentId, documentPath, type Store, type Write } from '../../../shared/store/store.ts';
@@ -198,21 +199,41 @@ describeStores('the lock of an instance', (kind) => {
   }
 
   if (kind.name === 'Firestore') {
-    it('changes all copies of its fence when it is taken from a process that was killed, and none otherwise', async () => {
+    const readCopies = async (store: Store) => (await store.getMany(fenceKeys, ['digest'])).map((copy) => copy?.digest);
+
+    it('changes all copies of its fence when it is taken from a process that was killed', async () => {
       const { store, running } = await shortlyHeld(kind);
-      const readCopies = async () => (await store.getMany(fenceKeys, ['digest'])).map((copy) => copy?.digest);
-      const before = await readCopies();
-      const [epoch] = before;
-      expect(new Set(before)).toEqual(new Set([epoch]));
+      const [epoch, ...others] = await readCopies(store);
+      expect(new Set(others)).toEqual(new Set([epoch]));
       const { held, waits } = take(store, 'alone');
       await waits;
       await running.stop('SIGKILL');
       const { fence } = await held;
       await (await held)[Symbol.asyncDispose]();
       expect(fence?.epoch).not.toBe(epoch);
-      expect(new Set(await readCopies())).toEqual(new Set([fence?.epoch]));
-      await (await take(store, 'alone').held)[Symbol.asyncDispose]();
-      expect(new Set(await readCopies())).toEqual(new Set([fence?.epoch]));
+      expect(new Set(await readCopies(store))).toEqual(new Set([fence?.epoch]));
+    });
+
+    it.each([
+      { first: 'shared', next: 'alone' },
+      { first: 'alone', next: 'shared' },
+      { first: 'alone', next: 'alone' },
+    ] as const)('rejects what a holder ($first) commits after its end, beside the next one ($next)', async (modes) => {
+      const store = await openTestStore(kind);
+      const ended = await take(store, modes.first).held;
+      await ended[Symbol.asyncDispose]();
+      await using _next = await take(store, modes.next).held;
+      const late = fencedDocuments(store, ended.fence).commit([createUser('late')]);
+      await expect(late).rejects.toSatisfy(instanceLockLost.is);
+      expect(await store.getMany([userKey('late')])).toEqual([undefined]);
+    });
+
+    it('keeps its fence while only holders that share it follow each other', async () => {
+      const store = await openTestStore(kind);
+      await (await take(store, 'shared').held)[Symbol.asyncDispose]();
+      const before = await readCopies(store);
+      await (await take(store, 'shared').held)[Symbol.asyncDispose]();
+      expect(await readCopies(store)).toEqual(before);
     });
 
     it('is renewed while it is held', async () => {
