@@ -15,11 +15,12 @@ import {
 import { type EndSearch, findEnd } from './findEnd.ts';
 import { JsonError, type JsonPath } from './jsonError.ts';
 import { parseText } from './parseText.ts';
+import { StringDecoder } from './stringContent.ts';
 
 /**
  * The treatment of a value. `enter` splits an object or a list into the values inside it. `keep` parses the value, as does
  * `enter` for a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will check them.
- * `glance` keeps the value unless it is too large, and then only finds its end.
+ * `glance` keeps the value; if it is too large, it is checked part by part, and dropped. A scalar cannot be divided.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
@@ -63,10 +64,18 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /** Whether a value that is too large is skipped instead of rejected. */
+  /** Whether a value that is too large is checked and dropped instead of rejected. */
   readonly isOptional: boolean;
   isKept: boolean;
+  /** The check of a value that is too large. */
+  check?: ValueCheck;
   readonly search: EndSearch;
+}
+
+/** Checks a value in pieces, without keeping it. */
+interface ValueCheck {
+  push(piece: Uint8Array): void;
+  end(): void;
 }
 
 const SKIPPED = { text: '', value: undefined };
@@ -109,9 +118,11 @@ export class JsonSplitter {
       const { running } = this;
       if (running === undefined) at = this.readStructure(bytes, at);
       else {
-        at = findEnd(bytes, at, running.search);
+        const from = at;
+        at = findEnd(bytes, from, running.search);
         if (running.search.depth > jsonLimits.nesting)
           throw this.error(`more than ${jsonLimits.nesting} levels of nesting`);
+        checkPart(running, bytes, from, at);
         if (!running.search.isOver) break;
         this.complete(running, bytes, at, found);
       }
@@ -136,19 +147,23 @@ export class JsonSplitter {
   /** Retains the bytes of a kept value from its start, and those of a skipped value that are not scanned. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
-    if (running !== undefined) this.checkSize(running, this.offset + at);
+    if (running !== undefined) this.checkSize(running, bytes, at);
     const from = running?.isKept ? running.start - this.offset : at;
     this.rest = from === bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
     this.offset += from;
     this.scanned = at - from;
   }
 
-  /** Rejects, or stops keeping, a value that exceeds the maximum size at `end`. */
-  private checkSize(running: RunningValue, end: number): void {
+  /** Rejects, or stops keeping, a value that exceeds the maximum size at a position. */
+  private checkSize(running: RunningValue, bytes: Buffer, at: number): void {
     const { valueBytes } = this.limits;
-    if (!running.isKept || end - running.start <= valueBytes) return;
+    const from = running.start - this.offset;
+    if (!running.isKept || at - from <= valueBytes) return;
     if (!running.isOptional) throw this.error(`the value exceeds ${valueBytes} bytes`);
     running.isKept = false;
+    const isText = running.kind === 'string';
+    running.check = isText ? stringCheck([...this.path]) : containerCheck([...this.path], this.limits);
+    checkPart(running, bytes, isText ? from + 1 : from, at);
   }
 
   /** Reads one byte between values. Returns the position of the next byte to read. */
@@ -212,14 +227,16 @@ export class JsonSplitter {
   private run(kind: ValueKind, at: number, isName: boolean, treatment: Treatment): number {
     const search = { depth: 0, isInText: false, isOver: false, names: 0 };
     const isKept = treatment !== 'skip';
-    this.running = { kind, start: this.offset + at, isName, isOptional: treatment === 'glance', isKept, search };
+    const isOptional = treatment === 'glance' && kind !== 'scalar';
+    this.running = { kind, start: this.offset + at, isName, isOptional, isKept, search };
     return at;
   }
 
   /** Completes the running value, whose end is at a position. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
-    this.checkSize(running, this.offset + at);
-    const { kind, start, isName, isKept, search } = running;
+    this.checkSize(running, bytes, at);
+    const { kind, start, isName, isKept, search, check } = running;
+    check?.end();
     this.running = undefined;
     const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at)) : SKIPPED;
     if (isName) this.enterName(String(value));
@@ -273,6 +290,41 @@ function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';
   if (byte === OPEN_BRACKET) return 'array';
   return byte === QUOTE ? 'string' : 'scalar';
+}
+
+/** Checks an object or a list, which are not kept: their texts and scalars, names and brackets. */
+function containerCheck(path: JsonPath, limits: SplitLimits): ValueCheck {
+  const splitter = new JsonSplitter(
+    (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
+    limits,
+  );
+  return {
+    push: (piece) => inside(path, () => splitter.push(piece)),
+    end: () => inside(path, () => splitter.end()),
+  };
+}
+
+/** Checks the content of a text that is not kept. */
+function stringCheck(path: JsonPath): ValueCheck {
+  const decoder = new StringDecoder(path);
+  return {
+    push: (piece) => void decoder.decode(piece),
+    end: () => void decoder.decode(),
+  };
+}
+
+/** Checks the next part of a value that is not kept, without the quote that ends a text. */
+function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
+  check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
+}
+
+/** Runs a check, and adds the path of the checked value to its errors. */
+function inside(path: JsonPath, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof JsonError ? new JsonError([...path, ...error.path], error.message) : error;
+  }
 }
 
 /** Creates the error of a kept value, with the path to the value in it that causes the error. */

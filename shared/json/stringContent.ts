@@ -3,6 +3,35 @@
 import { JsonError, type JsonPath } from './jsonError.ts';
 import { parseText } from './parseText.ts';
 
+/** Unescapes the content of a JSON string, which arrives in pieces. */
+export class StringDecoder {
+  private readonly path: JsonPath;
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private pending = '';
+
+  /** @param path the path of the string, for errors */
+  constructor(path: JsonPath) {
+    this.path = path;
+  }
+
+  /**
+   * Returns the text that the next piece completes, or at the end the rest.
+   * @throws JsonError for invalid escapes, control characters and UTF-8
+   */
+  decode(piece?: Uint8Array): string {
+    try {
+      this.pending += this.decoder.decode(piece, { stream: piece !== undefined });
+      const length = piece === undefined ? this.pending.length : completeLength(this.pending);
+      const text = parseText(`"${this.pending.slice(0, length)}"`);
+      this.pending = this.pending.slice(length);
+      return String(text);
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new JsonError(this.path, error.message);
+      throw error instanceof TypeError ? new JsonError(this.path, 'invalid UTF-8') : error;
+    }
+  }
+}
+
 /**
  * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,
  * `data_orgsv1`).
@@ -11,22 +40,9 @@ import { parseText } from './parseText.ts';
  * @throws JsonError for invalid escapes, control characters and UTF-8
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>, path: JsonPath): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let pending = '';
-  const decode = (chunk?: Uint8Array): Uint8Array => {
-    try {
-      pending += decoder.decode(chunk, { stream: chunk !== undefined });
-      const length = chunk === undefined ? pending.length : completeLength(pending);
-      const text = parseText(`"${pending.slice(0, length)}"`);
-      pending = pending.slice(length);
-      return Buffer.from(String(text));
-    } catch (error) {
-      if (error instanceof SyntaxError) throw new JsonError(path, error.message);
-      throw error instanceof TypeError ? new JsonError(path, 'invalid UTF-8') : error;
-    }
-  };
-  for await (const chunk of content) yield decode(chunk);
-  yield decode();
+  const decoder = new StringDecoder(path);
+  for await (const chunk of content) yield Buffer.from(decoder.decode(chunk));
+  yield Buffer.from(decoder.decode());
 }
 
 /** Returns the length of the part of `text` that ends before any incomplete escape or surrogate pair. */

@@ -213,6 +213,47 @@ describe('the limits of a document', () => {
   });
 });
 
+describe('a value that is too large to keep', () => {
+  const glance: Treat = ({ length }) => (length === 0 ? 'enter' : 'glance');
+  const long = 'x'.repeat(50);
+  const glanceAt = (pieces: readonly Uint8Array[]) => splitDocument(pieces, glance, { valueBytes: 40 });
+
+  it.each([
+    `{"t":"${long}"}`,
+    `{"t":"${long}\\\\\\"\\u00e9\\ud83d\\ude00é–🚀"}`,
+    `"${long}\\\\\\"\\u00e9\\ud83d\\ude00é–🚀\\\\"`,
+    `[{"a":[[],{},-1.5e3,true,null," ]}"]}, "${long}" , {"a":{"a":"\\\\"}}]`,
+  ])('is dropped if it is JSON, wherever it is cut: %s', (value) => {
+    const document = Buffer.from(`{"a":${value},"b":1}`);
+    const whole = glanceAt([document]);
+    expect(whole.map(({ path, text }) => [path[0], text])).toEqual([
+      ['a', ''],
+      ['b', '1'],
+    ]);
+    for (let position = 0; position <= document.length; position++)
+      expect(glanceAt(cutAt(document, position)), `cut at ${position}`).toEqual(whole);
+    expect(glanceAt(byteByByte(document))).toEqual(whole);
+  });
+
+  it.each([
+    [`{"t":"${long}","q":[}},{}]]`, 'a.q[0]', 'unexpected "}", expected a value'],
+    [`{"t":"${long}","u":{"v":"q"} tru, 01 "a" }`, 'a.u', 'unexpected "t", expected "," or "}"'],
+    [`{"t":"${long}","u":01}`, 'a.u', SCALAR],
+    [`{"t":"${long}","t":1}`, 'a.t', 'duplicate field "t"'],
+    [`{"t":"${long}"]`, 'a.t', 'unexpected "]", expected "," or "}"'],
+    [`{"t":"${long}\\x"}`, 'a.t', 'invalid escape, or an unescaped control character, in a text'],
+    [`{"t":"\\ud83d${long}"}`, 'a.t', 'unpaired surrogate in an escape'],
+    [`"${long}\n"`, 'a', 'invalid escape, or an unescaped control character, in a text'],
+    ['1'.repeat(50), 'a', 'the value exceeds 40 bytes'],
+  ])('is rejected if it is not JSON: %s', (value, path, message) => {
+    const document = Buffer.from(`{"a":${value},"b":1}`);
+    for (const pieces of [[document], byteByByte(document), cutAt(document, 60)]) {
+      const error = errorOf(() => glanceAt(pieces));
+      expect([formatPath(error.path), error.message]).toEqual([path, message]);
+    }
+  });
+});
+
 it('a splitter keeps its own copy of unfinished bytes', () => {
   const splitter = new JsonSplitter(keepFields, { valueBytes: 100, fields: 1 });
   const chunk = Buffer.from('{"a":"keep');
