@@ -55,6 +55,8 @@ export function repetitionWarnings({
 /** The results of all requests of an import into a ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
+  /** The organisations that the import has created. */
+  readonly createdOrgs: readonly string[];
   readonly counts: OutcomeCounts;
   readonly errors: ImportError[];
   readonly elsewhere?: ImportError[];
@@ -66,6 +68,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
 /** Returns the response of an import into a ZITADEL, in the form of this service, without lists of ids. */
 export function joinedResponse({
   orgIds,
+  createdOrgs,
   counts,
   errors,
   elsewhere = [],
@@ -81,6 +84,7 @@ export function joinedResponse({
     success: orgIds.length === 0 ? {} : { orgs: orgIds.map((orgId) => ({ orgId })) },
     summary: {
       ...others,
+      ...(createdOrgs.length === 0 ? {} : { createdOrgs: [...createdOrgs] }),
       ...(total(overwritten) === 0 ? {} : { overwritten }),
       ...(total(skipped) === 0 ? {} : { skipped }),
       ...(total(unconfirmed) === 0 ? {} : { unconfirmed }),

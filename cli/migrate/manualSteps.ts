@@ -52,16 +52,15 @@ interface SeenOrganisations {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** An `org delete` command names at most this many organisations. */
+/** A step, and so an `org delete` command, names at most this many organisations. */
 const DELETED_AT_ONCE = 50;
 
-/** Lists how to take a migration back: a command only for organisations whose creation this run saw. */
+/** Lists how to take a migration back: a deletion only of organisations whose creation this run saw. */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
   { created, createdCount, present, absent, names }: SeenOrganisations,
 ): ManualStep[] {
   if (kind === 'file' || kind === 'object') return [];
-  if (kind === 'zitadel') return [{ what: `delete the organisations in the console of ${place}` }];
   const sorted = created.toSorted();
   const chunks = Array.from({ length: Math.ceil(sorted.length / DELETED_AT_ONCE) }, (_, index) =>
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
@@ -72,10 +71,12 @@ export function listTakeBack(
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
       : 'this run did not see who created it';
   return [
-    ...chunks.map((orgIds) => ({
-      what: `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`,
-      command: instanceDeletion(orgIds, place),
-    })),
+    ...chunks.map((orgIds) => {
+      const what = `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`;
+      if (kind !== 'zitadel') return { what, command: instanceDeletion(orgIds, place) };
+      // ZITADEL has a console.
+      return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
+    }),
     ...[...present].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
     ...unseen.map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,

@@ -197,9 +197,10 @@ async function importFile(
   }
   await closer?.finish();
   const leftToDo = await listLeftToDo(read, signal);
-  const { errors, elsewhere, refused, outcomes } = ledger;
+  const { errors, elsewhere, refused, outcomes, createdOrgs } = ledger;
   return joinedResponse({
     orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
+    createdOrgs,
     counts: {
       ...outcomes,
       notCarried: [inspection.leftOut, inspection.unknown].reduce(addCounts, outcomes.notCarried),

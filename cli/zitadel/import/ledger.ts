@@ -8,7 +8,7 @@ import type { TemporaryDatabase } from '../../../shared/collections/temporaryDat
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { because, type Meaning, type RecordReason, recordIssues } from '../../../shared/errors/recordIssues.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
-import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
+import { organisationSection, recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import {
@@ -444,6 +444,12 @@ export class ImportLedger {
       counts[row.outcome][row.section] = row.records;
     }
     return counts;
+  }
+
+  /** The created organisations, in the order of the file. */
+  get createdOrgs(): string[] {
+    const created = [...this.documents('created')].filter(({ section }) => section === organisationSection.name);
+    return created.map(({ orgId }) => orgId);
   }
 
   /** The numbers of existing records that were changed: people who got their TOTP seeds, and other records that were closed. */

@@ -83,11 +83,14 @@ describe('the end of a migration', () => {
     expect(stdout).not.toContain('curl');
   });
 
-  it('refers to the console of a ZITADEL to take a migration back', async () => {
+  it('names for the console of ZITADEL only organisations that this run created', async () => {
     const { zitadel, tokenFile } = await filledZitadel([]);
     const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
-    const result = await identityResult(['migrate', '--from', await exportFileWith(acme), ...to, '--yes']);
-    expect(result).toMatchObject({ takeBack: [{ what: `delete the organisations in the console of ${zitadel.url}` }] });
+    const args = ['migrate', '--from', await exportFileWith(acme), ...to, '--yes'];
+    const what = `delete 1 organisation that this run created in ${zitadel.url}, with all records, in its console: acme (Organisation acme)`;
+    expect(await identityResult(args)).toHaveProperty('takeBack', [{ what }]);
+    const repeated = await identityResult(args);
+    expect(repeated).toHaveProperty('takeBack', [{ what: 'acme (Organisation acme) existed when this run began' }]);
   });
 
   it.skipIf(process.platform === 'win32')('prints a command that deletes the user of a ZITADEL', async () => {

@@ -59,3 +59,17 @@ it('an organisation beyond those that the target lists is named with their numbe
     'b did not exist when this run began, and https://south.example lists only 1 of the 12,000 organisations that this run created',
   ]);
 });
+
+it('in ZITADEL, only organisations that this run created are to be deleted, by their ids and names', () => {
+  const zitadel = { place: 'https://zitadel.example', kind: 'zitadel' };
+  const seen = { created: ['new'], createdCount: 1, present: new Set(['old']), absent: new Set(['new']) };
+  const names = new Map([['new', 'New']]);
+  expect(listTakeBack(zitadel, { ...seen, names })).toEqual([
+    {
+      what: 'delete 1 organisation that this run created in https://zitadel.example, with all records, in its console: new (New)',
+    },
+    { what: 'old existed when this run began' },
+  ]);
+  const none = { created: [], createdCount: 0, present: new Set(['old']), absent: new Set<string>() };
+  expect(listTakeBack(zitadel, { ...none, names })).toEqual([{ what: 'old existed when this run began' }]);
+});
