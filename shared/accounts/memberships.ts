@@ -62,7 +62,7 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
 }
 
 /** Reads the owners of the instance, in the state that the reader has. */
-async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
+export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
   const users = await reader.getMany(userIds.map(userKey), ['orgId', 'state']);

@@ -15,7 +15,7 @@ import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
 import { listDeletions } from './describeRecord.ts';
 import { findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
-import { findObstacleErrors } from './obstacles.ts';
+import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
 /**
  * Requires that a file proves that it is whole, and which sections and secrets it has completely.
@@ -47,8 +47,8 @@ export interface MirrorCall {
 /** Tries a mirroring import. Takes no lock, and writes nothing. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
-  const errors = await planDeletions(call, store, await requireCurrent(store, call));
-  await tryWriting(call, report);
+  const planned = await planDeletions(call, store, await requireCurrent(store, call));
+  const errors = [...planned, ...(await tryWriting(call, report))];
   for (const error of errors) report.addError(error);
   if (report.hasErrors) return response(call);
   for (const batch of deletions.listed()) for (const { key } of batch) deletions.markDone(documentPath(key));
@@ -66,9 +66,9 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const store = { ...documents, snapshot: () => call.store.snapshot() };
   const existing = await requireCurrent(store, call);
   await finishDeletions(store, existing, signal);
-  const errors = await planDeletions(call, store, existing);
+  const planned = await planDeletions(call, store, existing);
   const trial = new ImportReport({ ids: false });
-  await tryWriting(call, trial);
+  const errors = [...planned, ...(await tryWriting(call, trial))];
   const isDeleting = errors.length === 0 && !trial.hasErrors;
   const { maxDeleted = 0 } = settings;
   if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
@@ -94,13 +94,20 @@ async function planDeletions(
   return await findObstacleErrors(store, existing, call, deletions, obstacles);
 }
 
-/** Writes the file into a layer on a snapshot, as if the deletions were done. */
-async function tryWriting({ store, readAgain, begin, deletions }: MirrorCall, report: ImportReport): Promise<void> {
+/**
+ * Writes the file into a layer on a snapshot, as if the deletions were done.
+ * @returns the errors of what must not be deleted beside what the file has
+ */
+async function tryWriting(
+  { store, readAgain, begin, deletions }: MirrorCall,
+  report: ImportReport,
+): Promise<readonly ImportError[]> {
   await using overlay = await openOverlay(store, readAgain);
   await writeFile(
     await begin(overlay, report, { deletions, isDeleting: true, onFreed: (path) => deletions.markFreed(path) }),
   );
   deletions.settle();
+  return await findOwnerErrors(store, overlay, deletions);
 }
 
 function response(

@@ -1,13 +1,12 @@
 // What keeps an import from deleting records: references from outside of the file, and users who must stay.
 
-import { requireOtherOwner } from '../../../shared/accounts/memberships.ts';
+import { readOwners } from '../../../shared/accounts/memberships.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
-import { lastOwner } from '../../../shared/errors/commandErrors.ts';
 import type { AnyReasoned } from '../../../shared/errors/recordIssues.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { domainPolicySection, policyKey } from '../../../shared/organisation/sections/policies.ts';
-import { documentPath, READ_BATCH } from '../../../shared/store/store.ts';
+import { documentPath, READ_BATCH, type Reader } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportError } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
@@ -23,11 +22,8 @@ export async function findObstacleErrors(
   obstacles: readonly Obstacle[],
 ): Promise<readonly ImportError[]> {
   const errors = await referenceErrors(store, obstacles, signal);
-  const isDeleted = (userId: string) => deletions.has(documentPath(userKey(userId)));
-  if (caller?.userId !== undefined && isDeleted(caller.userId))
+  if (caller?.userId !== undefined && deletions.has(documentPath(userKey(caller.userId))))
     errors.push(await userError(store, caller.userId, { reason: 'deletion_of_caller' }));
-  const lost = await findLastOwner(store, isDeleted);
-  if (lost !== undefined) errors.push(await userError(store, lost, { reason: 'deletion_of_owner' }));
   for await (const batch of inTurns([...existing], READ_BATCH, signal)) {
     const scopes = await store.getMany(batch.map(scopeKey), ['ownerId']);
     for (const [index, orgId] of batch.entries()) {
@@ -39,19 +35,21 @@ export async function findObstacleErrors(
   return errors;
 }
 
-/** Returns the last active IAM_OWNER if it is one of the deleted users. */
-async function findLastOwner(store: MirroredStore, isDeleted: (userId: string) => boolean) {
-  let lost: string | undefined;
-  try {
-    await requireOtherOwner(store, store, ({ userId }) => {
-      if (isDeleted(userId)) lost = userId;
-      return isDeleted(userId);
-    });
-    return undefined;
-  } catch (error) {
-    if (lastOwner.is(error)) return lost;
-    throw error;
-  }
+/**
+ * Describes why an owner of the instance must not be deleted: no other one would be active.
+ * @param written the state after the file, which may suspend the other owners
+ */
+export async function findOwnerErrors(
+  store: MirroredStore,
+  written: Reader,
+  deletions: Deletions,
+): Promise<readonly ImportError[]> {
+  const isDeleted = ({ userId }: { readonly userId: string }) => deletions.has(documentPath(userKey(userId)));
+  const lost = (await readOwners(store, store)).find(isDeleted);
+  if (lost === undefined) return [];
+  const owners = await readOwners(store, written);
+  if (owners.some((owner) => owner.isActive && !isDeleted(owner))) return [];
+  return [await userError(store, lost.userId, { reason: 'deletion_of_owner' })];
 }
 
 async function referenceErrors(

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { ImportSettings } from '../../../functions/import/context.ts';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { uniqueStamp } from '../../../functions/import/stamp.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
@@ -59,6 +60,17 @@ const without = (name: string) => sections.map((section) => section.name).filter
 async function createOwner(store: Store, orgId: string): Promise<void> {
   const userId = await createServiceUser(store, 'another owner', orgId, new Date());
   await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+}
+
+function changeOwner(store: Store, userId: string, change: 'add' | 'remove'): Promise<void> {
+  return changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', change, new Date());
+}
+
+/** Mirrors a file as a command does, whose account is no user. */
+function importDirectly(store: Store, file: object, settings: ImportSettings) {
+  const source = { open: () => Readable.from([Buffer.from(JSON.stringify(file))]) };
+  const mirrored = { onConflict: 'overwrite', mirror: true, ...settings } as const;
+  return importOrganisations(store, source, mirrored, uniqueStamp(new Date()), new AbortController().signal);
 }
 
 async function importUnproved(store: Store): Promise<void> {
@@ -210,22 +222,35 @@ describeStores('an import that mirrors', (kind) => {
       ]);
       expect(summary.deleted).toBeUndefined();
       // The account that runs a command is no user.
-      const source = { open: () => Readable.from([Buffer.from(JSON.stringify(file))]) };
-      const settings = {
-        onConflict: 'overwrite',
-        mirror: true,
+      const { errors } = await importDirectly(store, file, {
         maxDeleted: 9,
         orgIds: [orgId],
         replaceChanged: [orgId],
-      } as const;
-      const { signal } = new AbortController();
-      const { errors } = await importOrganisations(store, source, settings, uniqueStamp(new Date()), signal);
+      });
       expect(errors?.map(({ reason }) => reason)).toEqual(['deletion_of_owner']);
       expect((await store.getMany([userKey(userId)]))[0]).toBeDefined();
       await send({ data_orgs: await provedFile([organisation('o')]) });
       await createOwner(store, 'o');
       const again = await send(named);
       expect(again.reasons).toEqual([{ type: 'machine_user', id: userId, reason: 'deletion_of_caller' }]);
+    });
+
+    it('if it is an owner of the instance, and the file suspends the other one', async () => {
+      const store = await openTestStore(kind);
+      const { userId, import: send } = await testInstance(store);
+      await send({ data_orgs: await provedFile([organisation('o', everything)]) });
+      for (const owner of ['ada', 'bob']) await changeOwner(store, owner, 'add');
+      await changeOwner(store, userId, 'remove');
+      const suspended = { ...few, humanUsers: [{ ...active('ada'), state: 'USER_STATE_INACTIVE' }] };
+      const file = await provedFile([organisation('o', suspended)]);
+      const tried = await importDirectly(store, file, { maxDeleted: 100, dryRun: true });
+      const { errors, summary } = await importDirectly(store, file, { maxDeleted: 100 });
+      const expected = [expect.objectContaining({ id: 'bob', reason: 'deletion_of_owner' })];
+      expect([tried.errors, errors]).toEqual([expected, expected]);
+      expect([tried.summary.deleted, summary.deleted]).toEqual([undefined, undefined]);
+      const [bob] = await store.getMany([userKey('bob')], ['state']);
+      expect(bob?.state).toBe('USER_STATE_ACTIVE');
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
     });
 
     it('if another record of the file fails', async () => {
