@@ -53,17 +53,12 @@ export const importCommand = defineCommand({
     ...importChoices,
     ...mirrorChoices,
     ...transferOptions.dryRun.command,
-    failed: optional(
-      'FILE',
-      'write the failed records to a new export file, to correct and import again',
-      RUN_AND_OUTPUT,
-    ),
+    failed: optional('FILE', 'write the failed records to a new export file', RUN_AND_OUTPUT),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
   examples: [
-    'import north.json.gz --to https://id.example.com --token-file owner.pat --dry-run',
-    'import gs://exports/north.json --to firestore:my-project/north --with all',
+    'import north.json.gz --to https://id.example.com --dry-run',
     'import north.json.gz --to sqlite:./north --on-conflict overwrite --mirror',
   ],
   run: async (call) => {

@@ -31,7 +31,7 @@ export const transferOptions = {
     export: 'Organisations to skip.',
     import: 'Organisations of the file to leave out.',
     command: {
-      'exclude-org': { ...organisations, meaning: 'an organisation to leave out, if it exists; repeatable' },
+      'exclude-org': { ...organisations, meaning: 'leave it out, if it exists; repeatable' },
     },
   },
   withPasswords: { schema: flag, export: 'Whether to export password hashes and client secrets.' },
@@ -63,7 +63,7 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'report (default), skip or overwrite differences, or fail if an organisation exists',
+        meaning: 'report (default), skip, overwrite or fail',
       },
     },
   },
@@ -72,7 +72,7 @@ export const transferOptions = {
     import:
       'Whether to delete what the organisations have and the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
     command: {
-      mirror: { meaning: 'delete what the organisations have and the source lacks', group: SELECTION },
+      mirror: { meaning: 'delete what the source lacks', group: SELECTION },
     },
   },
   maxDeleted: {
@@ -85,7 +85,7 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'with --mirror and --yes: the most records to delete',
+        meaning: 'with --mirror and --yes: the most deletions',
       },
     },
   },
@@ -96,7 +96,7 @@ export const transferOptions = {
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'mirror an organisation although it was changed since its last import; repeatable',
+        meaning: 'mirror it although it was changed; repeatable',
       },
     },
   },
