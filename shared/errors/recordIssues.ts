@@ -12,8 +12,15 @@ export const instanceIssues = {
   record_exists: {
     text: 'exists with other content[: {fields}]',
     remedy: {
-      http: 'set `on_conflict` to overwrite to replace it, or to skip to keep it',
-      command: '--on-conflict overwrite replaces it, --on-conflict skip keeps it',
+      http: 'set `on_conflict` to overwrite to replace it if possible, or to skip to keep it',
+      command: '--on-conflict overwrite replaces it if possible, --on-conflict skip keeps it',
+    },
+  },
+  state_kept: {
+    text: 'exists with another state, which an import of this file keeps: {fields}',
+    remedy: {
+      http: 'set `on_conflict` to skip to accept it, or change it in the target',
+      command: '--on-conflict skip accepts it, or change it in the target',
     },
   },
   factor_removed: {

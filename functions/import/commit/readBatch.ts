@@ -13,7 +13,7 @@ import {
 import type { ImportContext } from '../context.ts';
 import type { RecordConflict } from '../contract.ts';
 import type { FreedHolder } from '../decide/claims.ts';
-import { type Intention, intend, type StoredBatch } from '../decide/decide.ts';
+import { type Intention, intend, isReported, type StoredBatch } from '../decide/decide.ts';
 import { heldClaims } from '../decide/overwrite.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
 import { type BatchRecord, type Checked, failed, unsettled } from '../stages.ts';
@@ -117,10 +117,17 @@ export async function readBatch(
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);
-  const inUse = await findRolesInUse(base, writtenPlans, byPath, mirror);
+  const reported = records.filter((record) => onConflict === 'report' && isReported(record, intentions.get(record)));
+  const replacing = [...writtenPlans, ...reported.map(({ plan }) => plan)];
+  const inUse = await findRolesInUse(base, replacing, byPath, mirror);
   for (const record of written) {
     const issue = removed.get(record.plan) ?? inUse.get(record.plan);
     if (issue !== undefined) intentions.set(record, failed(issue));
+  }
+  for (const record of reported) {
+    const params = inUse.get(record.plan)?.params;
+    const { exists } = record.plan.record.section.error;
+    if (params !== undefined) intentions.set(record, failed({ ...exists, reason: 'roles_in_use', params }));
   }
   const freed = await documents.readFreed(writtenPlans, mirror);
   return {

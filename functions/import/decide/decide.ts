@@ -136,13 +136,20 @@ export function intend(
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored)) return failed(foreignId(plan, stored));
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
-  if (rules.onConflict === 'report') return failed(otherContent(plan, stored, documents));
+  if (rules.onConflict === 'report') return failed(reportedIssue(plan, stored, documents, rules));
   const fixed = changedFixedFields(plan, stored);
   if (fixed.length > 0) return failed(unchangeable(plan, fixed));
   if (changed.has(path)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);
+}
+
+/** Whether a record fails only because it is stored with content that an overwrite may replace. */
+export function isReported({ plan }: Checked, intention: Intention | undefined): boolean {
+  if (typeof intention !== 'object' || intention.kind !== 'failed') return false;
+  const { key, reason } = intention.issue;
+  return key === plan.record.section.error.exists.key && reason === undefined;
 }
 
 /** Returns the issue of a record whose id belongs to a record of another organisation or section. */
@@ -155,11 +162,23 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
   return { ...exists, reason: 'id_taken', params };
 }
 
-/** Returns the issue of a record that is stored with other content. */
-function otherContent(plan: RecordPlan, stored: StoredDocument, documents: StoredRecords['documents']): RecordIssue {
+/** Returns the issue of a record that is stored with other content, with the reason why an overwrite would fail, if any. */
+function reportedIssue(
+  plan: RecordPlan,
+  stored: StoredDocument,
+  documents: StoredRecords['documents'],
+  rules: Rules,
+): RecordIssue {
   const { exists } = plan.record.section.error;
-  const fields = differingFields(plan, stored, documents);
-  if (fields === undefined) return exists;
+  const differing = differingFields(plan, stored, documents);
+  if (differing === undefined) return exists;
+  const fixed = changedFixedFields(plan, stored);
+  if (fixed.length > 0) return unchangeable(plan, fixed);
+  const protection = protectionIssue(plan, stored, rules);
+  if (protection === organisationState) return { ...exists, reason: 'organisation_state_kept' };
+  if (protection !== undefined) return { ...exists, reason: 'own_state_kept' };
+  const { fields, areKept } = differing;
+  if (areKept) return { ...exists, reason: 'state_kept', params: { fields } };
   const isFactorRestored = plan.record.otpEmail === true && stored.otpEmail !== true;
   if (isFactorRestored) return { ...exists, reason: 'factor_removed', params: { fields } };
   return { ...exists, params: issueParams({ fields }) };

@@ -54,6 +54,13 @@ export function isEqual(
   return differencesOf(plan, stored, documents, onConflict === 'overwrite').length === 0;
 }
 
+/** The fields in which a stored record differs from the imported one. */
+interface DifferingFields {
+  readonly fields: readonly string[];
+  /** Whether an overwrite keeps them all: the file does not state the record's state. */
+  readonly areKept: boolean;
+}
+
 /**
  * Lists the fields in which a stored record of the same organisation and section differs from the imported one; undefined if
  * the stored content is unknown.
@@ -62,12 +69,16 @@ export function differingFields(
   plan: RecordPlan,
   stored: StoredDocument,
   documents: ReadonlyMap<string, StoredDocument>,
-): readonly string[] | undefined {
-  const { section, digest } = plan.record;
+): DifferingFields | undefined {
+  const { section, digest, clearPassword } = plan.record;
   if (stored.digest !== digest && isUnread(stored)) return undefined;
-  const paths = differencesOf(plan, stored, documents, false).map(({ path }) => path);
-  // Records without other differences differ in their clear password, which is compared by its hash.
-  return paths.length > 0 ? paths : (section.credentials ?? []).flatMap(({ clear }) => clear ?? []);
+  const pathsOf = (keepsStates: boolean) => differencesOf(plan, stored, documents, keepsStates).map(({ path }) => path);
+  const replaced = pathsOf(true);
+  if (replaced.length > 0) return { fields: replaced, areKept: false };
+  const kept = pathsOf(false);
+  // Clear passwords are compared by their hashes, and only in records without other differences.
+  if (kept.length > 0) return { fields: kept, areKept: clearPassword === undefined };
+  return { fields: (section.credentials ?? []).flatMap(({ clear }) => clear ?? []), areKept: false };
 }
 
 function differencesOf(

@@ -64,16 +64,36 @@ describe('the error of an existing record', () => {
     ]);
   });
 
-  it('names the field that an overwrite cannot change', async () => {
+  it.each(['report', 'overwrite'])('names the field that no import can change (%s)', async (on_conflict) => {
     const orgs = (grantedOrgId: string) => [
       organisation('O', { projects: [project('Shop')], projectGrants: [grant(grantedOrgId)] }),
       organisation('P'),
       organisation('Q'),
     ];
-    expect(await reasonsAfter([fileOf(orgs('P')), fileOf(orgs('Q'), { on_conflict: 'overwrite' })])).toEqual([
+    expect(await reasonsAfter([fileOf(orgs('P')), fileOf(orgs('Q'), { on_conflict })])).toEqual([
       expect.objectContaining({ reason: 'field_fixed', params: { fields: 'projectGrant.grantedOrgId' } }),
     ]);
   });
+
+  it('explains that an overwrite would keep a state which the file does not contain', async () => {
+    const deactivated = { userId: 'U', user: { userName: 'robot', name: 'Robot' }, state: 'USER_STATE_INACTIVE' };
+    const fromZitadel = (options: object) => inO({ machineUsers: [robot] }, options);
+    const { instance } = await countedInstance();
+    await instance.import(inO({ machineUsers: [deactivated] }));
+    const reported = await instance.import(fromZitadel({}));
+    expect(reported.reasons).toEqual([expect.objectContaining({ reason: 'state_kept', params: { fields: 'state' } })]);
+    const { summary } = await instance.import(fromZitadel({ on_conflict: 'overwrite' }));
+    expect(summary).toMatchObject({ unchanged: { machineUsers: 1 } });
+  });
+
+  it.each(['report', 'overwrite'])(
+    "explains that an import keeps an organisation's state (%s)",
+    async (on_conflict) => {
+      const inactive = organisation('O', { orgState: 'ORG_STATE_INACTIVE' });
+      const reasons = await reasonsAfter([inO({ orgState: 'ORG_STATE_ACTIVE' }), fileOf([inactive], { on_conflict })]);
+      expect(reasons).toEqual([expect.objectContaining({ reason: 'organisation_state_kept' })]);
+    },
+  );
 
   it('does not advise an overwrite that restores a removed factor without saying so', async () => {
     const { instance } = await countedInstance();

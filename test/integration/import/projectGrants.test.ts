@@ -67,6 +67,13 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
+  it('is reported with the roles that user grants use, before an overwrite', async () => {
+    const { instance } = await prepared();
+    const { errors, reasons } = await instance.import({ ...narrowing, on_conflict: 'report' });
+    expect(errors).toEqual([{ ...error, message: 'ID=V3-DKcYh Message=Errors.Project.Grant.AlreadyExists' }]);
+    expect(reasons).toEqual([inUse(USERS - 1, 'granted_P_U100')]);
+  });
+
   it('has the user grants of its organisation read once, however many grants lose roles', async () => {
     const store = await openTestStore();
     let scans = 0;
