@@ -9,6 +9,7 @@ import {
   placeUnavailable,
   planChanged,
   sourceChanged,
+  targetChanged,
   tokenRejected,
 } from '../../shared/errors/placeErrors.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
@@ -25,7 +26,7 @@ import { isEmptyPlan, planBlocks, resultBlocks } from './migrationBlocks.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import { MigrationRun } from './migrationRun.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
-import { type MadePlan, makePlan } from './plan.ts';
+import { type MadePlan, makePlan, readTarget } from './plan.ts';
 import { changedParts, planDigest } from './planDigest.ts';
 import { prove } from './proof.ts';
 import { requireReportable, writeReport } from './reportFile.ts';
@@ -83,6 +84,7 @@ async function doSteps(
   if (!(await askConfirmation('Migrate?', call)))
     return { ...planOutput(call, run, planned, digest), exitStatus: () => 'unconfirmed' };
   if (version !== (await fileVersion(run))) throw changedSource(run);
+  if (yes !== true) await requireSameTarget(call, run, made, target);
   await moveExport(run, target);
   const result = await makeResult(run, made, sides, await prove(run, made.plan, sides));
   const blocks = resultBlocks(result);
@@ -126,9 +128,30 @@ async function requireUnchanged(
   expected: string,
 ): Promise<void> {
   const changed = await changedParts(expected, shown, selectsSecrets ? 'call' : 'file');
-  if (changed.length === 0) return;
+  if (changed.length > 0) throw changedPlan(call, settings, changed);
+}
+
+function changedPlan(call: MigrationCall, settings: MigrationRun['settings'], changed: readonly string[]): Error {
   const next = callCommand(call, settings, { expect: false, yes: false, 'dry-run': true });
-  throw planChanged({ changed: changed.map((part) => `the ${part}`).join(' and '), next });
+  return planChanged({ changed: changed.map((part) => `the ${part}`).join(' and '), next });
+}
+
+/**
+ * Reads the target again after the question, which can stand for hours, if the call expects a plan or overwrites records.
+ * @throws IdentityError ABORTED if its records have changed
+ */
+async function requireSameTarget(
+  call: MigrationCall,
+  run: MigrationRun,
+  { shown }: MadePlan,
+  target: OpenSide,
+): Promise<void> {
+  const { expect } = call.options;
+  if (expect === undefined && run.settings.onConflict !== 'overwrite') return;
+  if ((await readTarget(run, target)) === shown.target) return;
+  throw expect === undefined
+    ? targetChanged({ place: target.place.name })
+    : changedPlan(call, run.settings, ['target']);
 }
 
 /** Imports the export into the target, or stores it there. Both are idempotent. */
@@ -163,7 +186,7 @@ function planOutput(
 
 /** Returns the error of a migration that has stopped: how far it came, and the command to run again. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
-  if (isUsageError(error) || planChanged.is(error) || sourceChanged.is(error)) return error;
+  if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
   if (organisationsExist.is(error)) {
     const { from, to } = run.settings;

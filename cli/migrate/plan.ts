@@ -145,7 +145,7 @@ function secondFactors(
  * Loads the target's records of the exported organisations. A file as target is not read, because it is new.
  * @returns the digest of these records
  */
-async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
+export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
   if (place.takes === 'files') return 'a new file';
   const { database, output, signal } = run;
   const only = onlyOrganisationsOf(place, stagedOptions(run.settings));

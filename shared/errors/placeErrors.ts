@@ -132,6 +132,10 @@ export const sourceChanged = defineError('ABORTED', 'SOURCE_CHANGED', {
   text: '{place} has changed since it was planned; nothing is changed in {target}: run the command again',
 });
 
+export const targetChanged = defineError('ABORTED', 'TARGET_CHANGED', {
+  text: '{place} has changed since it was planned; nothing is migrated: run the command again',
+});
+
 export const planChanged = defineError('ABORTED', 'PLAN_CHANGED', {
   text: 'nothing is migrated, because {changed} changed since the dry run of --expect: look at a new one: {next}',
 });

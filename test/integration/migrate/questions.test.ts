@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identity } from '../../support/command.ts';
+import { z } from 'zod';
+import { identity, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
@@ -85,6 +87,25 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain(north.token);
     expect(await readdir(cwd)).toEqual([]);
+  });
+
+  const crowd = (nick: string) => organisation('acme', { humanUsers: [person('ada', { userName: nick })] });
+
+  it.each([
+    ['--expect', 'nothing is migrated, because the target changed since the dry run of --expect: look at a new one: '],
+    ['--on-conflict', 'has changed since it was planned; nothing is migrated: run the command again'],
+  ])('with %s migrates nothing if the target changes while the question stands', async (option, problem) => {
+    const { database } = await servedPlace(sqlite);
+    expect((await identity(['import', await exportFileWith(crowd('ada')), '--to', database])).code).toBe(0);
+    const from = ['--from', await exportFileWith(crowd('countess'))];
+    const args = ['migrate', ...from, '--to', database, '--with', 'none', '--on-conflict', 'overwrite'];
+    const { digest } = z.looseObject({ digest: z.string() }).parse(await identityResult([...args, '--dry-run']));
+    const expecting = option === '--expect' ? [...args, option, digest] : args;
+    const deletion = ['org', 'delete', 'acme', '--yes', '--data', database.replace('sqlite:', '')];
+    const { code, stdout } = await identityAtTerminal(expecting, [['Migrate?', 'y', ...identityProgram, ...deletion]]);
+    expect({ code, stdout }).toEqual({ code: option === '--expect' ? 2 : 1, stdout: expect.stringContaining(problem) });
+    const after = await identity(['export', database, '--to', '-', '--org', 'acme']);
+    expect(after.stderr).toContain('does not have acme');
   });
 
   it('changes nothing after a no, or Ctrl-C, and can be repeated', async () => {

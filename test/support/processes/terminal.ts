@@ -5,7 +5,7 @@ import { identityProgram } from './programs.ts';
 
 /** Runs a program at a pseudo-terminal, and types each answer when its question has appeared: at once if that is empty. */
 const script = `
-import fcntl, json, os, pty, struct, sys, termios
+import fcntl, json, os, pty, struct, subprocess, sys, termios
 questions, columns = json.loads(sys.argv[1])
 process, terminal = pty.fork()
 if process == 0:
@@ -25,7 +25,10 @@ while True:
     sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()
     if questions and questions[0][0].encode() in output:
-        os.write(terminal, questions.pop(0)[1].encode())
+        question, keys, *command = questions.pop(0)
+        if command:
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        os.write(terminal, keys.encode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 `;
 
@@ -34,10 +37,13 @@ export const terminalMissing =
   spawnSync('python3', ['-c', 'import pty']).status === 0 ? undefined : 'python3 with pty is not installed';
 if (terminalMissing !== undefined) process.stderr.write(`skipped at a terminal: ${terminalMissing}\n`);
 
-/** Runs the `identity` command at a terminal; `stdout` is the output to the terminal. */
+/**
+ * Runs the `identity` command at a terminal; `stdout` is the output to the terminal.
+ * @param answers each with a command, if any, that ends before the keys are typed
+ */
 export function identityAtTerminal(
   args: readonly string[],
-  answers: readonly (readonly [question: string, keys: string])[] = [],
+  answers: readonly (readonly [question: string, keys: string, ...command: string[]])[] = [],
   { columns = 120, ...options }: ProgramOptions & { readonly columns?: number } = {},
 ): Promise<Ended> {
   const given = JSON.stringify([answers, columns]);
