@@ -45,9 +45,9 @@ interface SeenOrganisations {
   readonly created: readonly string[];
   /** The number of those that it created. */
   readonly createdCount: number;
-  /** Those that the target had before. */
-  readonly present: ReadonlySet<string>;
-  readonly absent: ReadonlySet<string>;
+  /** Those that the target had before the run, and has after it. */
+  readonly before: ReadonlySet<string>;
+  readonly after: ReadonlySet<string>;
   /** Names by id, of the first organisations. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -58,14 +58,15 @@ const DELETED_AT_ONCE = 50;
 /** Lists how to take a migration back: a deletion only of organisations whose creation this run saw. */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
-  { created, createdCount, present, absent, names }: SeenOrganisations,
+  { created, createdCount, before, after, names }: SeenOrganisations,
 ): ManualStep[] {
   if (kind === 'file' || kind === 'object') return [];
   const sorted = created.toSorted();
   const chunks = Array.from({ length: Math.ceil(sorted.length / DELETED_AT_ONCE) }, (_, index) =>
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
-  const unseen = [...absent.difference(new Set(created))];
+  // What the import refused does not exist.
+  const unseen = after.difference(before).difference(new Set(created));
   const doubt =
     createdCount > created.length
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
@@ -77,8 +78,8 @@ export function listTakeBack(
       // ZITADEL has a console.
       return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
     }),
-    ...[...present].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
-    ...unseen.map((orgId) => ({
+    ...[...before].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
+    ...[...unseen].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,
     })),
   ];

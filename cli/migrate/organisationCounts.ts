@@ -1,6 +1,8 @@
-// Counts of an organisation's records, compared with the target.
+// The organisations of a comparison with the target, and counts of their records.
 
 import type { Counts } from '../../shared/collections/counts.ts';
+import { organisationSection } from '../../shared/organisation/allSections.ts';
+import type { RunDatabase } from '../records/runDatabase.ts';
 import type { OrganisationCounts } from './migrationTypes.ts';
 
 /** The counts of an organisation on neither side. */
@@ -15,4 +17,12 @@ export const noCounts: OrganisationCounts = {
 /** Returns the counts of compared records, by the outcomes of a comparison. */
 export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
   return { ...noCounts, ...both, absent, onlyTarget };
+}
+
+/** Returns the organisations that the target, the second side, has. */
+export async function presentOrganisations(database: RunDatabase, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const present = new Set<string>();
+  for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))
+    if (outcome !== 'onlyFirst') present.add(orgId);
+  return present;
 }

@@ -4,7 +4,6 @@ import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { findCertainIssues } from '../exports/certainIssues.ts';
@@ -23,7 +22,7 @@ import { sortNotices } from './importNotices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { MigrationPlan } from './migrationTypes.ts';
 import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
-import { recordCounts } from './organisationCounts.ts';
+import { presentOrganisations, recordCounts } from './organisationCounts.ts';
 import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';
@@ -32,14 +31,14 @@ import { listUndoneChanges } from './undoneChanges.ts';
 export interface MadePlan {
   readonly plan: MigrationPlan;
   readonly shown: ShownState;
-  /** The organisations of the export by whether the target had them. */
-  readonly presence: OrganisationPresence;
+  /** The organisations of the export that the target had. */
+  readonly present: ReadonlySet<string>;
 }
 
 /** Compares the export with the target, and tries its import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { targetDigest, credentials, presence, leftToDo, found } = await surveyExport(run, sides);
+  const { targetDigest, credentials, present, leftToDo, found } = await surveyExport(run, sides);
   const { bytes, leftOut, inspection } = run.exported;
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
@@ -69,26 +68,13 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
   };
-  return { plan, shown: shownState(plan, { source: run.exported.digest, target: targetDigest }), presence };
+  return { plan, shown: shownState(plan, { source: run.exported.digest, target: targetDigest }), present };
 }
 
 /** Returns what a dry run shows. The name and the form of a source do not matter if its records are the same. */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
-}
-
-/** The organisations of an export, by whether the target has them. */
-interface OrganisationPresence {
-  readonly absent: ReadonlySet<string>;
-  readonly present: ReadonlySet<string>;
-}
-
-async function readPresence({ database, signal }: MigrationRun): Promise<OrganisationPresence> {
-  const [absent, present] = [new Set<string>(), new Set<string>()];
-  for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))
-    (outcome === 'onlyFirst' ? absent : present).add(orgId);
-  return { absent, present };
 }
 
 /** Compares the export with the target. `found` is the part of the plan that follows from their records. */
@@ -118,7 +104,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     undoneOmitted: undone?.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
   const leftToDo = facts.leftToDo(inspection.request, target.kind === 'zitadel', settings);
-  return { targetDigest, credentials, presence: await readPresence(run), leftToDo, found };
+  return { targetDigest, credentials, present: await presentOrganisations(database, signal), leftToDo, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */

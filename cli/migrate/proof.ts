@@ -18,7 +18,7 @@ import { currentOptions } from './exportStage.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import { MAX_LISTED, type MigrationPlan, type MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
-import { noCounts, recordCounts } from './organisationCounts.ts';
+import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
 /** The parts of a result that the proof provides. */
@@ -27,6 +27,8 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
   /** The user of the target's token, if known. */
   readonly targetCaller: string | undefined;
+  /** The organisations of the source that the target has; none after a proof by checksum. */
+  readonly present: ReadonlySet<string>;
 }
 
 /** Exports both sides and compares them. A target that cannot be read is verified by its checksum. */
@@ -111,6 +113,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
     })),
     activations,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
+    present: await presentOrganisations(database, run.signal),
   };
 }
 
@@ -150,5 +153,6 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
     organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
     activations: NO_ACTIVATIONS,
     targetCaller: undefined,
+    present: new Set(),
   };
 }

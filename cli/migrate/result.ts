@@ -19,12 +19,12 @@ import { shownOptions } from './settings.ts';
 /** Makes the result of a migration. */
 export async function makeResult(
   run: MigrationRun,
-  { plan, presence }: MadePlan,
+  { plan, present: before }: MadePlan,
   { source, target }: OpenSides,
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, response, stored } = run;
-  const { proof, credentials, organisations, activations } = proved;
+  const { proof, credentials, organisations, activations, present: after } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
   // There is no import into a file, so the plan's errors and warnings remain.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
@@ -35,7 +35,8 @@ export async function makeResult(
   const callers = { from: source.facts?.caller?.userId ?? run.exported.exporterId, to: proved.targetCaller };
   const names = new Map(organisations.map(({ orgId, name }) => [orgId, name]));
   const { createdOrgs = [], created } = response?.summary ?? {};
-  const seen = { ...presence, created: createdOrgs, createdCount: created?.[organisationSection.name] ?? 0, names };
+  const createdCount = created?.[organisationSection.name] ?? 0;
+  const seen = { before, after, created: createdOrgs, createdCount, names };
   return {
     outcome: outcomeOf(response, notices.errors.length + proof.unexpected),
     ...defined({ elsewhere: response?.elsewhere }),

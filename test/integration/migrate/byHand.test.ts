@@ -75,6 +75,15 @@ describe('the end of a migration', () => {
     expect(again.stdout).toContain(`identity org delete emca --data `);
   });
 
+  it('does not list an organisation that the import refused among those to take back', async () => {
+    const { database } = await servedPlace(sqlite);
+    const from = await exportFileWith(acme, organisation('refused', { org: { name: '' } }));
+    const result = await identityResult(['migrate', '--from', from, '--to', database, '--with', 'none', '--yes']);
+    expect(result).toMatchObject({ code: 3, errors: [{ type: 'org', id: 'refused' }] });
+    const what = `delete 1 organisation that this run created in ${database}, with all records`;
+    expect(result).toHaveProperty('takeBack', [{ what, command: expect.stringContaining('org delete acme ') }]);
+  });
+
   it('prints no command for the user of a ZITADEL who may not delete itself', async () => {
     const { zitadel, args } = await fromZitadel({ roles: ['IAM_OWNER_VIEWER'] });
     const { code, stdout } = await identity(args);

@@ -33,8 +33,8 @@ it('an organisation has a command that deletes it only if this run reported its 
     {
       created: many,
       createdCount: 51,
-      present: new Set(['old']),
-      absent: new Set([...many, 'odd']),
+      before: new Set(['old']),
+      after: new Set(['old', ...many, 'odd']),
       names: new Map([['old', 'Old']]),
     },
   );
@@ -53,7 +53,7 @@ it('an organisation has a command that deletes it only if this run reported its 
 it('an organisation beyond those that the target lists is named with their number', () => {
   const steps = listTakeBack(
     { place: 'https://south.example', kind: 'instance' },
-    { created: ['a'], createdCount: 12_000, present: new Set(), absent: new Set(['a', 'b']), names: new Map() },
+    { created: ['a'], createdCount: 12_000, before: new Set(), after: new Set(['a', 'b']), names: new Map() },
   );
   expect(steps.slice(1).map(({ what }) => what)).toEqual([
     'b did not exist when this run began, and https://south.example lists only 1 of the 12,000 organisations that this run created',
@@ -62,7 +62,7 @@ it('an organisation beyond those that the target lists is named with their numbe
 
 it('in ZITADEL, only organisations that this run created are to be deleted, by their ids and names', () => {
   const zitadel = { place: 'https://zitadel.example', kind: 'zitadel' };
-  const seen = { created: ['new'], createdCount: 1, present: new Set(['old']), absent: new Set(['new']) };
+  const seen = { created: ['new'], createdCount: 1, before: new Set(['old']), after: new Set(['old', 'new']) };
   const names = new Map([['new', 'New']]);
   expect(listTakeBack(zitadel, { ...seen, names })).toEqual([
     {
@@ -70,6 +70,6 @@ it('in ZITADEL, only organisations that this run created are to be deleted, by t
     },
     { what: 'old existed when this run began' },
   ]);
-  const none = { created: [], createdCount: 0, present: new Set(['old']), absent: new Set<string>() };
+  const none = { created: [], createdCount: 0, before: new Set(['old']), after: new Set(['old']) };
   expect(listTakeBack(zitadel, { ...none, names })).toEqual([{ what: 'old existed when this run began' }]);
 });
