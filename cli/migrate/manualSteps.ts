@@ -65,8 +65,9 @@ export function listTakeBack(
   const chunks = Array.from({ length: Math.ceil(sorted.length / DELETED_AT_ONCE) }, (_, index) =>
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
-  // What the import refused does not exist.
-  const unseen = after.difference(before).difference(new Set(created));
+  const own = new Set(created);
+  // An organisation of the export that the import refused does not exist.
+  const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
@@ -78,7 +79,9 @@ export function listTakeBack(
       // ZITADEL has a console.
       return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
     }),
-    ...[...before].map((orgId) => ({ what: `${named(orgId, names.get(orgId))} existed when this run began` })),
+    ...[...before.difference(own)].map((orgId) => ({
+      what: `${named(orgId, names.get(orgId))} existed when this run began`,
+    })),
     ...[...unseen].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,
     })),

@@ -73,3 +73,12 @@ it('in ZITADEL, only organisations that this run created are to be deleted, by t
   const none = { created: [], createdCount: 0, before: new Set(['old']), after: new Set(['old']) };
   expect(listTakeBack(zitadel, { ...none, names })).toEqual([{ what: 'old existed when this run began' }]);
 });
+
+it('an organisation that existed, was deleted and was created by this run is only to be deleted', () => {
+  const seen = { created: ['a'], createdCount: 1, before: new Set(['a', 'b']), after: new Set(['a', 'b']) };
+  const steps = listTakeBack({ place: 'sqlite:/south', kind: 'database' }, { ...seen, names: new Map() });
+  expect(steps.map(({ what, command }) => command ?? what)).toEqual([
+    'identity org delete a --data /south',
+    'b existed when this run began',
+  ]);
+});
