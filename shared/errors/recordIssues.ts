@@ -140,7 +140,7 @@ export const instanceIssues = {
     remedy: 'add `actionIds`, or leave the record out',
   },
   language_unknown: { text: 'the language is unknown[: {language}]', remedy: 'correct `language`' },
-  email_invalid: { text: 'the e-mail address is invalid', remedy: 'correct `user.email.email`' },
+  email_invalid: { text: 'the e-mail address is invalid[: {address}]', remedy: 'correct `user.email.email`' },
   password_too_simple: {
     text: "the password is too short or simple for its organisation's policy[: {rule} requires {expected}]",
     remedy: 'choose another password, or relax the policy',

@@ -2,6 +2,7 @@
 
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { canonicalLanguageTag, lostSubtags, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
@@ -133,8 +134,11 @@ export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   return textRule((name) => ({ value: numbers.get(name) ?? name }));
 }
 
-/** The issue of an e-mail address that passes the rule of its field, but is not plain. */
-export const emailInvalid: RecordIssue = { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
+/** Creates the issue of an e-mail address that passes the rule of its field, but is not plain. The quotes show its spaces. */
+export function emailInvalid(address: string): RecordIssue {
+  const params = { address: shortenedText(JSON.stringify(address)) };
+  return { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid', params };
+}
 
 const localPart = /^(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\p{ASCII}\p{C}\p{Z}]|[\u200c\u200d])+$/u;
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';

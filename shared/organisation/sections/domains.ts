@@ -3,6 +3,7 @@ import { type JsonObject, parseObject, textAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../store/store.ts';
 import { claimKey } from '../claimKeys.ts';
 import { nameOrganisation } from '../recordBody.ts';
+import type { KeyedIssue } from '../relations.ts';
 import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from '../section.ts';
 import { trimmedText, trimSpace } from '../valueRules.ts';
 import { inOrganisation, taken } from './sharedReferences.ts';
@@ -15,6 +16,12 @@ export function primaryDomainKey(orgId: string): DocumentKey {
   return claimKey(PRIMARY_DOMAIN, [], [orgId]);
 }
 
+const NAME_MISSING: KeyedIssue = {
+  id: 'ORG-r3h4J',
+  key: 'Errors.Invalid.Argument',
+  params: { field: '`domainName`' },
+};
+
 /** The section of an organisation's domains. */
 export const domainSection: Section = {
   name: 'domains',
@@ -23,7 +30,7 @@ export const domainSection: Section = {
   zitadelStep: 'policies and domains',
   key: ['$orgId', 'domainName'],
   canonicalise: nameOrganisation,
-  values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },
+  values: { domainName: trimmedText(NAME_MISSING) },
   unique: [
     {
       type: 'domain',

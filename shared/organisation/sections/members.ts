@@ -51,7 +51,7 @@ export const orgMemberSection: Section = {
   values: { roles: validRoles('organisation') },
   check: rolesCheck(
     'organisation',
-    { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
+    { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument', params: { field: '`roles`' } },
     { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
   ),
   references: [user('userId', 'ORG-GoXOn')],

@@ -200,7 +200,8 @@ function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
 
 /** Checks that a person has an e-mail address. */
 function checkPerson(record: JsonObject): RecordIssue | undefined {
-  return isEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
+  const address = textAt(record, 'user.email.email', '');
+  return isEmailAddress(address) ? undefined : emailInvalid(address);
 }
 
 const NO_USER_WARNINGS: readonly RecordWarning[] = [];

@@ -49,6 +49,9 @@ it.each([
   ['humanUsers', { userId: 'u', user: { userName: 'a\0b' } }, { field: 'user.userName' }],
   ['humanUsers', { userId: 'u', user: { hashedPassword: { value: 'a\0b' } } }, { field: 'user.hashedPassword.value' }],
   ['orgMembers', { userId: 'u', roles: ['ORG_OWNER', 'a\0b'] }, { field: 'roles[1]' }],
+  ['orgMembers', { userId: 'u', roles: [] }, { field: '`roles`' }],
+  ['domains', { domainName: ' ' }, { field: '`domainName`' }],
+  ['humanUsers', { userId: 'u', user: { userName: 'a', email: { email: ' k15@x.ch ' } } }, { address: '" k15@x.ch "' }],
   [
     'oidcApps',
     { appId: 'a', app: { loginVersion: { loginV2: { baseUri: ':x' } } } },
