@@ -15,7 +15,7 @@ interface Kind {
   readonly what: string;
   readonly remedy: string;
   /** Matches the start of the file, without white space in front. */
-  readonly pattern: RegExp;
+  readonly pattern: Pick<RegExp, 'test'>;
   /** Matches the start of files of other kinds. */
   readonly unless?: RegExp;
 }
@@ -25,7 +25,8 @@ const kinds: readonly Kind[] = [
   { what: 'empty', remedy: REPEAT, pattern: /^$/ },
   { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
   { what: 'JSON with a comment', remedy: 'remove all comments, which JSON does not have', pattern: /^\/[/*]/ },
-  { what: 'a spreadsheet', remedy: CONVERT, pattern: /^(?:PK.*xl\/|[^\n{}[\],;\t]*[,;\t][^\n{}[\]]*\n)/s },
+  { what: 'a spreadsheet', remedy: CONVERT, pattern: /^PK.*xl\//s },
+  { what: 'a spreadsheet', remedy: CONVERT, pattern: { test: isTable } },
   {
     what: 'compressed by another method than gzip, or twice',
     remedy: 'decompress it, or compress it with gzip only',
@@ -56,7 +57,23 @@ const kinds: readonly Kind[] = [
     unless: /"(?:orgId|org_id|humanUsers)"/,
   },
   { what: 'a list', remedy: 'write the list of organisations as {"orgs":[…]}', pattern: /^\[/ },
+  { what: 'text', remedy: REPEAT, pattern: /^[a-z][\s -~\u0080-\u00ff]*$/i },
 ];
+
+/** Whether a text has several lines with the same number of separators. The text can end inside its last line. */
+function isTable(text: string): boolean {
+  const lines = text
+    .replaceAll(/"[^"]*(?:"|$)/g, '')
+    .trimEnd()
+    .split('\n');
+  if (/[{}[\]]/.test(lines[0] ?? '')) return false;
+  return [',', ';', '\t'].some((separator) => {
+    const [columns = 1, ...others] = lines.map((line) => line.split(separator).length);
+    const [last = 0] = others.splice(-1);
+    const isSame = others.every((other) => other === columns);
+    return columns > 1 && isSame && (last === columns || (others.length > 0 && last < columns));
+  });
+}
 
 /** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */
 export function wrongFile(start: Buffer): JsonError | undefined {

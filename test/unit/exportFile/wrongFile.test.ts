@@ -33,6 +33,10 @@ describe('a file of another kind', () => {
     ['an XHTML page', '<?xml version="1.0"?><!DOCTYPE html><html></html>', 'an HTML page'],
     ['CSV', 'id,email,name\r\n1,a@b.c,Ada\r\n', 'a spreadsheet'],
     ['CSV with semicolons and quotes', '"id";"email"\n"1";"a@b.c"\n', 'a spreadsheet'],
+    ['CSV with separators and line breaks in quotes', 'id,note\n1,"a, b\n{c}"\n2,d', 'a spreadsheet'],
+    ['CSV that ends inside a line', 'id\temail\tname\n1\ta@b.c\tAda\n2\tb@b', 'a spreadsheet'],
+    ["a gateway's error", 'upstream connect error or disconnect/reset before headers, reset reason: overflow', 'text'],
+    ['prose', 'Sorry, the service is down;\r\nwe work on it, day and night, for you.\r\n', 'text'],
     [
       'people, one a line',
       `${json({ user_id: '1' })}\n${json({ user_id: '2' })}\n`,
@@ -89,7 +93,8 @@ describe('a file of another kind', () => {
       'the file is JSON with a comment, not an export file: remove all comments, which JSON does not have',
     ],
     ['one organisation', json({ orgId: '1', org: {} }), 'expected {"orgs":[…]}; the file begins with orgId, org'],
-    ['plain text', 'upstream connect error', 'expected an object {"orgs":[…]}'],
+    ['a word that JSON does not have', 'NaN', 'the file is text, not an export file: check the address'],
+    ['no text', 'upstream\0connect', 'expected an object {"orgs":[…]}'],
     ['an error in an export', '{"users":1,"orgs":[{"orgId":tru}]}', 'orgs[0].orgId: expected a value: a number'],
   ])('is rejected as JSON without organisations, or by its error: %s', async (_name, text, message) => {
     expect(await errorIn(Buffer.from(text), 5)).toContain(message);
