@@ -55,13 +55,18 @@ export function templateText({ text, remedy }: IssueRow, reader: Reader): string
   return advice === undefined ? text : `${text}: ${advice}`;
 }
 
-const OPTIONAL = /\[([^\]]*\{(\w+)\}[^\]]*)\]/g;
+const OPTIONAL = /\[([^\]]*\{\w+\}[^\]]*)\]/g;
 const PARAMETER = /(--[a-z-]+ )?\{(\w+)\}/g;
 
-/** Fills a template, and leaves out the optional parts without a value. The value of an option is a word of a shell. */
+/** Whether a template has a parameter without a value. */
+function lacksParam(template: string, params: IssueParams): boolean {
+  return template.matchAll(PARAMETER).some(([, , name = '']) => params[name] === undefined);
+}
+
+/** Fills a template, and leaves out the optional parts that lack a value. The value of an option is a word of a shell. */
 function fill(template: string, params: IssueParams): string {
   return template
-    .replace(OPTIONAL, (_, part: string, name: string) => (params[name] === undefined ? '' : part))
+    .replace(OPTIONAL, (_, part: string) => (lacksParam(part, params) ? '' : part))
     .replace(PARAMETER, (parameter, option: string | undefined, name: string) => {
       const value = params[name];
       if (value === undefined) return parameter;
@@ -71,7 +76,7 @@ function fill(template: string, params: IssueParams): string {
 
 /** Whether an issue has all parameters of a row: another version of the server may send others. */
 export function hasParams(row: IssueRow, params: IssueParams): boolean {
-  return [...issueText(row, {}, 'command').matchAll(PARAMETER)].every(([, , name = '']) => params[name] !== undefined);
+  return !lacksParam(issueText(row, {}, 'command'), params);
 }
 
 /** Returns parameters as responses have them: texts, without absent ones. */

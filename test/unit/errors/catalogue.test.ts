@@ -134,6 +134,9 @@ it('a text has its parameters, and leaves out the optional parts without them', 
   expect(issueText(recordIssues.name_taken, taken, 'command')).toMatch(
     /^another project has this name: P of organisation O: /,
   );
+  const several = { text: 'missing[: {field} has {id}]' };
+  expect(issueText(several, { field: 'a', id: 'b' }, 'command')).toBe('missing: a has b');
+  for (const params of [{ field: 'a' }, { id: 'b' }, {}]) expect(issueText(several, params, 'command')).toBe('missing');
 });
 
 it.each([
