@@ -4,12 +4,18 @@ import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
+import { textsAt } from '../../shared/json/jsonObject.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
-import { noSecrets, type SecretSelection } from '../records/secretSelection.ts';
+import type { StoredDocument } from '../../shared/store/store.ts';
+import type { SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
+
+/** Returns whether ZITADEL has an identity provider of an organisation. */
+type ProviderLookup = (orgId: string, id: string) => boolean;
 
 /** The kinds of secrets in counts, by the fields of credentials. */
 const credentialKinds = {
@@ -68,8 +74,29 @@ export class FileSecrets implements RecordVisitor {
   }
 }
 
+/** Returns the ids of the identity providers to which a record refers, also in the records that it holds. */
+export function providersOf({ section, json }: OrganisationRecord): readonly string[] {
+  const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
+  return [...(section.exported?.providers?.(json) ?? []), ...held];
+}
+
+/** The first records of a section that refer to the same identity providers, and the number of the others. */
+interface ProviderUsers {
+  readonly section: Section;
+  readonly orgId: string;
+  readonly ids: readonly string[];
+  readonly documents: StoredDocument[];
+  others: number;
+}
+
+/** A rule lists no more records. */
+const MAX_PROVIDER_USERS = 100;
+
 /** The content of an export file, and the manual steps after its import. */
 export class FileFacts implements RecordVisitor {
+  private readonly hasProvider: ProviderLookup | undefined;
+  /** The records that refer to identity providers which the file may have at a later place. */
+  private readonly providerUsers = new Map<string, ProviderUsers>();
   /** The number of records of each section, and the bytes of their JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
   /** The numbers of password hashes by format. */
@@ -77,7 +104,15 @@ export class FileFacts implements RecordVisitor {
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  add(record: OrganisationRecord): void {
+  /**
+   * @param hasProvider returns whether ZITADEL has an organisation's identity provider after an import of the records so
+   * far; without it, the steps about missing providers are not listed
+   */
+  constructor(hasProvider?: ProviderLookup) {
+    this.hasProvider = hasProvider;
+  }
+
+  add(record: OrganisationRecord, holder?: OrganisationRecord): void {
     const { section, body, credentials } = record;
     const size = this.sections.get(section.name) ?? { records: 0, bytes: 0 };
     this.sections.set(section.name, { records: size.records + 1, bytes: size.bytes + Buffer.byteLength(body) });
@@ -87,11 +122,40 @@ export class FileFacts implements RecordVisitor {
     if (record.invalid !== undefined) return;
     const document = { id: recordKey(record).id, ...storedFields(record) };
     for (const list of [this.lists.ours, this.lists.zitadel]) list.addRecord(section, document);
+    if (holder === undefined) this.addProviderUser(record, document.id);
+  }
+
+  private addProviderUser(record: OrganisationRecord, id: string): void {
+    const { section, orgId, body } = record;
+    const ids = providersOf(record);
+    if (this.missing(orgId, ids).length === 0) return;
+    const key = JSON.stringify([section.name, orgId, ids]);
+    const users = this.providerUsers.get(key) ?? { section, orgId, ids, documents: [], others: 0 };
+    this.providerUsers.set(key, users);
+    if (users.documents.length < MAX_PROVIDER_USERS) users.documents.push({ id, orgId, body });
+    else users.others++;
+  }
+
+  /** Returns those of some identity providers that ZITADEL lacks after an import. */
+  private missing(orgId: string, ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => this.hasProvider?.(orgId, id) === false);
+  }
+
+  /** Lists the records whose identity providers the whole file lacks. */
+  private listProviderUsers(): void {
+    for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
+      const missing = this.missing(orgId, ids);
+      const further = documents.slice(-1).flatMap((last) => Array<StoredDocument>(others).fill(last));
+      for (const document of [...documents, ...further])
+        this.lists.zitadel.addMissingProviders(section, document, missing);
+    }
+    this.providerUsers.clear();
   }
 
   reset(): void {
     this.sections.clear();
     this.secrets.reset();
+    this.providerUsers.clear();
     [this.hashFormats, this.lists] = [{}, newLists()];
   }
 
@@ -100,6 +164,7 @@ export class FileFacts implements RecordVisitor {
    * @param asked the requested secrets
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
+    if (forZitadel) this.listProviderUsers();
     const list = forZitadel ? this.lists.zitadel : this.lists.ours;
     return list.countedEntriesFor({
       ...this.secrets.stated(request),
@@ -111,7 +176,7 @@ export class FileFacts implements RecordVisitor {
 
 function newLists() {
   return {
-    ours: new LeftToDo({ ...noSecrets, forZitadel: false }, 'command'),
-    zitadel: new LeftToDo({ ...noSecrets, forZitadel: true }, 'command'),
+    ours: new LeftToDo({ forZitadel: false }, 'command'),
+    zitadel: new LeftToDo({ forZitadel: true }, 'command'),
   };
 }

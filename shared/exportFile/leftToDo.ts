@@ -107,20 +107,12 @@ export class LeftToDo {
 
   /** The first entries of each rule, in the rules' order. */
   get entries(): LeftToDoEntry[] {
-    return this.entriesFor(this.content);
+    return this.rulesFor(this.content).flatMap((rule) => this.entriesOf(rule));
   }
 
   /**
-   * Returns the entries for a file whose content is known only at its end. The list must have been created for a file
-   * that contains no more.
-   */
-  entriesFor(content: FileContent): LeftToDoEntry[] {
-    return this.rulesFor(content).flatMap((rule) => this.entriesOf(rule));
-  }
-
-  /**
-   * Returns the same, with the numbers of entries of the same message that are not listed. An entry about secrets that the
-   * call has selected, and the source lacks, is that step.
+   * Returns the entries for a file whose secrets only its end has shown, with the numbers of entries of the same message
+   * that are not listed. An entry about secrets that the call has selected, and the source lacks, is that step.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>

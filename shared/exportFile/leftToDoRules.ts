@@ -18,9 +18,10 @@ import { allReleases, contains, overlap, type ReleaseRange } from '../organisati
 
 /** The content and the reader of a file. */
 export interface FileContent {
-  readonly withPasswords: boolean;
-  readonly withOtp: boolean;
-  readonly withKeys: boolean;
+  /** Whether the file has these secrets; absent if only its end shows that, so that every step is collected. */
+  readonly withPasswords?: boolean;
+  readonly withOtp?: boolean;
+  readonly withKeys?: boolean;
   /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
   /** The releases that the ZITADEL may be of; absent if they are unknown. */
@@ -66,7 +67,7 @@ function ofLacking(
   forZitadel?: boolean,
 ): LeftToDoRule {
   const when = (content: FileContent) =>
-    !content[field] && (forZitadel === undefined || content.forZitadel === forZitadel);
+    content[field] !== true && (forZitadel === undefined || content.forZitadel === forZitadel);
   const step = stepOf(`${kind}_not_in_source`);
   return { ...stepOf(`${kind}_missing`, ...names), scope: 'file', when, lacks: { field, step } };
 }
@@ -124,8 +125,8 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
       content.forZitadel &&
       isOf(fact, content.releases ?? allReleases) &&
       !(byHand && content.inSteps) &&
-      (ifWith === undefined || content[ifWith]) &&
-      (ifWithout === undefined || !content[ifWithout]),
+      (ifWith === undefined || content[ifWith] !== false) &&
+      (ifWithout === undefined || content[ifWithout] !== true),
   };
 }
 

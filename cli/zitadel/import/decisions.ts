@@ -6,7 +6,7 @@ import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
-import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { textAt } from '../../../shared/json/jsonObject.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
@@ -14,7 +14,7 @@ import { taken } from '../../../shared/organisation/sections/sharedReferences.ts
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { contains, overlap, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
-import { FileSecrets } from '../../exports/fileFacts.ts';
+import { FileSecrets, providersOf } from '../../exports/fileFacts.ts';
 import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factorEvents.ts';
@@ -262,10 +262,8 @@ function isLink({ section: { exported } }: OrganisationRecord): boolean {
 }
 
 /** Returns the identity providers to which a record refers and that ZITADEL will not have. */
-function providersNotTaken({ losses }: FileSurvey, { section, json, orgId }: OrganisationRecord): string[] {
-  const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
-  const named = section.exported?.providers?.(json) ?? [];
-  return [...named, ...held].filter((id) => !losses.hasProvider(orgId, id));
+function providersNotTaken({ losses }: FileSurvey, record: OrganisationRecord): string[] {
+  return providersOf(record).filter((id) => !losses.hasProvider(record.orgId, id));
 }
 
 /** Lists the manual steps after an import. */

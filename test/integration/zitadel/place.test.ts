@@ -21,6 +21,9 @@ import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts
 const { signal } = new AbortController();
 const { summary } = importResponse.shape;
 const result = z.looseObject({ event: z.literal('result'), summary: summary.optional() });
+const steps = z.array(z.looseObject({ reason: z.string() }));
+const manualSteps = z.object({ leftToDoInZitadel: steps });
+const foreseen = z.object({ leftToDo: steps });
 const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 /** Runs a command with `--json`, and returns its exit code and its result. */
@@ -121,6 +124,27 @@ const whole = (zitadel: ZitadelStandIn, orgId: string, section: string) =>
   zitadel.contents.organisations.get(orgId)?.sections.get(section)?.size ?? 0;
 
 describe('a ZITADEL as a target', () => {
+  it('takes a file whose inspection lists the same manual steps as the migration', async () => {
+    const [withHash, ...others] = people(3);
+    const user = { ...withHash?.user, userName: 'nohash', hashedPassword: undefined };
+    const complete = await exportFileWith(
+      organisation('acme', {
+        loginPolicy: { allowUsernamePassword: true, idps: [{ idpId: '99', ownerType: 'IDP_OWNER_TYPE_ORG' }] },
+        humanUsers: [withHash, { ...withHash, userId: '39', user }, ...others],
+        userLinks: [{ userId: '39', idpId: '99', providedUserId: 'external', providedUserName: 'external' }],
+      }),
+    );
+    const { leftToDoInZitadel } = manualSteps.parse(await resultOf('inspect', complete));
+    const { zitadel, tokenFile: token } = await filledZitadel([]);
+    const to = ['--to', zitadel.url, '--to-token-file', token];
+    const { leftToDo } = foreseen.parse(await resultOf('migrate', '--from', complete, ...to, '--dry-run'));
+    const reasons = ['person_without_hash_becomes_initial', 'link_rejected', 'providers_missing_in_policy'];
+    const ofRecords = (list: typeof leftToDo) =>
+      list.filter(({ reason }) => reasons.includes(reason)).toSorted((a, b) => a.reason.localeCompare(b.reason));
+    expect(ofRecords(leftToDo)).toHaveLength(3);
+    expect(ofRecords(leftToDoInZitadel)).toEqual(ofRecords(leftToDo));
+  });
+
   it('is tried, imported into and compared, and repeating that changes nothing', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 300 });
     const input = await exportFileWith(...zitadelRequest('import-request'));
