@@ -90,6 +90,8 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
+  // JavaScript objects inherit the former names, and stored records have the latter.
+  if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {
     const objects = allowed.map((other) => (other.path === '' ? 'the record itself' : other.path));

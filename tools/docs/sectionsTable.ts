@@ -33,12 +33,16 @@ export function ignoredFieldsList(): string {
 }
 
 /** Describes the fields of a section's records: the outer ones, then those of the inner object. */
-function fieldsOf(section: Section): string {
+export function fieldsOf(section: Section): string {
   if (section.collection === 'texts') return '`language` and texts: 2.4';
   const schema = recordSchema(section);
   const inner = schema.fields.find(({ jsonName }) => jsonName === section.inner);
   const outer = inOrder(schema).filter((field) => field !== inner && !(section.name === 'org' && isSection(field)));
-  const kept = keptFields(section).map(({ path }) => code(path));
+  const kept = keptFields(section).map((field) =>
+    field.type === 'text'
+      ? `${code(field.path)} at most ${field.maxBytes.toLocaleString('en')} bytes`
+      : code(field.path),
+  );
   return [
     [...outer.flatMap((field) => describeField(field, '')), ...kept].join(', '),
     ...(inner?.message === undefined

@@ -4,6 +4,7 @@ import { recordSection, recordSections } from '../../../shared/organisation/allS
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
+import { fieldsOf } from '../../../tools/docs/sectionsTable.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
 
@@ -36,6 +37,10 @@ it('a kept text is a fact about imports into ZITADEL, with a manual step for the
   expect(step?.params?.({ id: 'u' })).toEqual({ field: 'user.note' });
 });
 
+it('a kept text is documented with its greatest length', () => {
+  expect(fieldsOf(declaring('actions', 'kept', 'note'))).toMatch(/(?:^|, )`note` at most 10 bytes(?:,|;)/);
+});
+
 /** Returns a section with a declared field. */
 function declaring(name: string, list: 'kept' | 'ignored', ...paths: readonly string[]): Section {
   const kept = paths.map((path) => ({ path, type: 'text', maxBytes: 10 }) as const);
@@ -63,6 +68,10 @@ describe('the declaration of an additional field', () => {
     ['kept', 'humanUsers', 'user.profile.nickName', "is a field of ZITADEL's definition: remove the declaration"],
     ['kept', 'humanUsers', 'user.cost_centre', 'must have a name in camel case'],
     ['kept', 'actions', 'state', 'is declared twice'],
+    ['kept', 'humanUsers', 'constructor', 'must have another name, because all objects or records have this one'],
+    ['kept', 'humanUsers', 'user.toString', 'must have another name, because all objects or records have this one'],
+    ['kept', 'humanUsers', 'orgId', 'must have another name, because all objects or records have this one'],
+    ['ignored', 'humanUsers', 'valueOf', 'must have another name, because all objects or records have this one'],
     ['ignored', 'humanUsers', 'hr.costCentre', 'must be in one of these objects: '],
     ['ignored', 'humanUsers', 'user.profile.nickName', "is a field of ZITADEL's definition: remove the declaration"],
   ] as const)('is refused: %s of %s: %s', (list, name, path, problem) => {
