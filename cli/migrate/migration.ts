@@ -1,7 +1,7 @@
 // The steps of a migration: export, plan, confirmation, import and proof.
 
 import { stat } from 'node:fs/promises';
-import { organisationsExist } from '../../shared/errors/errors.ts';
+import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import {
   migrationStopped,
   placeFailed,
@@ -15,9 +15,10 @@ import {
 import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
 import { errorParams, isDeadline } from '../http/serverErrors.ts';
-import { type Block, blockJson, blockLines } from '../report/blocks.ts';
+import { type Block, blockJson, blockLines, listBlock } from '../report/blocks.ts';
 import { InterruptedError, isUsageError, type Output, usageError } from '../terminal/command.ts';
 import { describeError } from '../terminal/describeError.ts';
+import { counted, named } from '../terminal/numberTexts.ts';
 import { askConfirmation, canAsk } from '../terminal/questions.ts';
 import { commandLine, layOut, layoutOf, printableJson, section } from '../terminal/terminal.ts';
 import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
@@ -72,6 +73,7 @@ async function doSteps(
   const { source, target } = sides;
   const between = `from ${source.place.name} to ${target.place.name}`;
   await stageExport(run, sides);
+  await requireNewOrganisations(call, run, target);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
   const digest = isEmptyPlan(made.plan) ? undefined : (expect ?? (await planDigest(made.shown)));
@@ -80,7 +82,7 @@ async function doSteps(
     const reported = { title: `Plan of a migration ${between}`, blocks: planned, done: 'nothing was changed' };
     return { ...planOutput(call, run, planned, digest), ...reporting(call, reported) };
   }
-  if (yes || canAsk(call)) show(call, planned);
+  if (yes || canAsk(call)) show(call, 'plan', planned);
   if (!(await askConfirmation('Migrate?', call)))
     return { ...planOutput(call, run, planned, digest), exitStatus: () => 'unconfirmed' };
   if (version !== (await fileVersion(run))) throw changedSource(run);
@@ -154,6 +156,37 @@ async function requireSameTarget(
     : changedPlan(call, run.settings, ['target']);
 }
 
+/**
+ * Requires with `--on-conflict fail` that the target has no organisation of the export, before its records are read; prints
+ * the others.
+ */
+async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
+  if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
+  const listed = await run.reconnecting(() => place.organisations(run.signal));
+  const known = new Set(listed.filter(({ isDeleted }) => !isDeleted).map(({ orgId }) => orgId));
+  const existing = run.exported.listed
+    .filter(({ orgId }) => known.has(orgId))
+    .map(({ orgId, name }) => ({ orgId, name }));
+  if (existing.length === 0) return;
+  const lines = existing.map(({ orgId, name }) => named(orgId, name));
+  show(call, 'existing', [listBlock(`Existing organisations in ${place.name}`, lines, 'organisation', { existing })]);
+  const ids = firstIds(existing.map(({ orgId }) => orgId)).join(', ');
+  throw existingOrganisations(call, run, `${counted(existing.length, 'organisation')} of the export: ${ids}`);
+}
+
+/** @param existing the number of organisations, if known, and their ids */
+function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
+  const { from, to } = settings;
+  const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
+  // A file is imported as it is.
+  const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
+  return migrationStopped({
+    problem: `${to} has ${existing}`,
+    progress: 'nothing is changed there',
+    next: `${others}, or continue an interrupted migration with ${next}`,
+  });
+}
+
 /** Imports the export into the target, or stores it there. Both are idempotent. */
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
@@ -165,9 +198,13 @@ async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void>
   run.step = 'imported';
 }
 
-function show({ options, stdout, stderr, environment }: MigrationCall, planned: readonly Block[]): void {
-  if (options.json) stdout.write(`${printableJson({ event: 'plan', ...blockJson(planned) })}\n`);
-  else stderr.write(`${layOut(blockLines(planned), layoutOf(stderr, environment))}\n\n`);
+function show(
+  { options, stdout, stderr, environment }: MigrationCall,
+  event: 'plan' | 'existing',
+  blocks: readonly Block[],
+): void {
+  if (options.json) stdout.write(`${printableJson({ event, ...blockJson(blocks) })}\n`);
+  else stderr.write(`${layOut(blockLines(blocks), layoutOf(stderr, environment))}\n\n`);
 }
 
 /** @param digest absent if there is nothing to migrate */
@@ -188,17 +225,9 @@ function planOutput(
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
-  if (organisationsExist.is(error)) {
-    const { from, to } = run.settings;
-    const next = callCommand(call, run.settings, { 'on-conflict': false, expect: false });
-    // A file is imported as it is.
-    const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
-    return migrationStopped({
-      problem: `${to} has organisations of the export: ${errorParams(error).orgIds ?? ''}`,
-      progress: 'nothing is changed there',
-      next: `${others}, or continue an interrupted migration with ${next}`,
-    });
-  }
+  // Others may have created them since the export.
+  if (organisationsExist.is(error))
+    return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
   const next = nextStep(call, run, hasExpired);
   if (isInterrupted) return new InterruptedError(`interrupted: ${run.progressText}; ${next}`);

@@ -46,9 +46,10 @@ export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_E
   },
 });
 
-/** Returns the first ids of organisations for an error. */
+/** Returns the first ids of organisations for an error, and the number of the others. */
 export function firstIds(orgIds: readonly string[]): readonly string[] {
-  return orgIds.length > MAX_NAMED_IDS ? [...orgIds.slice(0, MAX_NAMED_IDS), '…'] : orgIds;
+  const more = orgIds.length - MAX_NAMED_IDS;
+  return more > 0 ? [...orgIds.slice(0, MAX_NAMED_IDS), `and ${more} more`] : orgIds;
 }
 
 const MAX_NAMED_IDS = 10;

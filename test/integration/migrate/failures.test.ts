@@ -454,7 +454,7 @@ describe('a migration', () => {
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
     const args = ['migrate', ...betweenServers(north, south), ...none, '--on-conflict', 'fail', '--yes'];
     const { code, stderr } = await identity(args);
-    const problem = `${south.url} has organisations of the export: acme; nothing is changed there`;
+    const problem = `${south.url} has 1 organisation of the export: acme; nothing is changed there`;
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringContaining(
@@ -466,6 +466,28 @@ describe('a migration', () => {
     expect(next).not.toContain('--on-conflict');
     const continued = await identity(next.replaceAll("'", '').split(' ').slice(1));
     expect(continued.code, continued.stderr).toBe(0);
+  });
+
+  it('lists with --on-conflict fail all existing organisations before it reads their records', async () => {
+    const { database } = await servedPlace(sqlite);
+    const orgs = Array.from({ length: 22 }, (_, index) => organisation(`org-${index + 10}`));
+    const from = await exportFileWith(...orgs);
+    expect((await identity(['import', from, '--to', database])).code).toBe(0);
+    const args = ['migrate', '--from', from, '--to', database, ...none, '--on-conflict', 'fail', '--yes'];
+    const { code, stderr } = await identity(args);
+    const ids = Array.from({ length: 10 }, (_, index) => `org-${index + 10}`).join(', ');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(
+        `${database} has 22 organisations of the export: ${ids}, and 12 more; nothing is`,
+      ),
+    });
+    expect(stderr).toContain(`Existing organisations in ${database}\n  org-10 (Organisation org-10)\n`);
+    expect(stderr).toContain('\n  2 more organisations; --json lists them\n');
+    expect(stderr).not.toContain(`comparing ${database}`);
+    const { stdout } = await identity([...args, '--json']);
+    const existing = orgs.map(({ orgId }) => ({ orgId, name: `Organisation ${orgId}` }));
+    expect(stdout.split('\n')).toContain(JSON.stringify({ event: 'existing', existing }));
   });
 
   it('names an invalid record in the plan, the errors and the proof, and moves the others', async () => {

@@ -108,6 +108,16 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     expect(after.stderr).toContain('does not have acme');
   });
 
+  it('with --on-conflict fail changes nothing if the organisation appears while the question stands', async () => {
+    const { database } = await servedPlace(sqlite);
+    const [from, other] = [await exportFileWith(crowd('ada')), await exportFileWith(crowd('countess'))];
+    const args = ['migrate', '--from', from, '--to', database, '--with', 'none', '--on-conflict', 'fail'];
+    const creation = ['import', other, '--to', database];
+    const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y', ...identityProgram, ...creation]]);
+    const problem = `${database} has organisations of the export: acme; nothing is changed there; export the others, or `;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
+  });
+
   it('changes nothing after a no, or Ctrl-C, and can be repeated', async () => {
     const { target, args } = await migrateFile();
     const refused = await identityAtTerminal(args, [['Migrate?', 'n']]);
