@@ -111,6 +111,9 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
   if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown({ orgId });
 }
 
+/** The last import of an organisation whose records are not those of one export, which only a named mirror replaces. */
+export const UNKNOWN_IMPORT = 'unknown';
+
 /**
  * Forgets which export was imported last into an organisation, because one of its records is removed: an import that
  * mirrors a file must not bring it back.
@@ -118,8 +121,8 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 export async function forgetLastImport(transaction: Transaction, orgId: string): Promise<void> {
   const key = organisationKey(orgId);
   const [organisation] = await transaction.getMany([key], ['lastImport']);
-  if (organisation?.lastImport !== undefined)
-    transaction.write([{ type: 'update', key, fields: { lastImport: null } }]);
+  if (organisation?.lastImport !== undefined && organisation.lastImport !== UNKNOWN_IMPORT)
+    transaction.write([{ type: 'update', key, fields: { lastImport: UNKNOWN_IMPORT } }]);
 }
 
 /**

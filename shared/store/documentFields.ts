@@ -33,7 +33,7 @@ export const documentFieldTypes = {
   ownerId: 'string',
   /** The id of the instance from whose export an import has created the organisation; absent if that is unknown. */
   importedFrom: 'string',
-  /** Which export an import has read into the organisation last; absent if that is unknown. See `lastImport.ts`. */
+  /** Which export an import has read into the organisation last; absent before the first one. See `lastImport.ts`. */
   lastImport: 'string',
 } as const;
 

@@ -117,7 +117,7 @@ export async function requireCurrent(
       throw mirrorOutdated({
         orgId,
         file: manifest === undefined ? 'an unknown time' : describeOrigin(originOf(manifest)),
-        last: last === undefined ? 'an unknown file, or records were removed since' : describeOrigin(last),
+        last: last === undefined ? 'unknown or several files, or records were removed since' : describeOrigin(last),
       });
     }
   }

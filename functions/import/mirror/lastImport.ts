@@ -1,9 +1,10 @@
 // Which export an import has read into an organisation last: a mirroring import must not undo later changes.
 
 import { z } from 'zod';
+import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
-import type { StoredDocument } from '../../../shared/store/store.ts';
+import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 
@@ -15,8 +16,9 @@ interface FileOrigin {
 
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
-/** Returns the stored form of a file's origin. */
-export function originText(manifest: OriginManifest): string {
+/** Returns the stored form of a file's origin, which is unknown without a manifest. */
+export function originText(manifest: OriginManifest | undefined): string {
+  if (manifest === undefined) return UNKNOWN_IMPORT;
   const { instance, readTime } = originOf(manifest);
   return JSON.stringify({ instance, readTime });
 }
@@ -28,9 +30,9 @@ export function originOf({ instance, instanceId, readTime }: OriginManifest): Fi
   return { instance: instanceId ?? instance, readTime };
 }
 
-/** Reads the origin of the last import into an organisation; undefined if it is unknown, or if records were removed since. */
+/** Reads the origin of the last import into an organisation; undefined without an import, and if it is unknown. */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
-  return lastImport === undefined ? undefined : storedOrigin.parse(JSON.parse(lastImport));
+  return lastImport === undefined || lastImport === UNKNOWN_IMPORT ? undefined : storedOrigin.parse(JSON.parse(lastImport));
 }
 
 /** Whether a file is of the same instance as another one, and not older. */
@@ -42,25 +44,38 @@ const ORGANISATIONS_PER_COMMIT = 250;
 
 /**
  * Stores the origin of the file in organisations that existed before, ahead of the first of their records. Of two files of
- * one instance, the newer one counts. New organisations have it from their creation on.
+ * one instance, the newer one counts; an unknown origin, and those of two instances, stay unknown until a mirroring import
+ * names the organisation. New organisations have the origin from their creation on.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,
   orgIds: readonly string[],
 ): Promise<void> {
   if (settings.dryRun === true) return;
-  const text = manifest && originText(manifest);
+  const replaced = new Set(settings.mirror === true ? settings.replaceChanged : []);
+  const text = originText(manifest);
   for await (const batch of inTurns(orgIds, ORGANISATIONS_PER_COMMIT, signal)) {
     const keys = batch.map(organisationKey);
     await store.transaction(async (transaction) => {
       const stored = await transaction.getMany(keys, ['lastImport']);
-      const isOutdated = (document: StoredDocument | undefined) => {
-        if (document === undefined || document.lastImport === text) return false;
-        const last = lastImportOf(document);
-        return last === undefined || manifest === undefined || !isSameOrNewer(last, originOf(manifest));
-      };
-      const outdated = keys.filter((_, index) => isOutdated(stored[index]));
-      transaction.write(outdated.map((key) => ({ type: 'update', key, fields: { lastImport: text ?? null } })));
+      const writes = keys.flatMap((key, index): Write[] => {
+        const document = stored[index];
+        if (document === undefined) return [];
+        const lastImport = replaced.has(batch[index] ?? '') ? text : laterOrigin(document, manifest);
+        return document.lastImport === lastImport ? [] : [{ type: 'update', key, fields: { lastImport } }];
+      });
+      transaction.write(writes);
     }, signal);
   }
+}
+
+/** Returns the origin of an organisation's records after an import that leaves other records. */
+function laterOrigin(stored: StoredDocument, manifest: OriginManifest | undefined): string {
+  const { lastImport } = stored;
+  if (lastImport === undefined) return originText(manifest);
+  const last = lastImportOf(stored);
+  if (last === undefined || manifest === undefined) return UNKNOWN_IMPORT;
+  const origin = originOf(manifest);
+  if (last.instance !== origin.instance) return UNKNOWN_IMPORT;
+  return isSameOrNewer(last, origin) ? lastImport : originText(manifest);
 }

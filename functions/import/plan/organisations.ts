@@ -48,8 +48,7 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);
-  if (manifest === undefined) return [plan];
-  const { instanceId } = manifest;
+  const { instanceId } = manifest ?? {};
   const importedFrom = instanceId === undefined ? {} : { importedFrom: instanceId };
   return [{ ...plan, origin: { ...importedFrom, lastImport: originText(manifest) } }];
 }

@@ -73,10 +73,17 @@ function importDirectly(store: Store, file: object, settings: ImportSettings) {
   return importOrganisations(store, source, mirrored, uniqueStamp(new Date()), new AbortController().signal);
 }
 
-async function importUnproved(store: Store): Promise<void> {
-  const open = () => Readable.from([Buffer.from(JSON.stringify({ orgs: [organisation('o')] }))]);
-  const { signal } = new AbortController();
-  await importOrganisations(store, { open }, {}, uniqueStamp(new Date()), signal);
+async function importFile(store: Store, file: object): Promise<void> {
+  const open = () => Readable.from([Buffer.from(JSON.stringify(file))]);
+  await importOrganisations(store, { open }, {}, uniqueStamp(new Date()), new AbortController().signal);
+}
+
+async function importPlainly(store: Store, manifest: object): Promise<void> {
+  await importFile(store, await provedFile([organisation('o')], manifest));
+}
+
+function importUnproved(store: Store): Promise<void> {
+  return importFile(store, { orgs: [organisation('o')] });
 }
 
 const mirroring = { on_conflict: 'overwrite', mirror: true, with_keys: true, max_deleted: 100 };
@@ -385,6 +392,37 @@ describeStores('an import that mirrors', (kind) => {
       const { counts } = (await instance.export()).manifest;
       expect(counts).toEqual({ orgs: 1, org: 1, humanUsers: 1, projects: 1, orgMembers: 1 });
       expect((await instance.import(request)).summary.deleted).toBeUndefined();
+    });
+
+    const stale: readonly [after: string, change: (store: Store) => Promise<unknown>][] = [
+      [
+        'whose member was removed here',
+        async (store) => {
+          await changeRole(store, { userId: 'bob', orgId: 'o' }, 'ORG_USER_MANAGER', 'add', new Date());
+          for (const role of ['ORG_OWNER', 'ORG_USER_MANAGER'])
+            await changeRole(store, { userId: 'bob', orgId: 'o' }, role, 'remove', new Date());
+        },
+      ],
+      ['that an import without a manifest changed', importUnproved],
+      ['that has records of another instance', (store) => importPlainly(store, { instanceId: 'other' })],
+    ];
+    it.each(stale)('%s, also after an older file, until it is named', async (_, change) => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      const later = { readTime: '2026-03-02T03:04:05.000Z' };
+      await instance.import({ data_orgs: await provedFile([organisation('o', everything)], later) });
+      await change(store);
+      const old = await provedFile([organisation('o', few)]);
+      await instance.import({ data_orgs: old });
+      const request = { ...mirroring, data_orgs: old };
+      expect((await instance.refusedImport(request)).body).toMatchObject({
+        code: 9,
+        message: expect.stringContaining('records were removed since'),
+      });
+      const newer = { ...mirroring, data_orgs: await provedFile([organisation('o', few)], later) };
+      expect((await instance.refusedImport(newer)).body).toMatchObject({ code: 9 });
+      expect((await instance.import({ ...request, replace_changed: ['o'] })).errors).toBeUndefined();
+      expect((await instance.import(newer)).summary.deleted).toBeUndefined();
     });
 
     it('that is the default one, unless it is named', async () => {
