@@ -162,7 +162,7 @@ interface Scanned {
 
 /**
  * Finds what requires the records to delete: others of them, which go first; records of the file, which then no longer do;
- * keys, which go along; and records of which the file has none, which are obstacles.
+ * keys, which go along; and records of which the file has none, which are obstacles, also if they could do without.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -176,19 +176,23 @@ export async function findRequiring(
   const held = new Set<string>();
   for await (const { section, collection, stored } of scanRequiring(store, existing, file.signal)) {
     const { orgId = '', body, id } = stored;
-    const targets = planReferences({ section, json: parseObject(body), orgId })
-      .filter(({ reference }) => isRequired(reference))
-      .map((reference) => reference.key)
-      .filter((target) => deletions.has(documentPath(target)));
-    if (targets.length === 0) continue;
     const key = { collection, id };
     const path = documentPath(key);
     const isOwn = existing.has(orgId);
-    if (isOwn && section.keys === true && !mirrored.has(section)) deletions.add({ key, section, orgId });
+    const isMirrored = isOwn && mirrored.has(section);
+    const references = planReferences({ section, json: parseObject(body), orgId });
+    // Keys that the file lacks go along with what they require.
+    const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
+    const targets = references
+      .filter(({ reference }) => isKept || isRequired(reference))
+      .map((reference) => reference.key)
+      .filter((target) => deletions.has(documentPath(target)));
+    if (targets.length === 0) continue;
+    if (isOwn && section.keys === true && !isMirrored) deletions.add({ key, section, orgId });
     for (const target of targets) {
       const required = documentPath(target);
       if (deletions.has(path)) deletions.addRequirement(path, required);
-      else if (isOwn && mirrored.has(section)) held.add(required);
+      else if (isMirrored) held.add(required);
       else if (obstacles.size < MAX_OBSTACLES) obstacles.set(required, { key: target, referring: stored });
     }
   }

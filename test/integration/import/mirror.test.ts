@@ -260,6 +260,24 @@ describeStores('an import that mirrors', (kind) => {
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     });
 
+    it.each(['loginPolicy', 'userLinks'])('if it is a provider of %s, which the file does not state', async (name) => {
+      const linked = {
+        ...few,
+        oidcIdps: [
+          { idpId: 'i', idp: { name: 'i', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' } },
+        ],
+        loginPolicy: { allowUsernamePassword: true, idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }] },
+        userLinks: [{ userId: 'ada', idpId: 'i', providedUserId: 'y', providedUserName: 'A' }],
+      };
+      const instance = await filled(linked);
+      const file = await provedFile([organisation('o', few)], { sections: without(name) });
+      const { reasons, summary } = await instance.import({ ...mirroring, data_orgs: file });
+      expect(reasons).toMatchObject([{ type: 'oidc_idp', id: 'i', reason: 'deletion_referenced' }]);
+      expect(summary.deleted).toBeUndefined();
+      const all = await instance.import({ ...mirroring, data_orgs: await provedFile([organisation('o', few)]) });
+      expect(all.summary.deleted).toEqual({ oidcIdps: 1, loginPolicy: 1, userLinks: 1 });
+    });
+
     it('if another record of the file fails', async () => {
       const instance = await filled();
       const failing = { ...few, userGrants: [{ userId: 'ada', projectId: 'nowhere', roleKeys: [] }] };
