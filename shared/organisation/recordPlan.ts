@@ -58,7 +58,7 @@ function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedR
 }
 
 /** The part of a record that determines its key and its references. */
-type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
+export type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 /** Returns the key under which a record is stored. */
 export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {

@@ -57,10 +57,15 @@ export class Deletions implements Disposable {
     this.database.run('DELETE FROM file');
   }
 
+  /** Whether a record of the file has a path. */
+  isInFile(path: string): boolean {
+    return this.finds('SELECT 1 FROM file WHERE path = ?', path);
+  }
+
   /** Adds a stored record unless the file has it. */
   add({ key, section, orgId }: DoomedRecord): void {
     const path = documentPath(key);
-    if (this.finds('SELECT 1 FROM file WHERE path = ?', path)) return;
+    if (this.isInFile(path)) return;
     const values = [path, key.collection, key.id, section.name, orgId, section.phase];
     this.database.run(
       'INSERT OR IGNORE INTO deletions (path, collection, id, section, org, phase) VALUES (?, ?, ?, ?, ?, ?)',

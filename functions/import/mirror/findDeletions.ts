@@ -5,7 +5,12 @@ import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../
 import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
-import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import {
+  type KeyedRecord,
+  type PlannedReference,
+  planReferences,
+  recordKey,
+} from '../../../shared/organisation/recordPlan.ts';
 import { foreignSections, isRequired } from '../../../shared/organisation/requiredRecords.ts';
 import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -180,7 +185,9 @@ export async function findRequiring(
     const path = documentPath(key);
     const isOwn = existing.has(orgId);
     const isMirrored = isOwn && mirrored.has(section);
-    const references = planReferences({ section, json: parseObject(body), orgId });
+    const json = parseObject(body);
+    const references = planReferences({ section, json, orgId });
+    if (isCompleted({ section, json, orgId }, references, deletions)) deletions.keep(path);
     // Keys that the file lacks go along with what they require.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
@@ -198,6 +205,20 @@ export async function findRequiring(
   }
   for (const path of held) deletions.hold(path);
   return [...obstacles.values()];
+}
+
+/** Whether the file has a record without a field that the import completes, from a stored record that stays, to this one. */
+function isCompleted(
+  { section, json, orgId }: KeyedRecord,
+  references: readonly PlannedReference[],
+  deletions: Deletions,
+): boolean {
+  const { field } = section.completed ?? {};
+  if (field === undefined) return false;
+  const { [field]: _, ...incomplete } = json;
+  const isFrom = ({ reference, key }: PlannedReference) =>
+    reference.key.includes(field) && !deletions.has(documentPath(key));
+  return deletions.isInFile(documentPath(recordKey({ section, json: incomplete, orgId }))) && references.some(isFrom);
 }
 
 const MAX_OBSTACLES = 10_000;

@@ -32,7 +32,9 @@ export function originOf({ instance, instanceId, readTime }: OriginManifest): Fi
 
 /** Reads the origin of the last import into an organisation; undefined without an import, and if it is unknown. */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
-  return lastImport === undefined || lastImport === UNKNOWN_IMPORT ? undefined : storedOrigin.parse(JSON.parse(lastImport));
+  return lastImport === undefined || lastImport === UNKNOWN_IMPORT
+    ? undefined
+    : storedOrigin.parse(JSON.parse(lastImport));
 }
 
 /** Whether a file is of the same instance as another one, and not older. */

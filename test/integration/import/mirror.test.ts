@@ -263,9 +263,7 @@ describeStores('an import that mirrors', (kind) => {
     it.each(['loginPolicy', 'userLinks'])('if it is a provider of %s, which the file does not state', async (name) => {
       const linked = {
         ...few,
-        oidcIdps: [
-          { idpId: 'i', idp: { name: 'i', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' } },
-        ],
+        oidcIdps: [{ idpId: 'i', idp: { name: 'i', clientId: 'c', clientSecret: 's', issuer: 'https://i.example' } }],
         loginPolicy: { allowUsernamePassword: true, idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }] },
         userLinks: [{ userId: 'ada', idpId: 'i', providedUserId: 'y', providedUserName: 'A' }],
       };
@@ -276,6 +274,40 @@ describeStores('an import that mirrors', (kind) => {
       expect(summary.deleted).toBeUndefined();
       const all = await instance.import({ ...mirroring, data_orgs: await provedFile([organisation('o', few)]) });
       expect(all.summary.deleted).toEqual({ oidcIdps: 1, loginPolicy: 1, userLinks: 1 });
+    });
+
+    it('if a project grant would lose a role that an incomplete user grant has until later', async () => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      const granting = (roleKeys: readonly string[]) =>
+        organisation('o', {
+          projects: [project('p', 'P')],
+          projectRoles: [
+            { projectId: 'p', roleKey: 'r' },
+            { projectId: 'p', roleKey: 's' },
+          ],
+          projectGrants: [{ grantId: 'g', projectGrant: { projectId: 'p', grantedOrgId: 'b', roleKeys } }],
+        });
+      const granted = (people: readonly object[], userGrant: object) =>
+        organisation('b', {
+          humanUsers: [active('bob'), ...people],
+          userGrants: [{ userId: 'bob', projectId: 'p', ...userGrant }],
+        });
+      const through = { projectGrantId: 'g', roleKeys: ['r', 's'] };
+      const before = [granting(['r', 's']), granted([active('cy')], through)];
+      await instance.import({ data_orgs: await provedFile(before) });
+      const namesake = { ...person('eve', { userName: 'name of cy' }), state: 'USER_STATE_ACTIVE' };
+      const file = await provedFile([granting(['r']), granted([namesake], { roleKeys: ['r'] })]);
+      const request = { ...mirroring, data_orgs: file };
+      const tried = await instance.import({ ...request, max_deleted: undefined, dry_run: true });
+      const { errors, summary } = await instance.import(request);
+      expect(tried.errors?.map(({ type, id }) => `${type} ${id}`)).toEqual(['project_grant o_p_b']);
+      expect(errors?.map(({ type, id }) => `${type} ${id}`)).toEqual(['human_user eve', 'project_grant o_p_b']);
+      expect(summary.deleted).toBeUndefined();
+      expect((await store.getMany([userKey('cy')]))[0]).toBeDefined();
+      const again = await instance.import(request);
+      expect([again.errors, again.summary.deleted]).toEqual([undefined, { humanUsers: 1 }]);
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
     });
 
     it('if another record of the file fails', async () => {
