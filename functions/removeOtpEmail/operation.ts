@@ -56,7 +56,7 @@ export function removeOtpEmail(
 
 /** Shortens a date of an imported record, which has more digits: a protobuf timestamp ends at nanoseconds. */
 function toNanoseconds(date: string): string {
-  return date.replace(/(?<=\.\d{9})\d+/, '');
+  return date.replace(/(\.\d{9})\d+/, '$1');
 }
 
 const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName> = {

@@ -15,7 +15,7 @@ const harmless: Readonly<Record<string, string>> = {
   [/=+$/.source]: 'reads base64 of the service, which has at most two of them',
   [/\uFFFD+$/.source]: 'reads an id that was cut to 1,400 bytes',
   [/\/+$/.source]: "reads the operator's address of an emulator",
-  [/\[([^\]]*\{(\w+)\}[^\]]*)\]/.source]: "reads the service's own templates of errors",
+  [/\[([^\]]*\{\w+\}[^\]]*)\]/.source]: "reads the service's own templates of errors",
   [/(--[a-z-]+ )?\{(\w+)\}/.source]: "reads the service's own templates of errors",
   [/--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
   [/argument '.*' is invalid\. /.source]: "reads an error about the operator's own command line",
@@ -29,9 +29,8 @@ const harmless: Readonly<Record<string, string>> = {
 const assembling = [
   'shared/organisation/passwordHashes.ts',
   'shared/organisation/valueRules.ts',
-  'cli/commands/commandLine.ts',
   'cli/commands/help.ts',
-  'cli/terminal/terminal.ts',
+  'cli/terminal/program.ts',
 ];
 
 interface File {
