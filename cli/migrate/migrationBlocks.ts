@@ -9,7 +9,16 @@ import { differenceLines, firstDifferences, notComparedLines } from '../comparis
 import { secretNames } from '../records/secretSelection.ts';
 import { type Bar, type Block, listBlock, noticeBlock, withOmitted } from '../report/blocks.ts';
 import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
-import { counted, countList, figures, firstOf, hashLine, named, numberText } from '../terminal/numberTexts.ts';
+import {
+  counted,
+  countList,
+  figures,
+  firstLines,
+  firstOf,
+  hashLine,
+  named,
+  numberText,
+} from '../terminal/numberTexts.ts';
 import { phaseText, span } from '../terminal/progress.ts';
 import { commandLine, type Line } from '../terminal/terminal.ts';
 import { describeCredentials } from './credentialText.ts';
@@ -203,7 +212,12 @@ export function resultBlocks(result: MigrationResult): Block[] {
     noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted),
     { ...leftOutBlock(leftOut), short: [] },
     { title: 'By hand', lines: stepLines(byHand), data: { byHand } },
-    { title: 'To take it back', lines: stepLines(takeBack), data: { takeBack } },
+    {
+      title: 'To take it back',
+      lines: stepLines(takeBack),
+      short: firstLines(takeBack, 'step').flatMap((step) => (typeof step === 'string' ? [step] : stepLines([step]))),
+      data: { takeBack },
+    },
   ];
 }
 

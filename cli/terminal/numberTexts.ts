@@ -70,16 +70,16 @@ export function firstOf(names: readonly string[], count: number): string {
 export const MAX_LINES = 20;
 
 /**
- * Returns the first lines, and a line with the number of the others.
+ * Returns the first lines or items, and a line with the number of the others.
  * @param omitted the number of further items, which are listed nowhere
  * @param hidden the number of items that only `--json` lists
  */
-export function firstLines(
-  lines: readonly string[],
+export function firstLines<Item = string>(
+  lines: readonly Item[],
   noun: string,
   omitted = 0,
   hidden = Math.max(0, lines.length - MAX_LINES),
-): string[] {
+): (Item | string)[] {
   const more = `${numberText(hidden + omitted)} more ${nounOf(hidden + omitted, noun)}`;
   const listed = hidden === 0 ? '' : `; --json lists ${omitted === 0 ? 'them' : numberText(hidden)}`;
   return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];

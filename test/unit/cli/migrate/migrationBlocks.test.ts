@@ -82,3 +82,31 @@ describe('the headline of a result', () => {
     expect(text).toMatch(/\n\nBy hand\n {2}delete \/north.pat:\n {2}rm \/north.pat\n\nTo take it back\n/);
   });
 });
+
+describe('the list of what takes a migration back', () => {
+  const old = (index: number) => ({ what: `org-${index} existed when this run began` });
+  const takeBack = [
+    { what: 'delete new', command: 'identity org delete new' },
+    ...Array.from({ length: 60 }, (_, index) => old(index)),
+  ];
+
+  it('is shortened on the terminal by steps, each with its command', () => {
+    const shown = lines({ takeBack });
+    const start = shown.indexOf('To take it back');
+    expect(shown.slice(start + 1, start + 4)).toEqual([
+      '  delete new:',
+      '  identity org delete new',
+      '  org-0 existed when this run began',
+    ]);
+    expect(shown.slice(start + 21)).toEqual([
+      '  org-18 existed when this run began',
+      '  41 more steps; --json lists them',
+    ]);
+  });
+
+  it('is complete in the page and in JSON', () => {
+    const block = resultBlocks(migrationResult({ takeBack })).find(({ title }) => title === 'To take it back');
+    expect(block?.lines).toHaveLength(62);
+    expect(block?.data).toEqual({ takeBack });
+  });
+});
