@@ -1,8 +1,8 @@
 // The stamps by which an import recognises the records that it has written itself.
 
 import { randomInt } from 'node:crypto';
-import { changeDate } from '../../shared/store/lastChange.ts';
-import type { StoredDocument } from '../../shared/store/store.ts';
+import { changeDate, changeVersion } from '../../shared/store/lastChange.ts';
+import type { StoredDocument, Transaction } from '../../shared/store/store.ts';
 
 const RANDOM_DIGITS = 9;
 
@@ -46,6 +46,25 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
 /** Whether an import wrote the stored record last, and not a call that gives it the present time. */
 export function isOfAnImport(stored: StoredDocument): boolean {
   return /\.\d{4,}Z$/.test(changeDate(stored));
+}
+
+/**
+ * Finds the stored records that have changed since an import began. What another import wrote before this one took the lock
+ * is overwritten, or deleted, like any other record.
+ * @param documents the records that the transaction has read, by path
+ * @param position the position of the import's beginning
+ * @returns the paths of those that other calls than imports have changed
+ */
+export function findChanged(
+  transaction: Pick<Transaction, 'changedAfter'>,
+  documents: ReadonlyMap<string, StoredDocument>,
+  position: string,
+): ReadonlySet<string> {
+  const changed = [...transaction.changedAfter(position)].filter(([path, version]) => {
+    const stored = documents.get(path);
+    return stored !== undefined && changeVersion(stored, version) > position && !isOfAnImport(stored);
+  });
+  return new Set(changed.map(([path]) => path));
 }
 
 /** Whether a call created the stored record. */

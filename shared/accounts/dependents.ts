@@ -40,8 +40,8 @@ export interface Stored {
 /** The size of a batch of deletions, whose commit reads the claims of the documents. */
 const DELETIONS_PER_COMMIT = 100;
 
-/** The fields that contain a document's references and claims. */
-const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
+/** The fields that contain a document's references and claims, and when it was changed. */
+const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
 
 /** Yields the documents of a range. */
 export async function* scanStored(store: Scanned, range: PassRange): AsyncGenerator<readonly Stored[]> {
@@ -160,7 +160,7 @@ function referringRanges(users: DeletedUsers): readonly PassRange[] {
 }
 
 /** Whether a stored document refers to one of some users. */
-function refersTo({ key: { collection }, stored }: Stored, users: DeletedUsers): boolean {
+export function refersTo({ key: { collection }, stored }: Stored, users: Pick<DeletedUsers, 'has'>): boolean {
   if (collection === 'tokens') return users.has(stored.ownerId ?? '');
   if (stored.partition === INSTANCE_MEMBERS) return users.has(textAt(parseObject(stored.body), 'userId', ''));
   const section = sectionOf(stored);

@@ -3,7 +3,8 @@
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { deletionPartition, deletionPartitions, isInDeletion } from '../organisation/sections/users.ts';
-import type { Store, Transaction } from '../store/store.ts';
+import type { FieldName } from '../store/documentFields.ts';
+import { documentPath, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
 import {
   type DeletedUsers,
   type DeletionOptions,
@@ -11,6 +12,7 @@ import {
   deleteWithClaims,
   findReferring,
   readDependents,
+  refersTo,
   type Stored,
 } from './dependents.ts';
 import { requireOtherOwner } from './memberships.ts';
@@ -26,43 +28,110 @@ const USERS_PER_COMMIT = 100;
  * writers that read a user before conflict with the mark, writers that read it later treat it as missing.
  * @param options.force whether to delete the last IAM_OWNER, too
  * @param options.check runs in the transaction that marks users, before the mark
+ * @param options.keeping keeps users who were changed meanwhile, and what refers to them
  * @param options.onFound called with the records that refer to the users, before each is deleted
+ * @returns the users without those that are kept
  * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
  */
 export async function stripUsers(
   store: Database,
   users: DeletedUsers,
-  { force = false, check, onFound, ...options }: StripOptions = {},
-): Promise<void> {
+  { force = false, check, keeping, onFound, ...options }: StripOptions = {},
+): Promise<DeletedUsers> {
   const userIds = [...users.keys()];
-  for (let start = 0; start < userIds.length; start += USERS_PER_COMMIT)
-    await markUsers(store, userIds.slice(start, start + USERS_PER_COMMIT), { force, check });
-  await deleteFound(store, observed(findReferring(store, users), onFound), options);
+  const marked = new Map<string, StoredDocument>();
+  const kept = new Set<string>();
+  for (let start = 0; start < userIds.length; start += USERS_PER_COMMIT) {
+    const marking = await markUsers(store, userIds.slice(start, start + USERS_PER_COMMIT), { force, check, keeping });
+    for (const [userId, stored] of marking.marked) marked.set(userId, stored);
+    for (const userId of marking.changed) kept.add(userId);
+  }
+  const restored = keeping === undefined ? new Map() : await findKept(store, marked, keeping);
+  await restoreUsers(store, restored);
+  for (const userId of restored.keys()) kept.add(userId);
+  const stripped = new Map([...users].filter(([userId]) => !kept.has(userId)));
+  await deleteFound(store, observed(findReferring(store, stripped), onFound), options);
+  return stripped;
+}
+
+/** What keeps users who are to be deleted: what calls do that take no lock. */
+interface Keeping {
+  /** Finds the paths of the users who must not be marked; runs in the transaction that marks the others. */
+  readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
+  /** Whether a document that refers to a user keeps it. No such document follows once the user is marked. */
+  readonly keepsUser: (referring: Stored) => boolean;
 }
 
 interface StripOptions extends DeletionOptions {
   readonly force?: boolean;
+  readonly keeping?: Keeping | undefined;
   readonly check?: ((transaction: Transaction) => Promise<void>) | undefined;
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-function markUsers(store: Database, userIds: readonly string[], { force, check }: StripOptions): Promise<void> {
+/** The fields of a user that its mark replaces, and those that decide about it. */
+const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'digest', 'changedAt'];
+
+interface Marking {
+  /** The users as they were, by id. */
+  readonly marked: ReadonlyMap<string, StoredDocument>;
+  readonly changed: readonly string[];
+}
+
+function markUsers(
+  store: Database,
+  userIds: readonly string[],
+  { force, check, keeping }: StripOptions,
+): Promise<Marking> {
   return store.transaction(async (transaction) => {
     const keys = userIds.map(userKey);
-    const found = await transaction.getMany(keys, ['orgId', 'partition']);
-    const marked = keys.flatMap((key, index) => {
+    const found = await transaction.getMany(keys, markedFields);
+    const present = userIds.flatMap((userId, index) => {
       const stored = found[index];
-      return stored === undefined || isInDeletion(stored) ? [] : [{ key, stored, userId: userIds[index] ?? '' }];
+      return stored === undefined || isInDeletion(stored) ? [] : [[userId, stored] as const];
     });
     await check?.(transaction);
-    const lost = new Set(marked.map(({ userId }) => userId));
-    if (force !== true) transaction.hold(await requireOtherOwner(store, transaction, ({ userId }) => lost.has(userId)));
-    for (const { key, stored } of marked) {
+    const byPath = new Map(present.map(([userId, stored]) => [documentPath(userKey(userId)), stored]));
+    const paths = keeping?.findChanged(transaction, byPath) ?? new Set();
+    const isChanged = (userId: string) => paths.has(documentPath(userKey(userId)));
+    const marked = new Map(present.filter(([userId]) => !isChanged(userId)));
+    if (force !== true)
+      transaction.hold(await requireOtherOwner(store, transaction, ({ userId }) => marked.has(userId)));
+    for (const [userId, { orgId = '' }] of marked) {
       // Without its digest the user equals no imported record, so that no import reports it as unchanged.
-      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(stored.orgId ?? ''), digest: null };
-      transaction.write([{ type: 'update', key, fields }]);
+      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
+      transaction.write([{ type: 'update', key: userKey(userId), fields }]);
     }
+    return { marked, changed: userIds.filter(isChanged) };
   });
+}
+
+/** Finds the marked users to whom a document refers that keeps them. */
+async function findKept(
+  store: Database,
+  marked: ReadonlyMap<string, StoredDocument>,
+  { keepsUser }: Keeping,
+): Promise<ReadonlyMap<string, StoredDocument>> {
+  const users = new Map(Array.from(marked, ([userId, { orgId = '' }]) => [userId, orgId]));
+  const kept = new Map<string, StoredDocument>();
+  if (users.size === 0) return kept;
+  for await (const documents of findReferring(store, users))
+    for (const referring of documents.filter(keepsUser))
+      for (const [userId, stored] of marked) if (refersTo(referring, new Set([userId]))) kept.set(userId, stored);
+  return kept;
+}
+
+/** Takes the mark from users, to whom nothing new has referred since. */
+async function restoreUsers(store: Database, users: ReadonlyMap<string, StoredDocument>): Promise<void> {
+  const all = [...users];
+  for (let start = 0; start < all.length; start += USERS_PER_COMMIT)
+    await store.transaction(async (transaction) => {
+      for (const [userId, { state = null, partition = null, digest = null }] of all.slice(
+        start,
+        start + USERS_PER_COMMIT,
+      ))
+        transaction.write([{ type: 'update', key: userKey(userId), fields: { state, partition, digest } }]);
+    });
 }
 
 /** Deletes users to which nothing refers any more: the last step of a deletion. */

@@ -118,6 +118,10 @@ export const instanceIssues = {
     text: 'the file lacks the user, who is not deleted as the last active IAM_OWNER',
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
+  deletion_of_changed: {
+    text: 'the file lacks the record, which is not deleted, because another call has changed it, or given the user more, since this import began',
+    remedy: 'check the record, then change the source, or send the import again to delete it',
+  },
   deletion_of_scope: {
     text: 'the file lacks the domain policy, which is not deleted, because the scope of user names depends on it',
     remedy: 'delete the organisation, then import it',

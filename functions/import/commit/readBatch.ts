@@ -2,7 +2,6 @@ import { readDependents, storedClaims } from '../../../shared/accounts/dependent
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import { changeVersion } from '../../../shared/store/lastChange.ts';
 import {
   type DocumentKey,
   distinctKeys,
@@ -17,7 +16,7 @@ import { type Intention, intend, isReported, type StoredBatch } from '../decide/
 import { heldClaims } from '../decide/overwrite.ts';
 import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
 import { type BatchRecord, type Checked, failed, unsettled } from '../stages.ts';
-import { isOfAnImport } from '../stamp.ts';
+import { findChanged } from '../stamp.ts';
 import type { BatchPasswords } from './batchPasswords.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
@@ -113,7 +112,7 @@ export async function readBatch(
     findRemovedMembers(transaction, created, beginning.memberRemovals),
     reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
   ]);
-  const stored = { documents: byPath, changed: findChanged(transaction, byPath, beginning), equal, reserved };
+  const stored = { documents: byPath, changed: findChanged(transaction, byPath, beginning.position), equal, reserved };
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);
@@ -134,22 +133,6 @@ export async function readBatch(
     batch,
     stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans), freed },
   };
-}
-
-/**
- * Finds the stored records that have changed since the import began. What another import wrote before this one took the lock
- * is overwritten like any other record.
- */
-function findChanged(
-  transaction: Transaction,
-  documents: ReadonlyMap<string, StoredDocument>,
-  { position }: ImportContext['beginning'],
-): ReadonlySet<string> {
-  const changed = [...transaction.changedAfter(position)].filter(([path, version]) => {
-    const stored = documents.get(path);
-    return stored !== undefined && changeVersion(stored, version) > position && !isOfAnImport(stored);
-  });
-  return new Set(changed.map(([path]) => path));
 }
 
 /** Checks a batch while it reads the documents under its records' keys; returns the checked batch. */

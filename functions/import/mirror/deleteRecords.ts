@@ -1,47 +1,80 @@
 // The deletion of the records that a file lacks.
 
-import { deleteFound, readDependents, type Stored } from '../../../shared/accounts/dependents.ts';
+import { deleteWithClaims, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { phases } from '../../../shared/organisation/section.ts';
-import { documentPath, type Store } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, type Store } from '../../../shared/store/store.ts';
+import type { Beginning } from '../context.ts';
+import type { ImportReport } from '../results/report.ts';
+import { findChanged } from '../stamp.ts';
 import type { Deletions, DoomedRecord } from './deletions.ts';
+import { changedErrors } from './obstacles.ts';
 
-/** The database of an import that holds its lock alone. */
-export type DeletingStore = Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
+/** The deletions of an import that holds its lock alone. */
+export interface DeletingCall {
+  readonly store: Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
+  readonly deletions: Deletions;
+  readonly beginning: Beginning;
+  readonly signal: AbortSignal;
+  /** Gets the errors of records that are kept, because calls that take no lock have changed them. Nothing follows then. */
+  readonly report: ImportReport;
+}
 
 /**
  * Deletes what requires the records whose names the file's records take, so that these can go with the commits that take the
  * names. The freed users themselves are marked as deleted.
  */
-export async function deleteEarly(store: DeletingStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
-  const onFound = markFound(deletions);
-  for (const batch of deletions.freedUsers())
-    await stripUsers(store, await readUsers(store, batch), { signal, onFound });
-  for (const phase of phases.toReversed())
-    await deleteFound(store, found(store, deletions.ofPhase(phase, 'early'), onFound), { signal });
+export async function deleteEarly(call: DeletingCall): Promise<void> {
+  const { store, deletions, signal, report } = call;
+  const users = await strip(call, deletions.freedUsers());
+  for (const phase of phases.toReversed()) await deletePhase(call, deletions.ofPhase(phase, 'early'));
+  if (report.hasErrors) await deleteStripped(store, users, signal);
 }
 
-/** Deletes all other records, in the reverse order of the phases. */
-export async function deleteLate(store: DeletingStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
-  const onFound = markFound(deletions);
-  for (const phase of phases.toReversed()) {
-    await deleteFound(store, found(store, deletions.ofPhase(phase, 'late'), onFound), { signal });
-    if (phase !== USER_PHASE) continue;
-    const users = new Map<string, string>();
-    for (const batch of deletions.users())
-      for (const [userId, orgId] of await readUsers(store, batch)) users.set(userId, orgId);
-    if (users.size === 0) continue;
-    await stripUsers(store, users, { signal, onFound });
-    await deleteStripped(store, users, signal);
-    for (const batch of deletions.users()) for (const { key } of batch) deletions.markDone(documentPath(key));
-  }
+/** Deletes all other records: users with what refers to them, then the others in the reverse order of the phases. */
+export async function deleteLate(call: DeletingCall): Promise<void> {
+  const { store, deletions, signal } = call;
+  const users = await strip(call, deletions.users());
+  await deleteStripped(store, users, signal);
+  for (const userId of users.keys()) deletions.markDone(documentPath(userKey(userId)));
+  for (const phase of phases.toReversed()) await deletePhase(call, deletions.ofPhase(phase, 'late'));
 }
 
-const USER_PHASE = 2;
+/**
+ * Marks users as deleted, and deletes what refers to them. A user stays who was changed since the import began, or to whom a
+ * record refers that came since its deletion was decided.
+ * @returns the users without those that stay
+ */
+async function strip(
+  { store, deletions, beginning: { position }, signal, report }: DeletingCall,
+  batches: Iterable<readonly DoomedRecord[]>,
+): Promise<ReadonlyMap<string, string>> {
+  const users = new Map<string, string>();
+  for (const batch of batches) for (const [userId, orgId] of await readUsers(store, batch)) users.set(userId, orgId);
+  if (users.size === 0) return users;
+  const stripped = await stripUsers(store, users, {
+    signal,
+    keeping: {
+      findChanged: (transaction, documents) => findChanged(transaction, documents, position),
+      keepsUser: ({ key }) => !deletions.covers(documentPath(key)),
+    },
+    onFound: (found) => {
+      for (const { key } of found) deletions.markDone(documentPath(key));
+    },
+  });
+  const kept = [...users.keys()].filter((userId) => !stripped.has(userId)).map(userKey);
+  for (const key of kept) deletions.keep(documentPath(key));
+  for (const error of await changedErrors(store, kept)) report.addError(error);
+  return stripped;
+}
 
 /** Reads the ids of users that exist, with their organisations. */
-async function readUsers(store: DeletingStore, batch: readonly DoomedRecord[]): Promise<Map<string, string>> {
+async function readUsers(
+  store: DeletingCall['store'],
+  batch: readonly DoomedRecord[],
+): Promise<ReadonlyMap<string, string>> {
   const stored = await store.getMany(
     batch.map(({ key }) => key),
     ['body'],
@@ -53,24 +86,30 @@ async function readUsers(store: DeletingStore, batch: readonly DoomedRecord[]): 
   return new Map(users);
 }
 
-/** Reads the records that still exist. */
-async function* found(
-  store: DeletingStore,
-  batches: Iterable<readonly DoomedRecord[]>,
-  onFound: (stored: readonly Stored[]) => void,
-): AsyncGenerator<readonly Stored[]> {
+/** Deletes the records of a phase, batch by batch, up to one that has a changed record. */
+async function deletePhase(call: DeletingCall, batches: Iterable<readonly DoomedRecord[]>): Promise<void> {
+  const { store, deletions, signal, report } = call;
   for (const batch of batches) {
-    const stored = await readDependents(
-      store,
-      batch.map(({ key }) => key),
-    );
-    yield stored;
-    onFound(stored);
+    if (report.hasErrors) return;
+    signal.throwIfAborted();
+    const keys = batch.map(({ key }) => key);
+    const changed = await deleteUnchanged(call, keys);
+    for (const key of changed) deletions.keep(documentPath(key));
+    if (changed.length === 0) for (const key of keys) deletions.markDone(documentPath(key));
+    for (const error of await changedErrors(store, changed)) report.addError(error);
   }
 }
 
-function markFound(deletions: Deletions): (stored: readonly Stored[]) => void {
-  return (stored) => {
-    for (const { key } of stored) deletions.markDone(documentPath(key));
-  };
+/** Deletes records, or none of them if calls have changed some, whose keys are returned. */
+function deleteUnchanged(
+  { store, beginning: { position } }: DeletingCall,
+  keys: readonly DocumentKey[],
+): Promise<readonly DocumentKey[]> {
+  return store.transaction(async (transaction) => {
+    const found = await readDependents(transaction, keys);
+    const byPath = new Map(found.map(({ key, stored }) => [documentPath(key), stored]));
+    const changed = findChanged(transaction, byPath, position);
+    if (changed.size === 0) await deleteWithClaims(transaction, found);
+    return keys.filter((key) => changed.has(documentPath(key)));
+  });
 }

@@ -20,6 +20,7 @@ const TABLES = `
     path TEXT PRIMARY KEY, collection TEXT, id TEXT, section TEXT, org TEXT, phase INTEGER,
     held INTEGER DEFAULT 0, freed INTEGER DEFAULT 0, early INTEGER DEFAULT 0, done INTEGER DEFAULT 0
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE along (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE edges (source TEXT, target TEXT, PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID;
 `;
 
@@ -76,6 +77,16 @@ export class Deletions implements Disposable {
   /** Whether a stored record is to be deleted. */
   has(path: string): boolean {
     return this.finds('SELECT 1 FROM deletions WHERE path = ?', path);
+  }
+
+  /** Adds a document that goes along with a user, and is no record of an organisation. */
+  addAlong(path: string): void {
+    this.database.run('INSERT OR IGNORE INTO along VALUES (?)', path);
+  }
+
+  /** Whether a document goes, as a record or along with a user. */
+  covers(path: string): boolean {
+    return this.has(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
   /** Keeps a record: the file has it after all, with a key that stored records complete. */

@@ -1,9 +1,10 @@
 // What the organisations of a file have and the file lacks.
 
-import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
+import { organisationKey, userKey } from '../../../shared/auth/authorise.ts';
 import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
 import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
-import { parseObject } from '../../../shared/json/jsonObject.ts';
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import {
   type KeyedRecord,
@@ -241,4 +242,20 @@ async function* scanRequiring(
     }
   const own = sections.filter(({ collection, references = [] }) => references.length > 0 && !foreign.has(collection));
   yield* scanOwn(store, orgIds, own, fields, signal);
+}
+
+/** Finds the tokens of the users to delete, and their roles in the instance, which go along. */
+export async function findAlong(store: MirroredStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
+  if (deletions.users().next().done === true) return;
+  const ranges = [
+    { collection: 'tokens', fields: ['ownerId'] },
+    { collection: 'members', partition: INSTANCE_MEMBERS, fields: ['body'] },
+  ] as const;
+  for (const range of ranges)
+    for await (const documents of scanInPasses(store, range)) {
+      signal.throwIfAborted();
+      for (const { id, body, ownerId = textAt(parseObject(body), 'userId', '') } of documents)
+        if (deletions.has(documentPath(userKey(ownerId))))
+          deletions.addAlong(documentPath({ collection: range.collection, id }));
+    }
 }

@@ -7,14 +7,14 @@ import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import { openOverlay } from '../../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../../shared/store/store.ts';
-import type { ImportContext, ImportSettings } from '../context.ts';
+import type { Beginning, ImportContext, ImportSettings } from '../context.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 import { ImportReport } from '../results/report.ts';
 import { writeFile } from '../writeFile.ts';
 import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
 import { listDeletions } from './describeRecord.ts';
-import { findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
+import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
 /**
@@ -37,6 +37,7 @@ export interface MirrorCall {
   readonly inspection: Inspection;
   readonly signal: AbortSignal;
   readonly report: ImportReport;
+  readonly beginning: Beginning;
   readonly deletions: Deletions;
   /** The collections that a trial keeps with their bodies. */
   readonly readAgain: ReadonlySet<Collection>;
@@ -73,12 +74,14 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const { maxDeleted = 0 } = settings;
   if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
   const listed = isDeleting ? await listDeletions(store, deletions, MAX_LISTED_ISSUES) : [];
-  if (isDeleting) await deleteEarly(store, deletions, signal);
+  const deleting = { ...call, store };
+  if (isDeleting) await deleteEarly(deleting);
+  const isFreeing = isDeleting && !report.hasErrors;
   await writeFile(
-    await begin(documents, report, { deletions, isDeleting, onFreed: (path) => deletions.markDone(path) }),
+    await begin(documents, report, { deletions, isDeleting: isFreeing, onFreed: (path) => deletions.markDone(path) }),
   );
   for (const error of errors) report.addError(error);
-  if (isDeleting && !report.hasErrors) await deleteLate(store, deletions, signal);
+  if (isFreeing && !report.hasErrors) await deleteLate(deleting);
   return response(call, listed);
 }
 
@@ -91,6 +94,7 @@ async function planDeletions(
   const { deletions } = call;
   await findDeletions(store, existing, call, deletions);
   const obstacles = await findRequiring(store, existing, call, deletions);
+  await findAlong(store, deletions, call.signal);
   return await findObstacleErrors(store, existing, call, deletions, obstacles);
 }
 

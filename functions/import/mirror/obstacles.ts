@@ -6,7 +6,7 @@ import type { AnyReasoned } from '../../../shared/errors/recordIssues.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { domainPolicySection, policyKey } from '../../../shared/organisation/sections/policies.ts';
-import { documentPath, READ_BATCH, type Reader } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, READ_BATCH, type Reader } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportError } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
@@ -72,6 +72,14 @@ async function referenceErrors(
     }
   }
   return errors;
+}
+
+/** Describes records that are kept, because calls have changed them meanwhile. */
+export async function changedErrors(store: Reader, keys: readonly DocumentKey[]): Promise<readonly ImportError[]> {
+  const found = await store.getMany(keys, describedFields);
+  return found.map(describeRecord).flatMap((kept) => {
+    return kept === undefined ? [] : [keptError(kept.type, kept.id, { reason: 'deletion_of_changed' })];
+  });
 }
 
 async function userError(store: MirroredStore, userId: string, issue: AnyReasoned): Promise<ImportError> {

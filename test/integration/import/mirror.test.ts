@@ -15,6 +15,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
+import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
@@ -345,6 +346,50 @@ describeStores('an import that mirrors', (kind) => {
       const { errors = [], summary } = await instance.import({ ...mirroring, data_orgs: file });
       expect(errors.map(({ id }) => id)).toEqual(['o_bob']);
       expect(summary.deleted).toBeUndefined();
+    });
+  });
+
+  describe('keeps what a call without the lock changed before its deletion,', () => {
+    const changes: readonly [what: string, change: (store: Store) => Promise<unknown>, kept: string][] = [
+      [
+        'a user with a new role elsewhere',
+        (store) => changeRole(store, { userId: 'bob', orgId: 'b' }, 'ORG_OWNER', 'add', new Date()),
+        'human_user bob',
+      ],
+      ['a user with a new instance role', (store) => changeOwner(store, 'bob', 'add'), 'human_user bob'],
+      ['a user with a new token', (store) => issueToken(store, 'robot', new Date(), DAY_MS), 'machine_user robot'],
+      ['a locked user', (store) => changeLock(store, 'bob', 'lock', new Date(), false), 'human_user bob'],
+      [
+        'a member with a new role',
+        (store) => changeRole(store, { userId: 'ada', orgId: 'o' }, 'ORG_USER_MANAGER', 'add', new Date()),
+        'org_member o_ada',
+      ],
+    ];
+    const beside = { ...few, orgMembers: [], projects: [project('p', 'P'), project('n', 'N')] };
+    const namesake = { ...beside, humanUsers: [active('ada'), person('eve', { userName: 'name of bob' })] };
+    const moments: readonly [content: Content, commit: number][] = [
+      [beside, 1],
+      [namesake, 0],
+    ];
+    it.each(changes)('%s', async (_, change, kept) => {
+      for (const [content, commit] of moments) {
+        const store = await openTestStore(kind);
+        const instance = await testInstance(store);
+        await instance.import({ data_orgs: await provedFile([organisation('o', everything), organisation('b')]) });
+        const events: string[] = [];
+        const interrupted = interruptedStore(store, { commit, when: 'before' }, async () => {
+          await change(store);
+          events.push('changed');
+        });
+        const file = await provedFile([organisation('o', content)]);
+        const { errors } = await importDirectly(interrupted, file, { maxDeleted: 100 });
+        expect(events).toEqual(['changed']);
+        expect(errors?.map(({ type, id }) => `${type} ${id}`)).toContain(kept);
+        const [user] = await store.getMany([userKey(kept.split(/[ _]/).at(-1) ?? '')], ['state']);
+        expect(user?.state ?? 'USER_STATE_ACTIVE').toMatch(/ACTIVE|LOCKED/);
+        expect(user).toBeDefined();
+        expect(violationsOf(await readDatabase(store))).toEqual([]);
+      }
     });
   });
 
