@@ -146,11 +146,14 @@ export async function deleteStripped(store: Database, users: DeletedUsers, signa
   }
 }
 
-/** Continues the deletions of users of some organisations that were interrupted. */
+/**
+ * Continues the deletions of users of some organisations that were interrupted.
+ * @param options.onFound called with the records that refer to the users, before each is deleted
+ */
 export async function finishDeletions(
   store: Database,
   orgIds: ReadonlySet<string>,
-  signal: AbortSignal,
+  { signal, onFound }: Pick<StripOptions, 'onFound'> & { readonly signal: AbortSignal },
 ): Promise<void> {
   const users = new Map<string, string>();
   {
@@ -161,7 +164,7 @@ export async function finishDeletions(
         if (orgIds.has(orgId)) users.set(textAt(parseObject(body), 'userId', ''), orgId);
   }
   if (users.size === 0) return;
-  await deleteFound(store, findReferring(store, users), { signal });
+  await deleteFound(store, observed(findReferring(store, users), onFound), { signal });
   await deleteStripped(store, users, signal);
 }
 

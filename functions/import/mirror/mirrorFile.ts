@@ -1,5 +1,6 @@
 // An import that makes the organisations of a file what the file has.
 
+import type { Stored } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions } from '../../../shared/accounts/userRemoval.ts';
 import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
@@ -48,8 +49,9 @@ export interface MirrorCall {
 /** Tries a mirroring import. Takes no lock, and writes nothing. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
-  const planned = await planDeletions(call, store, await requireCurrent(store, call));
-  const errors = [...planned, ...(await tryWriting(call, report))];
+  const existing = await requireCurrent(store, call);
+  const planned = await planDeletions(call, store, existing);
+  const errors = [...planned, ...(await tryWriting(call, existing, report))];
   for (const error of errors) report.addError(error);
   if (report.hasErrors) return response(call);
   for (const batch of deletions.listed()) for (const { key } of batch) deletions.markDone(documentPath(key));
@@ -66,14 +68,17 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const { settings, report, deletions, signal, begin } = call;
   const store = { ...documents, snapshot: () => call.store.snapshot() };
   const existing = await requireCurrent(store, call);
-  await finishDeletions(store, existing, signal);
   const planned = await planDeletions(call, store, existing);
   const trial = new ImportReport({ ids: false });
-  const errors = [...planned, ...(await tryWriting(call, trial))];
+  const errors = [...planned, ...(await tryWriting(call, existing, trial))];
   const isDeleting = errors.length === 0 && !trial.hasErrors;
   const { maxDeleted = 0 } = settings;
   if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
   const listed = isDeleting ? await listDeletions(store, deletions, MAX_LISTED_ISSUES) : [];
+  const onFound = (found: readonly Stored[]) => {
+    for (const { key } of found) deletions.markDone(documentPath(key));
+  };
+  await finishDeletions(store, existing, { signal, onFound });
   const deleting = { ...call, store };
   if (isDeleting) await deleteEarly(deleting);
   const isFreeing = isDeleting && !report.hasErrors;
@@ -99,14 +104,16 @@ async function planDeletions(
 }
 
 /**
- * Writes the file into a layer on a snapshot, as if the deletions were done.
+ * Writes the file into a layer on a snapshot, as if the deletions were done, also those of earlier calls.
  * @returns the errors of what must not be deleted beside what the file has
  */
 async function tryWriting(
-  { store, readAgain, begin, deletions }: MirrorCall,
+  { store, readAgain, begin, deletions, signal }: MirrorCall,
+  existing: ReadonlySet<string>,
   report: ImportReport,
 ): Promise<readonly ImportError[]> {
   await using overlay = await openOverlay(store, readAgain);
+  await finishDeletions({ ...overlay, snapshot: () => store.snapshot() }, existing, { signal });
   await writeFile(
     await begin(overlay, report, { deletions, isDeleting: true, onFreed: (path) => deletions.markFreed(path) }),
   );

@@ -7,10 +7,11 @@ import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken, listTokens } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
+import { stripUsers } from '../../../shared/accounts/userRemoval.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import type { Collection, Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -61,6 +62,17 @@ const without = (name: string) => sections.map((section) => section.name).filter
 async function createOwner(store: Store, orgId: string): Promise<void> {
   const userId = await createServiceUser(store, 'another owner', orgId, new Date());
   await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+}
+
+/** Counts the users and user grants that are stored, in any state. */
+async function counted(store: Store) {
+  await using snapshot = await store.snapshot();
+  const count = async (collection: Collection) => {
+    let documents = 0;
+    for await (const batch of snapshot.scan({ collection })) documents += batch.length;
+    return documents;
+  };
+  return { users: await count('users'), userGrants: await count('userGrants') };
 }
 
 function changeOwner(store: Store, userId: string, change: 'add' | 'remove'): Promise<void> {
@@ -185,6 +197,26 @@ describeStores('an import that mirrors', (kind) => {
       const { body } = await instance.refusedImport({ ...mirroring, ...request, data_orgs: file });
       expect(body).toMatchObject(expected);
       expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+    });
+
+    it('also after a deletion that was interrupted', async () => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      await instance.import({ data_orgs: await provedFile([organisation('o', everything)]) });
+      const killed = interruptedStore(store, { commit: 1, when: 'before' }, async () => {
+        throw new Error('killed');
+      });
+      await expect(stripUsers(killed, new Map([['bob', 'o']]))).rejects.toThrow('killed');
+      const before = await instance.export();
+      const { users, userGrants } = await counted(store);
+      const request = { ...mirroring, data_orgs: await provedFile([organisation('o', few)]) };
+      expect((await instance.refusedImport({ ...request, max_deleted: 1 })).body).toMatchObject({ code: 9 });
+      expect(await counted(store)).toEqual({ users, userGrants });
+      expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
+      const { errors, summary } = await instance.import(request);
+      expect([errors, summary.deleted?.userGrants]).toEqual([undefined, 1]);
+      expect(await counted(store)).toEqual({ users: users - 2, userGrants: userGrants - 1 });
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
     });
 
     it('for a file without a manifest', async () => {
