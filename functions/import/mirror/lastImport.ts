@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { SECOND_MS } from '../../../shared/clock.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
@@ -16,9 +17,17 @@ interface FileOrigin {
 
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
-/** Returns the stored form of a file's origin, which is unknown without a manifest. */
+/** The difference of two clocks that counts as none. */
+const CLOCK_SKEW_MS = 300 * SECOND_MS;
+
+/** Whether a file was read in the future, by a clock that is wrong: no later file would be newer. */
+export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
+  return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
+}
+
+/** Returns the stored form of a file's origin, which is unknown without a manifest, and by a wrong clock. */
 export function originText(manifest: OriginManifest | undefined): string {
-  if (manifest === undefined) return UNKNOWN_IMPORT;
+  if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
   const { instance, readTime } = originOf(manifest);
   return JSON.stringify({ instance, readTime });
 }
@@ -76,7 +85,7 @@ function laterOrigin(stored: StoredDocument, manifest: OriginManifest | undefine
   const { lastImport } = stored;
   if (lastImport === undefined) return originText(manifest);
   const last = lastImportOf(stored);
-  if (last === undefined || manifest === undefined) return UNKNOWN_IMPORT;
+  if (last === undefined || manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
   const origin = originOf(manifest);
   if (last.instance !== origin.instance) return UNKNOWN_IMPORT;
   return isSameOrNewer(last, origin) ? lastImport : originText(manifest);

@@ -16,14 +16,19 @@ import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
 import { listDeletions } from './describeRecord.ts';
 import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
+import { isOfTheFuture } from './lastImport.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
 /**
- * Requires that a file proves that it is whole, and which sections and secrets it has completely.
+ * Requires that a file proves that it is whole, which sections and secrets it has completely, and when it was read.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorable({ manifest }: Inspection): void {
   const { sections, secrets, readTime = '' } = manifest ?? {};
+  if (isOfTheFuture({ readTime })) {
+    const description = `the file was read in the future, at ${readTime}: set the source's clock, then export it again`;
+    throw invalidRequest([{ field: 'mirror', description }]);
+  }
   if (sections !== undefined && secrets !== undefined && !Number.isNaN(Date.parse(readTime))) return;
   const lacks =
     manifest === undefined ? 'has no manifest' : 'has a manifest without `sections`, `secrets` or a `readTime`';

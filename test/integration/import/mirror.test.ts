@@ -188,6 +188,7 @@ describeStores('an import that mirrors', (kind) => {
       ["for another instance's file", {}, { code: 9 }, { instanceId: 'other' }],
       ['for a file that does not state its sections', {}, { code: 3 }, { sections: undefined }],
       ['for a file that does not state its secrets', {}, { code: 3 }, { secrets: undefined }],
+      ['for a file of the future', {}, { code: 3 }, { readTime: '2999-01-01T00:00:00.000Z' }],
       ['for an edited file', {}, { code: 3 }, { digest: `sha256:${'0'.repeat(64)}` }],
     ];
     it.each(refusals)('%s', async (_, request, expected, manifest) => {
@@ -531,6 +532,10 @@ describeStores('an import that mirrors', (kind) => {
         },
       ],
       ['that an import without a manifest changed', importUnproved],
+      [
+        'that an import of a future file changed',
+        (store) => importPlainly(store, { readTime: '2999-01-01T00:00:00.000Z' }),
+      ],
       ['that has records of another instance', (store) => importPlainly(store, { instanceId: 'other' })],
     ];
     it.each(stale)('%s, also after an older file, until it is named', async (_, change) => {
