@@ -30,9 +30,10 @@ export function requireMirrorable({ manifest }: Inspection): void {
     throw invalidRequest([{ field: 'mirror', description }]);
   }
   if (sections !== undefined && secrets !== undefined && !Number.isNaN(Date.parse(readTime))) return;
-  const lacks =
-    manifest === undefined ? 'has no manifest' : 'has a manifest without `sections`, `secrets` or a `readTime`';
-  const description = `the file ${lacks}, so that what it lacks is unknown: export the source with this version`;
+  const description =
+    manifest === undefined
+      ? 'the file has no manifest, like every export of ZITADEL, so that nothing proves it complete: mirror only an export of an instance of this service'
+      : 'the file has a manifest without `sections`, `secrets` or a `readTime`, so that what it lacks is unknown: export the source with this version';
   throw invalidRequest([{ field: 'mirror', description }]);
 }
 

@@ -220,10 +220,12 @@ describeStores('an import that mirrors', (kind) => {
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     });
 
-    it('for a file without a manifest', async () => {
+    it('for a file without a manifest, such as an export of ZITADEL', async () => {
+      const remedy =
+        'the file has no manifest, like every export of ZITADEL, so that nothing proves it complete: mirror only an export of an instance of this service';
       const instance = await filled();
       const { body } = await instance.refusedImport({ ...mirroring, data_orgs: { orgs: [organisation('o', few)] } });
-      expect(body).toMatchObject({ code: 3, message: expect.stringContaining('has no manifest') });
+      expect(body).toMatchObject({ code: 3, message: expect.stringContaining(remedy) });
     });
   });
 
