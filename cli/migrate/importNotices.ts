@@ -1,5 +1,6 @@
 // The errors, warnings and manual steps of an import, or of its dry run.
 
+import type { WarningReason } from '../../shared/errors/warnings.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { OpenSide } from './openSides.ts';
@@ -7,9 +8,12 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
+/** The warnings about records that stay warnings for a ZITADEL. */
+const privilegeReasons: ReadonlySet<string> = new Set(['privilege_added', 'domain_added'] satisfies WarningReason[]);
+
 /**
  * Sorts the notices of an import or its trial. The warnings of an import into a ZITADEL are manual steps, except those about
- * the file and about secrets. An instance of this service verifies the hashes that it warns of.
+ * the file, secrets and privileges. An instance of this service verifies the hashes that it warns of.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
@@ -25,7 +29,7 @@ export function sortNotices(
   const warnings = (summary?.warnings ?? []).filter(isKept);
   const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
-  const general = warnings.filter(({ type }) => generalTypes.has(type));
+  const general = warnings.filter(({ type, reason = '' }) => generalTypes.has(type) || privilegeReasons.has(reason));
   const others = warnings.filter((warning) => !general.includes(warning));
   return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: others, leftToDoOmitted: warningsOmitted };
 }

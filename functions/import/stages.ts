@@ -2,11 +2,11 @@
 // decided and settled.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
+import type { Gift } from '../../shared/organisation/privileges.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import type { Write } from '../../shared/store/store.ts';
-import type { Gift } from './check/privileges.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record with what its references decide. The documents stored under its key and its names decide about it. */

@@ -1,5 +1,7 @@
 // Decisions which records of a file are sent to a ZITADEL.
 
+import type { ImportWarning } from '../../../functions/import/contract.ts';
+import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { defined } from '../../../shared/defined.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
@@ -8,12 +10,15 @@ import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/allSections.ts';
+import { giftOf, privilegeWarning } from '../../../shared/organisation/privileges.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { contains, overlap, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { FileSecrets, providersOf } from '../../exports/fileFacts.ts';
 import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
@@ -266,16 +271,32 @@ function providersNotTaken({ losses }: FileSurvey, record: OrganisationRecord): 
   return providersOf(record).filter((id) => !losses.hasProvider(record.orgId, id));
 }
 
-/** Lists the manual steps after an import. */
-export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, signal: AbortSignal): Promise<LeftToDo> {
+/** The notices about the records of an import. */
+interface RecordNotices {
+  /** The manual steps. */
+  readonly leftToDo: LeftToDo;
+  /** The warnings about privileges in organisations and projects that existed before. */
+  readonly privileges: BoundedList<ImportWarning>;
+}
+
+/** Lists the manual steps after an import, and the privileges that it gives. */
+export async function listNotices(
+  { ledger, survey, options }: SurveyedFile,
+  signal: AbortSignal,
+): Promise<RecordNotices> {
   const { content } = survey.secrets;
   const withKeys = options.withKeys && content.withKeys;
   const { releases } = survey.losses;
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...defined({ asked: options.asked }) }, 'command');
   const names = new CaselessNames((fact) => overlap(fact, releases));
-  for await (const { record, isHeld, found } of ledger.records(signal)) {
+  const privileges = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
+  for await (const { record, isHeld, found, outcome } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
+    const gift = outcome === 'created' ? giftOf(record) : undefined;
+    const isAdded = gift !== undefined && !ledger.hasCreated(documentPath(gift.target));
+    const privilege = isAdded ? privilegeWarning(gift, record) : undefined;
+    if (privilege !== undefined) privileges.add(privilege);
     const { section } = record;
     const { passwordHash, ...others } = { id: '', ...storedFields(record) };
     const isSent = passwordHash !== undefined && !survey.losses.omitsHash(record);
@@ -286,5 +307,5 @@ export async function listLeftToDo({ ledger, survey, options }: SurveyedFile, si
     if (loss?.dependsOnFile === true) for (const rule of rulesOf(loss)) leftToDo.add(rule, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(repeatedName, section, document);
   }
-  return leftToDo;
+  return { leftToDo, privileges };
 }

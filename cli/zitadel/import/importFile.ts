@@ -42,7 +42,7 @@ import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts'
 import { readCaller, readDomainPolicy, readReleases } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
 import { findCreations } from './creations.ts';
-import { decideAll, decideClosings, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
+import { decideAll, decideClosings, FileSurvey, listNotices, organisationsWithTakenNames } from './decisions.ts';
 import { ImportLedger, type LedgerEntry, type LedgerIssue, type LedgerRecord } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
@@ -196,7 +196,7 @@ async function importFile(
     await proveCreated(sent);
   }
   await closer?.finish();
-  const leftToDo = await listLeftToDo(read, signal);
+  const { leftToDo, privileges } = await listNotices(read, signal);
   const { errors, elsewhere, refused, outcomes, createdOrgs } = ledger;
   return joinedResponse({
     orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
@@ -212,9 +212,10 @@ async function importFile(
       ...fileWarnings(inspection),
       ...loginNameWarnings(inspection, userLoginMustBeDomain),
       ...changeWarnings(ledger.changes, withSecrets, options.dryRun),
+      ...privileges.entries,
       ...leftToDo.warnings,
     ],
-    warningsOmitted: leftToDo.omitted,
+    warningsOmitted: privileges.omitted + leftToDo.omitted,
     proved: inspection.proved,
     dryRun: options.dryRun,
   });

@@ -281,6 +281,12 @@ export class ImportLedger {
     return columns === undefined ? undefined : documentRow.parse(columns);
   }
 
+  /** Whether the import has created the record at a path. */
+  hasCreated(path: string): boolean {
+    const sql = "SELECT 1 FROM documents JOIN records USING (position) WHERE path = ? AND outcome = 'created' LIMIT 1";
+    return this.database.all(sql, path).length > 0;
+  }
+
   /** Adds a record that was written into another organisation, of which the id and the name are given. */
   addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;

@@ -1,6 +1,7 @@
 // The check of a batch: its records are completed, and compared with the documents that they refer to.
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
 import { planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
@@ -20,7 +21,6 @@ import {
   type Referring,
 } from './missingReferences.ts';
 import { withoutMissingTargets } from './missingTargets.ts';
-import { type Gift, giftOf } from './privileges.ts';
 
 /** What the check of a batch needs of its import. */
 type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules' | 'mirror'>;

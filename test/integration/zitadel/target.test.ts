@@ -46,6 +46,42 @@ describe('an import into a ZITADEL', () => {
   });
 
   it.each([true, false])(
+    'warns of privileges in organisations and projects that existed before, in a dry run: %s',
+    async (dryRun) => {
+      const zitadel = await startZitadel();
+      const [owner, other] = people(2, 1);
+      const project = { projectId: '5', project: { name: 'Shop' } };
+      await imported(zitadel, [organisation('1', { humanUsers: [owner], projects: [project] })]);
+      const members = (projectId: string, userId?: string) => ({
+        orgMembers: [{ userId, roles: ['ORG_OWNER'] }],
+        projectMembers: [{ userId, projectId, roles: ['PROJECT_OWNER'] }],
+      });
+      const added = { domains: [{ domainName: 'shop.example', isVerified: true }] };
+      const file = [
+        organisation('1', { humanUsers: [owner], projects: [project], ...members('5', owner?.userId), ...added }),
+        organisation('2', {
+          humanUsers: [other],
+          projects: [{ projectId: '6', project: { name: 'Shop' } }],
+          ...members('6', other?.userId),
+        }),
+      ];
+      const { warnings = [] } = (await importIntoStandIn(zitadel, file, { dryRun })).summary;
+      const id = owner?.userId ?? '';
+      const given = warnings.filter(({ type }) => ['privilege', 'domain'].includes(type));
+      const ofOwner = (roles: string, target: string) => warn('privilege_added', { user: id, roles, target });
+      expect(given).toEqual([
+        { type: 'privilege', id: `1_${id}`, ...ofOwner('ORG_OWNER', 'organisation 1') },
+        { type: 'privilege', id: `1_5_${id}`, ...ofOwner('PROJECT_OWNER', 'project 5') },
+        {
+          type: 'domain',
+          id: '1_shop.example',
+          ...warn('domain_added', { domain: 'shop.example', target: 'organisation 1' }),
+        },
+      ]);
+    },
+  );
+
+  it.each([true, false])(
     'warns of organisations that depend on the default of the source, unless the ZITADEL has it: %s',
     async (loginNamesByDomain) => {
       const zitadel = await startZitadel({ loginNamesByDomain });

@@ -1,0 +1,53 @@
+// The privileges that records give: roles, and verified domains.
+
+import { type RecordWarning, warn } from '../errors/warnings.ts';
+import { type JsonObject, textAt, textsAt, valueAt } from '../json/jsonObject.ts';
+import { type DocumentKey, documentId } from '../store/store.ts';
+import type { OrganisationRecord } from './record.ts';
+import { reportedId } from './recordPlan.ts';
+import type { GivenPrivilege } from './section.ts';
+
+/** A privilege that a record gives. */
+export interface Gift {
+  readonly given: GivenPrivilege;
+  readonly texts: readonly string[];
+  /** The organisation or project in which it holds. */
+  readonly target: DocumentKey;
+}
+
+/** Returns the privilege that a record gives, if it gives any. */
+export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | undefined {
+  const given = section.privilege;
+  if (given === undefined) return undefined;
+  const texts = givenTexts(given, json, orgId);
+  const { collection, key } = given.within;
+  const id = documentId(...key.map((path) => textAt(json, path, orgId)));
+  return texts.length === 0 ? undefined : { given, texts, target: { collection, id } };
+}
+
+/** Returns the roles or the domain of a privilege. */
+function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
+  return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
+}
+
+/**
+ * Returns the warning about a privilege in an organisation or project that existed before; undefined if the record gave it
+ * before as well.
+ * @param stored the JSON of the record before it is overwritten; undefined for a new record
+ */
+export function privilegeWarning(
+  { given, texts }: Gift,
+  record: OrganisationRecord,
+  stored?: JsonObject,
+): (RecordWarning & { readonly type: string; readonly id: string }) | undefined {
+  const { json, orgId } = record;
+  const before = new Set(stored === undefined ? [] : givenTexts(given, stored, orgId));
+  const added = texts.filter((text) => !before.has(text));
+  if (added.length === 0) return undefined;
+  const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
+  const warning =
+    given.type === 'domain'
+      ? warn('domain_added', { domain: added, target })
+      : warn('privilege_added', { user: textAt(json, 'userId', orgId), roles: added, target });
+  return { type: given.type, id: reportedId(record), ...warning };
+}
