@@ -188,6 +188,10 @@ export const zitadelIssues = {
     text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',
     remedy: 'change HTTPClient.DenyList there, or import the application without this field',
   },
+  email_refused: {
+    text: 'this release of ZITADEL refuses the e-mail address, which other releases accept (4.13 accepts letters outside ASCII)',
+    remedy: 'upgrade ZITADEL, or change `user.email.email`',
+  },
   zitadel_refuses: { text: 'ZITADEL refuses it: {error}', remedy: 'correct the record, then repeat the command' },
   content_kept: {
     text: 'exists with other content, which ZITADEL keeps: {fields}',
@@ -372,6 +376,8 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
+  // The command does not send an address that every release refuses.
+  'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),
   'CRYPT-r8Qm2': because('hash_unverifiable', {}),
@@ -391,7 +397,7 @@ export interface ReportedIssue extends Meaning {
 /** Returns an error in ZITADEL's response to an import: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
 export function zitadelIssue(message: string): ReportedIssue {
   const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
-  const meaning = meanings.get(key) ?? meanings.get(id) ?? because('zitadel_refuses', { error: message });
+  const meaning = meanings.get(id) ?? meanings.get(key) ?? because('zitadel_refuses', { error: message });
   return { message, ...meaning };
 }
 

@@ -45,6 +45,15 @@ describe('an import into a ZITADEL', () => {
     expect(sizes[0]).toBeGreaterThan(3_950_000);
   });
 
+  it('explains that an old release refuses an e-mail address with letters outside ASCII', async () => {
+    const zitadel = await startZitadel({ release: '2.71' });
+    const [given] = people(1);
+    const zoe = { ...given, user: { ...given?.user, email: { email: 'zoë@customer.example', isEmailVerified: true } } };
+    const file = [organisation('1', { humanUsers: [zoe] })];
+    const { errors } = await importIntoStandIn(zitadel, file);
+    expect(errors).toMatchObject([{ type: 'human_user', id: zoe.userId, ...because('email_refused', {}) }]);
+  });
+
   it.each([true, false])(
     'warns of privileges in organisations and projects that existed before, in a dry run: %s',
     async (dryRun) => {

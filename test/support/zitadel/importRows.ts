@@ -107,7 +107,9 @@ export const firstPhase: readonly Row[] = [
     id: ['userId'],
     exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
     refuses: (given) =>
-      loginNameRefusal(given) ?? (given.run.release === '2026-07' ? hashRefusal(given.json) : undefined),
+      loginNameRefusal(given) ??
+      (given.run.release === '2026-07' ? hashRefusal(given.json) : undefined) ??
+      (given.run.release === '2.71' ? addressRefusal(given.json) : undefined),
     stored: ({ run, json }) => importedPerson(withState(run, json)),
   },
   {
@@ -259,6 +261,12 @@ function hashRefusal(json: JsonObject): string | undefined {
   return hash.startsWith('$2')
     ? 'ID=CRYPT-5uV9n Message=Errors.User.Password.Invalid'
     : 'ID=CRYPT-r8Qm2 Message=Errors.User.Password.Invalid';
+}
+
+/** Returns the error about an e-mail address with letters outside ASCII. */
+function addressRefusal(json: JsonObject): string | undefined {
+  const isAscii = /^\p{ASCII}*$/u.test(textAt(json, 'user.email.email', ''));
+  return isAscii ? undefined : 'ID=EMAIL-599BI Message=Errors.User.Email.Invalid';
 }
 
 function loginNameRefusal({ run, orgId, json }: Given): string | undefined {

@@ -144,6 +144,7 @@ it.each([
   ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', 'record_exists'],
   ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', 'login_name_taken'],
   ['ID=V3-DKcYh Message=Errors.Project.Role.AlreadyExists Parent=(unique)', 'record_exists'],
+  ['ID=EMAIL-599BI Errors.User.Email.Invalid', 'email_refused'],
   ['ID=CRYPT-5uV9n Message=Errors.Another', 'hash_cost_refused'],
 ])("ZITADEL's error %s means %s", (message, reason) => {
   expect(zitadelIssue(message)).toMatchObject({ message, reason });
