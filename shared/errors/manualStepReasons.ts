@@ -63,6 +63,6 @@ export const manualSteps = {
   },
   providers_missing: {
     text: 'the export does not contain all identity providers to which this record refers',
-    remedy: 'create {providers} with these ids',
+    remedy: 'import {providers} with these ids',
   },
 } as const satisfies Record<string, IssueRow>;

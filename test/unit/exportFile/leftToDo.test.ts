@@ -166,7 +166,7 @@ describe('the remaining steps after a migration', () => {
       reason: 'providers_missing',
       params: { providers: 'I, J' },
       message:
-        'the export does not contain all identity providers to which this record refers: create I, J with these ids',
+        'the export does not contain all identity providers to which this record refers: import I, J with these ids',
     });
     const otp = (entries: typeof ours) => entries.find(({ reason }) => reason === 'otp_missing')?.message;
     expect(otp(ours)).toContain('include them (`with_otp`), overwrite people who exist (`on_conflict`)');
@@ -177,6 +177,9 @@ describe('the remaining steps after a migration', () => {
     expect(zitadel).toContainEqual(
       expect.objectContaining({ reason: 'hash_refused_without_verifier', params: { verifier: 'phpass' } }),
     );
+    const policy = new LeftToDo(forZitadel, 'http');
+    policy.addMissingProviders(sectionNamed('loginPolicy'), record({}), ['I', 'J']);
+    expect(policy.entries[0]?.message).toMatch(/: create I, J anew, and add them to the login policy$/);
     expect(zitadel).toContainEqual(expect.objectContaining({ reason: 'link_rejected', params: { providers: 'I, J' } }));
   });
 
