@@ -20,7 +20,7 @@ export interface Checked {
 }
 
 /** A privilege that a record gives. */
-export interface Privilege extends Gift {
+interface Privilege extends Gift {
   /** Whether its organisation or project existed before the import. */
   readonly existed: boolean;
 }
