@@ -39,6 +39,11 @@ export const instanceIssues = {
     text: 'the id belongs to {holder} of {owner}',
     remedy: USE_ANOTHER_ID,
   },
+  id_in_deletion: {
+    text: 'the deletion of the user with this id was interrupted',
+    remedy:
+      'send the mirroring import again, or delete the service user again, which ends the deletion, then send this import again',
+  },
   record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
   login_name_taken: {
     text: 'another user has this login name[: {holder}][ of organisation {organisation}]',

@@ -9,7 +9,7 @@ import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
-import { ownState } from '../../../shared/organisation/sections/users.ts';
+import { isInDeletion, ownState } from '../../../shared/organisation/sections/users.ts';
 import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';
 import {
@@ -158,6 +158,7 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
   const holder = withArticle(recordNoun(findSection(name)?.name ?? 'record'));
   const params = { holder, owner: `organisation ${stored.orgId ?? ''}` };
   const { exists } = section.error;
+  if (isInDeletion(stored)) return { ...exists, reason: 'id_in_deletion' };
   if (stored.orgId === orgId) return { ...exists, reason: 'id_of_other_kind', params };
   return { ...exists, reason: 'id_taken', params };
 }

@@ -210,6 +210,8 @@ describeStores('an import that mirrors', (kind) => {
       await expect(stripUsers(killed, new Map([['bob', 'o']]))).rejects.toThrow('killed');
       const before = await instance.export();
       const { users, userGrants } = await counted(store);
+      const again = await instance.import({ data_orgs: await provedFile([organisation('o', everything)]) });
+      expect(again.reasons).toContainEqual({ type: 'human_user', id: 'bob', reason: 'id_in_deletion' });
       const request = { ...mirroring, data_orgs: await provedFile([organisation('o', few)]) };
       expect((await instance.refusedImport({ ...request, max_deleted: 1 })).body).toMatchObject({ code: 9 });
       expect(await counted(store)).toEqual({ users, userGrants });
