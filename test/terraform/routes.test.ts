@@ -46,7 +46,9 @@ describe('the load balancer', () => {
       now: () => new Date(),
     });
     const led = (await loadBalancerRoutes()).map(({ path }) => path);
-    expect(led).toEqual([...new Set(routes.map(({ path }) => template(path)))]);
+    // The function that answers the probes also gets what no route leads to, such as a probe with a slash at its end.
+    const withoutSlash = routes.filter(({ path }) => !path.endsWith('/'));
+    expect(led).toEqual([...new Set(withoutSlash.map(({ path }) => template(path)))]);
   });
 
   it('leads to every function that can be deployed', async () => {
