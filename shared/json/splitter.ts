@@ -50,6 +50,8 @@ export interface SplitLimits {
   readonly valueBytes: number;
   /** The number of fields of an entered object. */
   readonly fields: number;
+  /** Whether further fields are accepted, whose names may repeat. */
+  readonly hasFurtherFields?: boolean;
 }
 
 /** An entered object or list. */
@@ -260,9 +262,9 @@ export class JsonSplitter {
     const names = this.open.at(-1)?.names;
     this.path[this.path.length - 1] = name;
     if (names?.has(name)) throw this.error(`duplicate field ${JSON.stringify(name)}`);
-    names?.add(name);
-    const { fields } = this.limits;
-    if (names !== undefined && names.size > fields) throw this.error(`more than ${fields} fields`);
+    const { fields, hasFurtherFields } = this.limits;
+    if (names !== undefined && names.size < fields) names.add(name);
+    else if (hasFurtherFields !== true) throw this.error(`more than ${fields} fields`);
     this.expect = 'colon';
   }
 
@@ -294,10 +296,10 @@ function valueKind(byte: number): ValueKind {
 
 /** Checks an object or a list, which are not kept: their texts and scalars, names and brackets. */
 function containerCheck(path: JsonPath, limits: SplitLimits): ValueCheck {
-  const splitter = new JsonSplitter(
-    (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
-    limits,
-  );
+  const splitter = new JsonSplitter((_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'), {
+    ...limits,
+    hasFurtherFields: true,
+  });
   return {
     push: (piece) => inside(path, () => splitter.push(piece)),
     end: () => inside(path, () => splitter.end()),

@@ -108,7 +108,7 @@ export async function readBatch(
   const created = records.filter(isNew).map(({ plan }) => plan);
   const { onConflict } = rules;
   const [equal, removed, reserved] = await Promise.all([
-    readDifferences(documents, { records, created, onConflict, passwords }),
+    readDifferences(documents, { records, created, onConflict, passwords, mirror }),
     findRemovedMembers(transaction, created, beginning.memberRemovals),
     reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
   ]);
@@ -154,18 +154,20 @@ interface ReadRecords {
   readonly created: readonly RecordPlan[];
   readonly onConflict: RecordConflict;
   readonly passwords: BatchPasswords;
+  readonly mirror: ImportContext['mirror'];
 }
 
 /** Reads what the documents under the records' keys leave open; returns the records that equal the stored ones. */
 async function readDifferences(
   documents: BatchDocuments,
-  { records, created, onConflict, passwords }: ReadRecords,
+  { records, created, onConflict, passwords, mirror }: ReadRecords,
 ): Promise<ReadonlySet<RecordPlan>> {
   const overwrites = onConflict === 'overwrite';
   const keeps = onConflict === 'skip';
   const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
+  const remaining = () => withoutDeleted(documents.byPath, mirror);
   const findEqual = (pairs: readonly StoredPair[]) =>
-    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, documents.byPath, onConflict)));
+    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, remaining(), onConflict)));
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
@@ -187,6 +189,15 @@ async function readDifferences(
     documents.readWhole(overwrites ? [] : adjustingKeys(created, documents.byPath)),
   ]);
   return equalByDigest.union(await findEqual(compared.filter(isUndecided)));
+}
+
+/** Returns the documents without those that a mirroring import deletes, which decide nothing about the records that stay. */
+function withoutDeleted(
+  documents: ReadonlyMap<string, StoredDocument>,
+  mirror: ImportContext['mirror'],
+): ReadonlyMap<string, StoredDocument> {
+  if (mirror === undefined) return documents;
+  return new Map([...documents].filter(([path]) => !mirror.deletions.has(path)));
 }
 
 /** Lists the keys of the stored records that have the adjusted field of new ones. */
