@@ -24,17 +24,18 @@ describe.skipIf(program === undefined)('@zitadel/client for web in a browser', (
   let urlOfFunction = '';
 
   beforeAll(async () => {
-    const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
-    const database = ['--data', directory.path];
-    const { token } = z.looseObject({ token: z.string() }).parse(await identityJson(['init', ...database]));
     const page = resources.adopt(await servePage(), (served) => served.close());
     const env = { CORS_ORIGINS: page.origin };
     const serving = async (more: Record<string, string>) => {
+      const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
+      const database = ['--data', directory.path];
+      const { token } = z.looseObject({ token: z.string() }).parse(await identityJson(['init', ...database]));
       const started = await serveHosted(database, [], more);
       resources.adopt(started, async (running) => void (await running.stop()));
-      return { url: started.ready[1] ?? '', token, database };
+      return { url: started.ready[1] ?? '', token, database, directory };
     };
-    open = await serving(env);
+    const { directory, ...served } = await serving(env);
+    open = served;
     closed = await serving({});
     const started = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, ...env });
     resources.adopt(started, async (running) => void (await running.stop()));
