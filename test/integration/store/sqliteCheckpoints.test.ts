@@ -34,7 +34,8 @@ describe('the write-ahead log of a database file', () => {
     const file = await newFile();
     const store = openEmbeddedStore(file);
     onTestFinished(() => store.close());
-    expect(await commitMegabytes(store, file, 0, 200)).toBeLessThan(80 * MEGABYTE);
+    // Without the moves, it would have all 200 MB; how far it grows meanwhile depends on the machine.
+    expect(await commitMegabytes(store, file, 0, 200)).toBeLessThan(150 * MEGABYTE);
     await expect.poll(() => sizeOf(file)).toBeGreaterThan(150 * MEGABYTE);
     await using snapshot = await store.snapshot();
     expect((await scanAll(snapshot, { collection: 'users', fields: [] })).documents).toHaveLength(200);
