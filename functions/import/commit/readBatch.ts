@@ -165,9 +165,10 @@ async function readDifferences(
   const overwrites = onConflict === 'overwrite';
   const keeps = onConflict === 'skip';
   const isUndecided = ([plan, stored]: StoredPair) => needsBody(plan, stored, onConflict);
-  const remaining = () => withoutDeleted(documents.byPath, mirror);
-  const findEqual = (pairs: readonly StoredPair[]) =>
-    passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, remaining(), onConflict)));
+  const findEqual = (pairs: readonly StoredPair[]) => {
+    const remaining = withoutDeleted(documents.byPath, mirror);
+    return passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, remaining, onConflict)));
+  };
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
