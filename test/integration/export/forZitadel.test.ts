@@ -10,20 +10,12 @@ import {
   zitadelText,
 } from '../../support/fixtures/organisations.ts';
 import { lossesInZitadel } from '../../support/fixtures/zitadelImport.ts';
+import { leftToDo } from '../../support/http/wire.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
-const leftToDo = z.array(
-  z.strictObject({
-    type: z.string(),
-    id: z.string().optional(),
-    reason: z.string(),
-    params: z.record(z.string(), z.string()).optional(),
-    message: z.string(),
-  }),
-);
 const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
 const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
 

@@ -18,6 +18,17 @@ export interface WireRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The manual steps after an import of a file. */
+export const leftToDo = z.array(
+  z.strictObject({
+    type: z.string(),
+    id: z.string().optional(),
+    reason: z.string(),
+    params: z.record(z.string(), z.string()).optional(),
+    message: z.string(),
+  }),
+);
+
 const record = z.record(z.string(), z.unknown());
 const manifest = z.strictObject({
   version: z.literal(1),
@@ -31,15 +42,7 @@ const manifest = z.strictObject({
   secrets: z.strictObject({ passwords: z.boolean(), otp: z.boolean(), keys: z.boolean() }),
   sections: z.array(z.string()),
   ignored: z.array(z.strictObject({ field: z.string(), nearest: z.string().optional() })),
-  leftToDo: z.array(
-    z.strictObject({
-      type: z.string(),
-      id: z.string().optional(),
-      reason: z.string(),
-      params: z.record(z.string(), z.string()).optional(),
-      message: z.string(),
-    }),
-  ),
+  leftToDo,
   leftToDoOmitted: z.number().optional(),
 });
 const exportFile = z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest });
