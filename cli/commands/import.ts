@@ -230,7 +230,7 @@ interface ImportedFile {
   readonly requested: readonly string[];
   /** Undefined unless the call asks for the failed records. */
   readonly storedFailures: StoredFailures | undefined;
-  /** Whether nobody has consented to the deletions of a trial. */
+  /** Whether the user has not yet consented to the deletions of a trial. */
   readonly isRefused: boolean;
 }
 

@@ -21,7 +21,7 @@ const listedSections: ReadonlyMap<string, string> = new Map([
   ['userGrants', 'user_grant'],
 ]);
 
-/** Lists the deletions of a mirroring import: users, members and grants one by one, the others by their number. */
+/** Lists the deletions of a mirroring import: each user, member and grant, and the number of other records. */
 export function deletionLines({ deletions = [], summary }: ImportResponse): readonly Line[] {
   const { deleted = {}, dryRun = false, deletionsOmitted = 0 } = summary;
   const listed = new Set(listedSections.values());

@@ -78,7 +78,7 @@ export async function compareSides(
   }
 }
 
-/** Compares the sides, and shows how many records of the larger one are compared. */
+/** Compares the sides, and shows how many records of the larger side are compared. */
 function trackComparison(
   database: RunDatabase,
   expected: number,

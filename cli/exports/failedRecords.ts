@@ -43,7 +43,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records) };
 }
 
-/** Reads the file once, and counts the records with the ids of failed ones. */
+/** Reads the file once, and counts the records with the ids of failed records. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -58,7 +58,7 @@ async function find(
   }
 }
 
-/** The records of a file with one type and id. */
+/** The records of a file with the same type and id. */
 interface Namesakes {
   /** The number of errors about them. */
   readonly errors: number;
@@ -203,7 +203,7 @@ class FailedFileWriter {
     return `${beginning}\n${JSON.stringify(field)}:${isElement ? '[' : ''}${text}`;
   }
 
-  /** Ends the previous organisation, and begins the next one. */
+  /** Ends the previous organisation, and begins the next. */
   private begin(entry: number): string {
     const end = this.end();
     this.entry = entry;

@@ -142,7 +142,7 @@ export interface ImportMeter {
   readonly onUploading: (sent: SentBytes) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
-  /** Called when the target waits for another operation before it writes, and without one when the wait ends. */
+  /** Called when the target waits for another operation before it writes, and without an operation when the wait ends. */
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called before an interrupted import is repeated, with the seconds until then. */
   readonly onRetry: ProgressOutput['retry'];
@@ -227,7 +227,7 @@ export interface PlaceFacts {
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
-  /** The releases that a ZITADEL may be of. */
+  /** The possible releases of ZITADEL. */
   readonly releases?: ReleaseRange;
   /** The user of the token; undefined if the user is unknown. */
   readonly caller?: {

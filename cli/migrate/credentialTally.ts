@@ -39,7 +39,7 @@ interface OrganisationCredentials {
 
 /** The target of a migration, and what the plan expects of its import. */
 interface CredentialTarget {
-  /** The releases that a ZITADEL may be of; undefined for another target. */
+  /** The possible releases of ZITADEL as the target; undefined for another target. */
   readonly zitadel?: ReleaseRange | undefined;
   /** The outcomes of records that a planned import will make equal to the source; none after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];

@@ -8,7 +8,7 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** The warnings about records that stay warnings for a ZITADEL. */
+/** The warnings about records that stay warnings if the target is ZITADEL. */
 const privilegeReasons: ReadonlySet<string> = new Set(['privilege_added', 'domain_added'] satisfies WarningReason[]);
 
 /**

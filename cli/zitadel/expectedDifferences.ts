@@ -42,7 +42,7 @@ function unexportedReason(
   return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
 }
 
-/** Returns the facts about the records of a section in a ZITADEL that may be of some releases. */
+/** Returns the facts about the records of a section that may apply to the possible releases of ZITADEL. */
 function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
   return records.filter((fact) => overlap(fact, releases));
