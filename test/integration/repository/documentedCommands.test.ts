@@ -26,7 +26,7 @@ const oneLine = (text: string) => text.replace(/(\\\n|\s)+/g, ' ').replaceAll(',
 const showsFile = / cat \.local\/export\.json$/;
 
 /** Its commands follow those of the other documents in the same clone, and start other instances. */
-const isFirstMigration = ({ path }: ShownCommand) => path === 'docs/first-migration.md';
+const isFirstMigration = ({ path }: ShownCommand) => path === 'docs/migrating.md';
 
 let clone: TemporaryDirectory = { path: '', remove: async () => {} };
 beforeAll(async () => {
