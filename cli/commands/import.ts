@@ -4,6 +4,7 @@ import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { FailedFile } from '../exports/failedRecords.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
+import { confirmDeletions, deletionLines, deletionsOf, deletionsTitle } from '../exports/mirrorDeletions.ts';
 import type {
   DatabasePlace,
   ExportFile,
@@ -24,11 +25,13 @@ import {
   placeDetails,
   progressOutput,
   RUN_AND_OUTPUT,
+  SELECTION,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
 import {
   defineCommand,
+  flag,
   interruptible,
   type Output,
   optional,
@@ -40,7 +43,6 @@ import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../te
 import { counted, countList } from '../terminal/numberTexts.ts';
 import { type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
-import { confirmDeletions, deletionLines } from './mirrorPlan.ts';
 
 export const importCommand = defineCommand({
   name: 'import',
@@ -52,6 +54,7 @@ export const importCommand = defineCommand({
     ...exportChoices,
     ...importChoices,
     ...mirrorChoices,
+    yes: flag('with --mirror: delete without asking', SELECTION),
     ...transferOptions.dryRun.command,
     failed: optional('FILE', 'write the failed records to a new export file', RUN_AND_OUTPUT),
     ...secretsOfTwo('the source', 'the target'),
@@ -77,12 +80,13 @@ export const importCommand = defineCommand({
     requireOther(source.name, target.name);
     await requireEffects(given, signal, { place: source }, { place: target });
     const mirrored = mirrorOptionsOf(given);
+    if (given.yes && !given.mirror) throw usageError('--yes has no effect here: it needs --mirror');
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;
     const options = { ...importOptionsOf(call), ...mirrored, withKeys: takesAll || selection.withKeys };
     const failedFile = given.failed === undefined ? undefined : await openNewFile(given.failed, call);
     const asksFirst = mirrored.mirror === true && !given.yes && !options.dryRun;
-    const confirm = asksFirst ? (plan: ImportResponse) => confirmDeletions(plan, target.name, call) : undefined;
+    const confirm = asksFirst ? (trial: ImportResponse) => confirmTrial(trial, target.name, call) : undefined;
     const importing = { source, target, selection, options, takesAll, failedFile, confirm };
     const phases = new Map<string, PhaseState>();
     const output = progressOutput(call);
@@ -111,6 +115,13 @@ interface Importing {
   readonly failedFile: FilePlace | undefined;
   /** Asks for the number of deletions that a trial has found; undefined unless the command asks. */
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
+}
+
+/** Asks for the deletions of a trial, unless it has errors. */
+async function confirmTrial(trial: ImportResponse, target: string, call: Surroundings): Promise<number | undefined> {
+  if (trial.errors !== undefined) return undefined;
+  const deletions = deletionsOf(trial);
+  return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));
 }
 
 /** Opens a file that does not exist, before anything is imported. */
@@ -259,7 +270,7 @@ function importOutput(
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
     ...(isRefused && !isListed ? [`add --yes and --max-deleted ${total(deleted)} to delete without a question`] : []),
     ...requested,
-    ...deletionLines(response),
+    ...section(deletionsTitle(summary.dryRun === true), deletionLines(deletionsOf(response))),
     ...(storedFailures === undefined ? [] : failedLines(storedFailures)),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),

@@ -2,7 +2,13 @@
 
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
-import { organisationsExist } from '../../shared/errors/errors.ts';
+import {
+  mirrorChanged,
+  mirrorDefaultOrganisation,
+  mirrorOutdated,
+  mirrorTooLarge,
+  organisationsExist,
+} from '../../shared/errors/errors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
@@ -22,7 +28,7 @@ import { RecordCounter } from '../exports/recordCounter.ts';
 import { trackImport, trackStore } from '../exports/trackTransfer.ts';
 import { usageError } from '../terminal/command.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import type { MigrationRun } from './migrationRun.ts';
+import { EXPORTING, type MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 
@@ -101,7 +107,7 @@ async function stageSource(
   return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
     const counter = new RecordCounter(place.name, options);
-    await trackStore(staged, { name: place.name, content, counter }, 'exporting', output, signal);
+    await trackStore(staged, { name: place.name, content, counter }, EXPORTING, output, signal);
     return content.notices ?? [];
   });
 }
@@ -111,6 +117,9 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   const options = stagedOptions(run.settings);
   return inspectPlace(read, options, visitor, run.output, run.signal, `checking ${run.export.name}`);
 }
+
+/** The errors of an instance that has changed nothing. */
+const refusals = [organisationsExist, mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated, mirrorTooLarge];
 
 /** Imports the export into a target. */
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
@@ -124,7 +133,7 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
     try {
       return await sendExport(run, target, options);
     } catch (error) {
-      if (organisationsExist.is(error)) run.step = 'planning';
+      if (refusals.some((refusal) => refusal.is(error))) run.step = 'planning';
       throw error;
     }
   });

@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { shellWord } from '../../shared/shellWord.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { tokenFileOf } from '../places/placeOptions.ts';
 import { counted, named, numberText } from '../terminal/numberTexts.ts';
@@ -86,6 +88,17 @@ export function listTakeBack(
       what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,
     })),
   ];
+}
+
+/** Returns the step for the records that the import has deleted. */
+export function restoreDeleted(
+  { place }: Pick<MigrationResult['target'], 'place'>,
+  response: ImportResponse | undefined,
+): ManualStep[] {
+  const records = total(response?.summary.deleted ?? {});
+  if (records === 0) return [];
+  const what = `this run deleted ${counted(records, 'record')} in ${place}: only an export or a backup from before has them`;
+  return [{ what }];
 }
 
 /** Returns the step for the object that was the source. It contains the selected secrets. */

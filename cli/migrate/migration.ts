@@ -1,7 +1,8 @@
 // The steps of a migration: export, plan, confirmation, import and proof.
 
 import { stat } from 'node:fs/promises';
-import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
+import { total } from '../../shared/collections/counts.ts';
+import { firstIds, mirrorTooLarge, organisationsExist } from '../../shared/errors/errors.ts';
 import {
   migrationStopped,
   placeFailed,
@@ -12,6 +13,7 @@ import {
   targetChanged,
   tokenRejected,
 } from '../../shared/errors/placeErrors.ts';
+import { confirmDeletions } from '../exports/mirrorDeletions.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
 import { errorParams, isDeadline } from '../http/serverErrors.ts';
@@ -26,6 +28,7 @@ import { importExport, stageExport } from './exportStage.ts';
 import { isEmptyPlan, planBlocks, resultBlocks } from './migrationBlocks.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import { MigrationRun } from './migrationRun.ts';
+import type { MigrationPlan } from './migrationTypes.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { type MadePlan, makePlan, readTarget } from './plan.ts';
 import { changedParts, planDigest } from './planDigest.ts';
@@ -83,8 +86,9 @@ async function doSteps(
     return { ...planOutput(call, run, planned, digest), ...reporting(call, reported) };
   }
   if (yes || canAsk(call)) show(call, 'plan', planned);
-  if (!(await askConfirmation('Migrate?', call)))
-    return { ...planOutput(call, run, planned, digest), exitStatus: () => 'unconfirmed' };
+  const maxDeleted = await confirm(call, made.plan);
+  if (maxDeleted === undefined) return { ...planOutput(call, run, planned, digest), exitStatus: () => 'unconfirmed' };
+  if (run.settings.mirror === true) run.settings = { ...run.settings, maxDeleted };
   if (version !== (await fileVersion(run))) throw changedSource(run);
   if (yes !== true) await requireSameTarget(call, run, made, target);
   await moveExport(run, target);
@@ -98,6 +102,20 @@ async function doSteps(
     exitStatus: () => result.outcome,
     ...reporting(call, { title: `Migration ${between}`, blocks, done }),
   };
+}
+
+/**
+ * Asks for confirmation, by their number if the plan has deletions.
+ * @returns the number of deletions that the user, or the call, has consented to; undefined without consent
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH for more deletions than the call permits
+ */
+async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationPlan): Promise<number | undefined> {
+  const { yes, 'max-deleted': limit } = call.options;
+  const planned = total(deleted);
+  if (!yes && planned > 0) return await confirmDeletions({ deleted }, target.place, call);
+  if (!(await askConfirmation('Migrate?', call))) return undefined;
+  if (limit !== undefined && planned > limit) throw mirrorTooLarge({ records: planned, limit });
+  return limit ?? planned;
 }
 
 /** @param digest absent if there is nothing to migrate */

@@ -6,6 +6,7 @@ import { defined } from '../../shared/defined.ts';
 import { isNotInSource } from '../../shared/errors/manualStepReasons.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
+import { deletionLines, deletionsTitle, type MirrorDeletions } from '../exports/mirrorDeletions.ts';
 import { secretNames } from '../records/secretSelection.ts';
 import { type Bar, type Block, listBlock, noticeBlock, withOmitted } from '../report/blocks.ts';
 import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
@@ -61,6 +62,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
       { undone, undoneOmitted },
       undoneOmitted,
     ),
+    deletionBlock(plan, true),
     {
       title: 'Passwords and second factors, if all arrive',
       lines: credentialLines(plan),
@@ -68,6 +70,17 @@ export function planBlocks(plan: MigrationPlan): Block[] {
       data: { credentials },
     },
   ];
+}
+
+/** Lists the deletions of a migration that mirrors, on the terminal too: the user consents to them by their number. */
+function deletionBlock(
+  { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
+  isTrial: boolean,
+): Block {
+  const title = deletionsTitle(isTrial);
+  if (deleted === undefined) return { title, lines: [] };
+  const found = { deleted, deletions, deletionsOmitted };
+  return { title, lines: deletionLines(found), data: { ...found } };
 }
 
 function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
@@ -168,6 +181,7 @@ function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): 
 /** Describes a result. */
 export function resultBlocks(result: MigrationResult): Block[] {
   const { outcome, elsewhere, command, startedAt, finishedAt, source, target, options, leftOut } = result;
+  const { sourceReadAt, targetEqualAt } = result;
   const { organisations, moved, phases, proof, credentials, byHand, takeBack } = result;
   const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted } = result;
   const sections = Object.keys({ ...moved.exported, ...proof.sections });
@@ -178,8 +192,15 @@ export function resultBlocks(result: MigrationResult): Block[] {
       lines: [
         ...elsewhereLines(elsewhere ?? []),
         { text: resultHeadline(result), style: outcome === 'done' ? 'good' : 'bad' },
+        ...standstillLines(result),
       ],
-      data: { outcome, ...defined({ elsewhere }), command, startedAt, finishedAt },
+      data: {
+        outcome,
+        ...defined({ elsewhere, sourceReadAt, targetEqualAt }),
+        command,
+        startedAt,
+        finishedAt,
+      },
     },
     { title: 'Summary', lines: summaryLines(result), data: { source, target, options, moved, phases } },
     {
@@ -200,6 +221,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
       lines: withOmitted(differences, proof.differencesOmitted),
       short: firstDifferences(differences, proof.differences.length, proof.expected + proof.unexpected),
     },
+    deletionBlock(result, false),
     {
       title: 'Passwords and second factors',
       lines: credentialLines(result),
@@ -221,13 +243,22 @@ export function resultBlocks(result: MigrationResult): Block[] {
   ];
 }
 
+/** Returns the line with the time in which the source must not have changed. */
+function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): string[] {
+  if (sourceReadAt === undefined || proof.method !== 'fields') return [];
+  if (targetEqualAt === undefined) return [`source read at ${sourceReadAt}, target not equal at ${proof.provedAt}`];
+  const seconds = (Date.parse(targetEqualAt) - Date.parse(sourceReadAt)) / 1_000;
+  return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}: ${span(seconds)}`];
+}
+
 /** Returns the lines of manual steps, each with its command. */
 function stepLines(steps: readonly ManualStep[]): Line[] {
   return steps.flatMap(({ what, command }) => (command === undefined ? [what] : [`${what}:`, commandLine(command)]));
 }
 
-function summaryLines({ source, target, moved, phases, startedAt, finishedAt }: MigrationResult): string[] {
-  const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
+function summaryLines(result: MigrationResult): string[] {
+  const { source, target, phases, startedAt, finishedAt } = result;
+  const imported = Object.entries(outcomesOf(result)).filter(([, counts]) => total(counts) > 0);
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
   return [
     `from ${source.place}`,
@@ -246,9 +277,10 @@ const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
   'not confirmed': 'bad',
 };
 
-function sectionBar(section: string, { moved }: MigrationResult): Bar {
+function sectionBar(section: string, result: MigrationResult): Bar {
+  const { moved } = result;
   const stored = { name: 'stored', count: moved.exported[section] ?? 0, tone: 'good' } as const;
-  const outcomes = Object.entries(outcomesOf(moved)).map(([name, counts]) => ({
+  const outcomes = Object.entries(outcomesOf(result)).map(([name, counts]) => ({
     name,
     count: counts[section] ?? 0,
     tone: outcomeTones[name] ?? 'soft',
@@ -284,23 +316,27 @@ function resultHeadline(result: MigrationResult): string {
   const what = `${counted(moved.records, 'record')} of ${counted(moved.organisations, 'organisation')}`;
   const start = endText(result);
   if (imported === undefined) return `${start}: ${what} stored in ${target.place}`;
-  const totals = Object.entries(outcomesOf(moved)).map(([name, counts]) => [name, total(counts)]);
-  const isWritten = total(imported.created) + total(imported.overwritten) > 0;
+  const totals = Object.entries(outcomesOf(result)).map(([name, counts]) => [name, total(counts)]);
+  const isWritten = total(imported.created) + total(imported.overwritten) + total(result.deleted ?? {}) > 0;
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
 /** Returns the outcomes of an import, by words for people. */
-function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Counts> {
+function outcomesOf({
+  moved: { imported },
+  deleted = {},
+}: Pick<MigrationResult, 'moved' | 'deleted'>): Record<string, Counts> {
   if (imported === undefined) return {};
   const { notCarried, unconfirmed = {}, ...outcomes } = imported;
-  return { ...outcomes, 'not carried': notCarried, 'not confirmed': unconfirmed };
+  return { ...outcomes, deleted, 'not carried': notCarried, 'not confirmed': unconfirmed };
 }
 
 function equalRecords({ proof }: MigrationResult): number {
   return Object.values(proof.sections).reduce((sum, { equal }) => sum + equal, 0);
 }
 
-const DELETES_NOTHING = 'an import deletes nothing; delete there what the source no longer has';
+const DELETES_NOTHING =
+  'an import without --mirror deletes nothing; delete there what the source no longer has, or add --mirror';
 
 /** @param maxOthers the number of organisations only in the target that are named */
 function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINITY): string[] {
@@ -310,14 +346,16 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
   const equal = equalRecords(result);
   const added = Object.values(result.proof.sections).reduce((sum, { onlyTarget }) => sum + onlyTarget, 0);
   const changed =
-    'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target';
+    options.mirror === true
+      ? 'the source has changed since it was exported: migrate again'
+      : 'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target without --mirror';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
     // ZITADEL adds records of its own, such as domains.
     ...(added === 0 || target.kind === 'zitadel'
       ? []
-      : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
+      : [`${counted(added, 'record')} only in the target${options.mirror === true ? '' : `: ${DELETES_NOTHING}`}`]),
     ...otherLines(result.proof, maxOthers),
     ...(sourceUnchanged === false ? [changed] : []),
   ];

@@ -47,6 +47,9 @@ export interface StagedExport {
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
 }
 
+/** The phase in which the source is exported. */
+export const EXPORTING = 'exporting';
+
 /** The name of the export in messages. */
 const THE_EXPORT = 'the export';
 
@@ -62,6 +65,8 @@ export class MigrationRun implements AsyncDisposable {
   readonly export: FilePlace;
   /** The path of the source if that is a file, which is read where it is. */
   readonly sourceFile: string | undefined;
+  /** Whether the source is a file or an object, which was exported before. */
+  private readonly isFromFile: boolean;
   /** The records of the export and of the target. */
   readonly database: RunDatabase;
   private readonly privateFile = openPrivateFile(THE_EXPORT);
@@ -84,6 +89,7 @@ export class MigrationRun implements AsyncDisposable {
     this.database = new RunDatabase(settings);
     this.signal = call.signal;
     const { place, kind } = source;
+    this.isFromFile = place.takes === 'files';
     const isRead = place.takes === 'files' && kind === 'file';
     this.sourceFile = isRead ? place.name : undefined;
     this.export = isRead ? { ...place, name: THE_EXPORT } : this.privateFile;
@@ -116,6 +122,11 @@ export class MigrationRun implements AsyncDisposable {
   /** The phases so far. A repeated phase has the figures of its last attempt. */
   get phases(): readonly MigrationPhase[] {
     return [...this.attempts.values()];
+  }
+
+  /** When this run began to read the source, or when a file was exported, if it states that. */
+  get sourceReadAt(): string | undefined {
+    return this.isFromFile ? this.exported.inspection.manifest?.readTime : this.attempts.get(EXPORTING)?.startedAt;
   }
 
   /** Selects the secrets to move. */

@@ -4,6 +4,7 @@ import type { ImportRequestOptions, ImportWarning } from '../../functions/import
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { OutcomeCounts } from '../exports/importOutcomes.ts';
+import type { MirrorDeletions } from '../exports/mirrorDeletions.ts';
 import type { AcceptableLoss } from '../exports/placeInterfaces.ts';
 import type { Notice } from '../terminal/notices.ts';
 import type { PhaseState } from '../terminal/progress.ts';
@@ -160,12 +161,15 @@ export interface ManualStep {
 /** The options that a result contains. */
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
+  /** Whether the target deletes what the source lacks, also in organisations that were changed there; absent if not. */
+  readonly mirror?: true;
+  readonly replaceChanged?: readonly string[];
   /** Some of `passwords`, `otp` and `keys`. */
   readonly secrets: readonly string[];
 }
 
-/** What a plan and a result list alike. */
-interface Listed {
+/** What a plan and a result list alike. Without `--mirror` there are no deletions. */
+interface Listed extends Partial<MirrorDeletions> {
   readonly source: MigrationSide;
   readonly target: MigrationSide;
   /** Excluded organisations of the source, each with the reason. */
@@ -190,6 +194,12 @@ export interface MigrationResult extends Listed {
   readonly command: string;
   readonly startedAt: string;
   readonly finishedAt: string;
+  /**
+   * When the migration began to read the source, and when the target was found equal to it: the source must not have
+   * changed in between. Absent if unknown, such as the origin of a file without a manifest, and if the target differs.
+   */
+  readonly sourceReadAt?: string;
+  readonly targetEqualAt?: string;
   readonly options: ShownOptions;
   readonly organisations: readonly MovedOrganisation[];
   readonly moved: {

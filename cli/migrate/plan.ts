@@ -11,6 +11,7 @@ import { makeRepeatable } from '../exports/fileContent.ts';
 import type { FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
+import { deletionsOf } from '../exports/mirrorDeletions.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { selectedKinds } from '../records/secretSelection.ts';
 import { counted, numberText } from '../terminal/numberTexts.ts';
@@ -57,6 +58,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     ],
     leftOut,
     ...found,
+    ...(run.settings.mirror === true && trial !== undefined ? deletionsOf(trial) : {}),
     options: shownOptions(run.settings),
     bytes,
     refused,
@@ -145,13 +147,16 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
   return tally.digest;
 }
 
-/** Tries the import; returns undefined for a file, and for an export above the limit of a dry run. */
+/**
+ * Tries the import; returns undefined for a file, and for an export above the limit of a dry run, which is also that of an
+ * import that mirrors.
+ */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
   try {
     return await rehearseImport(run, place);
   } catch (error) {
-    if (dryRunTooLarge.is(error)) return undefined;
+    if (dryRunTooLarge.is(error) && run.settings.mirror !== true) return undefined;
     throw error;
   }
 }

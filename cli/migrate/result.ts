@@ -6,9 +6,10 @@ import { defined } from '../../shared/defined.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
+import { deletionsOf } from '../exports/mirrorDeletions.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
 import { sortNotices } from './importNotices.ts';
-import { listManualSteps, listOrganisationDeletions, listTakeBack } from './manualSteps.ts';
+import { listManualSteps, listOrganisationDeletions, listTakeBack, restoreDeleted } from './manualSteps.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { MigrationPlan, MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
@@ -43,6 +44,9 @@ export async function makeResult(
     command: packageJson.version,
     startedAt: run.startedAt,
     finishedAt: new Date().toISOString(),
+    ...defined({ sourceReadAt: run.sourceReadAt }),
+    ...(proof.method === 'fields' && proof.unexpected === 0 ? { targetEqualAt: proof.provedAt } : {}),
+    ...(settings.mirror === true && response !== undefined ? deletionsOf(response) : {}),
     ...described,
     options: shownOptions(settings),
     leftOut: run.exported.leftOut,
@@ -60,7 +64,7 @@ export async function makeResult(
       ...listOrganisationDeletions(settings, { proof, target: described.target }),
       ...(await listManualSteps(run, described, callers)),
     ],
-    takeBack: listTakeBack(plan.target, seen),
+    takeBack: [...listTakeBack(plan.target, seen), ...restoreDeleted(plan.target, response)],
   };
 }
 

@@ -1,12 +1,14 @@
 // The settings of a migration.
 
 import { resolve } from 'node:path';
+import { defined } from '../../shared/defined.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
 import {
   exportOptionsOf,
   importOptionsOf,
+  mirrorOptionsOf,
   type SecretFiles,
   secretKinds,
   secretOptionNames,
@@ -32,6 +34,7 @@ export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportO
 export function readSettings(call: MigrationCall): MigrationSettings {
   const { dryRun: _, ids: __, ...imported } = importOptionsOf(call);
   const { orgIds, excludedOrgIds } = imported;
+  const mirrored = mirrorOptionsOf(call.options);
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
   requireOther(from, to);
@@ -42,7 +45,15 @@ export function readSettings(call: MigrationCall): MigrationSettings {
       `${from} is imported as it is, with all its organisations: select some when you export it, or use identity import with --org`,
     );
   const selection = { orgIds: [...new Set(orgIds)], excludedOrgIds: [...new Set(excludedOrgIds)] };
-  return { ...exportOptionsOf(call), ...imported, ...selection, from, to, secretFiles: givenSecretFiles(call.options) };
+  return {
+    ...exportOptionsOf(call),
+    ...imported,
+    ...mirrored,
+    ...selection,
+    from,
+    to,
+    secretFiles: givenSecretFiles(call.options),
+  };
 }
 
 /** Whether a place is a file or an object, which is imported as it is. */
@@ -73,13 +84,22 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { from: _, to: __, secretFiles: ___, forZitadel: ____, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
-  return { ...options, ...everything, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
+  // An import that mirrors requires the name of the default organisation.
+  const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;
+  return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }
 
 /** Returns the options that plan and result contain. */
 export function shownOptions(settings: MigrationSettings): ShownOptions {
-  const { onConflict, orgIds, excludedOrgIds, accepted = [] } = settings;
-  return { onConflict, orgIds, excludedOrgIds, accepted, secrets: [...selectedKinds(settings)] };
+  const { onConflict, orgIds, excludedOrgIds, accepted = [], mirror, replaceChanged } = settings;
+  return {
+    onConflict,
+    orgIds,
+    excludedOrgIds,
+    accepted,
+    ...(mirror === true ? { mirror, ...defined({ replaceChanged }) } : {}),
+    secrets: [...selectedKinds(settings)],
+  };
 }
 
 /**
@@ -102,8 +122,8 @@ export function callCommand(
   return callText(['migrate', ...words].join(' '));
 }
 
-function optionWords(name: string, value: string | boolean | { readonly text: string } | undefined): string[] {
+function optionWords(name: string, value: string | number | boolean | { readonly text: string } | undefined): string[] {
   if (value === undefined || value === false) return [];
   if (value === true) return [`--${name}`];
-  return [`--${name} ${shellWord(typeof value === 'string' ? value : value.text)}`];
+  return [`--${name} ${shellWord(typeof value === 'object' ? value.text : String(value))}`];
 }

@@ -7,6 +7,7 @@ import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.
 interface DependentOptions {
   readonly timeout?: unknown;
   readonly 'on-conflict'?: unknown;
+  readonly mirror?: boolean;
   readonly accept?: readonly AcceptableLoss[] | undefined;
 }
 
@@ -18,12 +19,15 @@ export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
 
+const NO_MIRROR =
+  '--mirror deletes nothing in ZITADEL: leave it out, and delete there by hand what the result lists as only in the target';
+
 /**
  * Requires that all options of a call have an effect on its places.
  * @throws IdentityError USAGE_INVALID for an option without effect
  */
 export async function requireEffects(
-  { timeout, accept = [], 'on-conflict': onConflict }: DependentOptions,
+  { timeout, accept = [], 'on-conflict': onConflict, mirror = false }: DependentOptions,
   signal: AbortSignal,
   source: CalledPlace,
   target?: CalledPlace,
@@ -31,15 +35,17 @@ export async function requireEffects(
   const isFile = ({ place }: CalledPlace) => place.takes === 'files';
   if (timeout !== undefined && isFile(source) && (target === undefined || isFile(target)))
     throw noEffect('--timeout', 'it limits calls of instances, databases and ZITADEL, not files');
+  if (mirror && target !== undefined && isFile(target)) throw noEffect('--mirror', 'the target is a new file');
   if (onConflict !== undefined && target !== undefined && isFile(target))
     throw noEffect('--on-conflict', 'the target is a new file, in which no records exist');
-  if (accept.length === 0) return;
+  if (accept.length === 0 && !mirror) return;
   const isZitadel = ({ place, facts }: CalledPlace) =>
     interruptible(signal, NOTHING_CHANGED, async () => {
       const known = facts ?? (await describePlace(place, signal)).facts;
       return known?.service === 'zitadel';
     });
   const isInto = target !== undefined && (await isZitadel(target));
+  if (mirror && isInto) throw usageError(NO_MIRROR);
   if (accept.includes('refused-hashes') && !isInto)
     throw noEffect('--accept refused-hashes', 'it is for imports into ZITADEL');
   if (accept.includes('unknown-states') && !isInto && !(await isZitadel(source)))

@@ -8,7 +8,8 @@ import { type ProgressOutput, progressEvents, progressLines } from '../terminal/
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
-const SELECTION = 'Selection and conflicts';
+/** The heading of the options that select records and decide about conflicts. */
+export const SELECTION = 'Selection and conflicts';
 /** The heading of the options that control a run and its output. */
 export const RUN_AND_OUTPUT = 'Run and output';
 
@@ -38,7 +39,6 @@ export const mirrorChoices = {
   ...transferOptions.mirror.command,
   ...transferOptions.maxDeleted.command,
   ...transferOptions.replaceChanged.command,
-  yes: flag('with --mirror: delete without asking', SELECTION),
 };
 
 const tokenFile = {
@@ -142,6 +142,10 @@ function ofImport(options: ImportValues) {
   return { onConflict, dryRun };
 }
 
+/** The options of a call that may mirror. A person, or the digest of a dry run, may consent to the deletions. */
+type MirrorValues = Values<typeof mirrorChoices> &
+  ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
+
 /**
  * Returns the options of an import that deletes what the source lacks.
  * @throws IdentityError USAGE_INVALID for options that do not fit together
@@ -149,22 +153,22 @@ function ofImport(options: ImportValues) {
 export function mirrorOptionsOf({
   mirror,
   yes,
+  expect,
   'max-deleted': maxDeleted,
   'replace-changed': replaceChanged,
   'on-conflict': onConflict,
   'dry-run': dryRun = false,
-}: Values<typeof mirrorChoices> & ImportValues): Pick<PlaceImportOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'> {
+}: MirrorValues): Pick<PlaceImportOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'> {
   if (!mirror) {
     const [given] = [
-      ...(yes ? ['--yes'] : []),
       ...(maxDeleted === undefined ? [] : ['--max-deleted']),
       ...(replaceChanged.length === 0 ? [] : ['--replace-changed']),
     ];
-    if (given !== undefined) throw usageError(`${given} has no effect here: it is for imports with --mirror`);
+    if (given !== undefined) throw usageError(`${given} has no effect here: it needs --mirror`);
     return {};
   }
   if (onConflict !== 'overwrite') throw usageError('--mirror needs --on-conflict overwrite');
-  if (yes && !dryRun && maxDeleted === undefined)
+  if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
     throw usageError('--yes needs --max-deleted beside --mirror: --dry-run shows the number');
   return { mirror, replaceChanged, ...(maxDeleted === undefined ? {} : { maxDeleted }) };
 }

@@ -138,7 +138,7 @@ Undone by --on-conflict overwrite
     const places = ['--from', north.database, '--to', south.database, '--with', 'all', '--yes'];
     const text = await identity(['migrate', ...places], await prepareMigration(north));
     expect(text.code).toBe(3);
-    expect(text.stdout).toContain('2 records only in the target: an import deletes nothing; delete there what');
+    expect(text.stdout).toContain('2 records only in the target: an import without --mirror deletes nothing');
     expect((await identity(['compare', north.database, south.database, '--org', 'acme', '--with', 'all'])).code).toBe(
       3,
     );

@@ -1,14 +1,29 @@
 // The deletions of an import that mirrors its source, shown and confirmed.
 
-import { total } from '../../shared/collections/counts.ts';
+import { type Counts, total } from '../../shared/collections/counts.ts';
 import { recordNoun } from '../../shared/errors/nouns.ts';
-import type { ImportResponse } from '../exports/importResponse.ts';
 import type { Surroundings } from '../terminal/command.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
 import { askText, canAsk } from '../terminal/questions.ts';
-import { type Line, section } from '../terminal/terminal.ts';
+import type { Line } from '../terminal/terminal.ts';
+import type { ImportResponse } from './importResponse.ts';
 
 type Deletion = NonNullable<ImportResponse['deletions']>[number];
+
+/** The deletions of an import, or those of its trial. */
+export interface MirrorDeletions {
+  /** The numbers of deleted records by section. */
+  readonly deleted: Readonly<Counts>;
+  /** The first deleted records: users, then members and grants, then the others. */
+  readonly deletions: readonly Deletion[];
+  readonly deletionsOmitted: number;
+}
+
+/** Returns the deletions that a response lists. */
+export function deletionsOf({ deletions = [], summary }: ImportResponse): MirrorDeletions {
+  const { deleted = {}, deletionsOmitted = 0 } = summary;
+  return { deleted, deletions, deletionsOmitted };
+}
 
 /** The sections whose deletions are listed in full, with the types of their records: people, what they own and may do. */
 const listedSections: ReadonlyMap<string, string> = new Map([
@@ -21,17 +36,20 @@ const listedSections: ReadonlyMap<string, string> = new Map([
   ['userGrants', 'user_grant'],
 ]);
 
-/** Lists the deletions of a mirroring import: each user, member and grant, and the number of other records. */
-export function deletionLines({ deletions = [], summary }: ImportResponse): readonly Line[] {
-  const { deleted = {}, dryRun = false, deletionsOmitted = 0 } = summary;
+/** Returns the heading of a list of deletions. */
+export function deletionsTitle(isTrial: boolean): string {
+  return isTrial ? 'Would be deleted, since the source lacks it' : 'Deleted, since the source lacks it';
+}
+
+/** Lists deletions: each user, member and grant, and the number of other records. */
+export function deletionLines({ deleted, deletions, deletionsOmitted }: MirrorDeletions): string[] {
   const listed = new Set(listedSections.values());
   const others = Object.fromEntries(Object.entries(deleted).filter(([name]) => !listedSections.has(name)));
-  const lines = [
+  return [
     ...deletions.filter(({ type }) => listed.has(type)).map(deletionText),
     ...(total(others) === 0 ? [] : [countList(others)]),
     ...(deletionsOmitted === 0 ? [] : [`the response does not name ${counted(deletionsOmitted, 'record')} of them`]),
   ];
-  return section(dryRun ? 'Would be deleted, since the source lacks it' : 'Deleted, since the source lacks it', lines);
 }
 
 function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
@@ -42,19 +60,19 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
 
 /**
  * Asks a person at a terminal for the number of deletions.
- * @param plan the response of a dry run
- * @returns the number that the person has consented to; undefined without consent, and for a plan with errors
+ * @param about the lines before the question
+ * @returns the number that the person has consented to; undefined without consent
  */
 export async function confirmDeletions(
-  plan: ImportResponse,
+  { deleted }: Pick<MirrorDeletions, 'deleted'>,
   target: string,
   asked: Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'>,
+  about: readonly Line[] = [],
 ): Promise<number | undefined> {
-  if (plan.errors !== undefined) return undefined;
-  const number = total(plan.summary.deleted ?? {});
+  const number = total(deleted);
   if (number === 0) return 0;
   if (!canAsk(asked)) return undefined;
   const question = `Type the number of records to delete in ${target}, ${number}:`;
-  const answer = await askText(question, asked, deletionLines(plan));
+  const answer = await askText(question, asked, about);
   return answer.trim() === String(number) ? number : undefined;
 }

@@ -1,0 +1,198 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
+import { exportFileWith, migrate, planOf, prepareMigration } from '../../support/migrations/migrating.ts';
+import { type ServedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
+
+const mirror = ['--with', 'all', '--on-conflict', 'overwrite', '--mirror'];
+const project = { projectId: 'shop', project: { name: 'Shop' } };
+const grantOf = (userId: string) => ({ userId, projectId: 'shop', roleKeys: ['buyer'] });
+const ownerOf = (userId: string) => ({ userId, roles: ['ORG_OWNER'] });
+const common = { projects: [project], projectRoles: [{ projectId: 'shop', roleKey: 'buyer', displayName: 'Buyer' }] };
+const before = {
+  ...common,
+  humanUsers: [person('ada'), person('bob')],
+  orgMembers: [ownerOf('ada'), ownerOf('bob')],
+  userGrants: [grantOf('ada'), grantOf('bob')],
+  labelPolicy: {},
+};
+const after = { ...common, humanUsers: [person('ada')], orgMembers: [ownerOf('ada')], userGrants: [grantOf('ada')] };
+const deleted = { humanUsers: 1, orgMembers: 1, userGrants: 1, labelPolicy: 1 };
+const deletions = [
+  'Would be deleted, since the source lacks it',
+  '  person name of bob (bob) of organisation acme',
+  '  org member acme_bob of organisation acme: ORG_OWNER',
+  '  user grant acme_shop_bob of organisation acme: buyer',
+  '  label policy 1',
+];
+
+/** Makes an organisation of an instance what a file of another one has. */
+async function fill({ database }: Pick<ServedPlace, 'database'>, content: object, minute: number) {
+  const file = join(await testDirectory(), `${minute}.json`);
+  const readTime = `2026-01-02T03:0${minute}:00.000Z`;
+  await writeFile(file, JSON.stringify(await provedFile([organisation('acme', content)], { readTime })));
+  const mirroring = ['--on-conflict', 'overwrite', '--mirror', '--yes', '--max-deleted', '9'];
+  const filled = await identity(['import', file, '--to', database, ...mirroring]);
+  expect(filled.code, filled.stderr).toBe(0);
+}
+
+/** Two instances: the source has lost some records since the first migration. */
+async function secondPass(content: object = after) {
+  const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+  await fill(north, before, 1);
+  const places = ['--from', north.database, '--to', south.url, '--to-token-file', south.tokenFile];
+  await migrate([...places, '--with', 'all', '--yes'], await prepareMigration(north));
+  await fill(north, content, 2);
+  return { north, south, args: [...places, ...mirror] };
+}
+
+describe('identity migrate --mirror', () => {
+  it.each(['a database', 'an instance', 'a file'])(
+    'deletes what %s lacks, and proves both directions',
+    async (kind) => {
+      const { north, south } = await secondPass();
+      const file = join(await testDirectory(), 'north.json');
+      expect((await identity(['export', north.database, '--org', 'acme', '--with', 'all', '--to', file])).code).toBe(0);
+      const sources = {
+        'a database': ['--from', north.database],
+        'an instance': ['--from', north.url, '--from-token-file', north.tokenFile],
+        'a file': ['--from', file],
+      };
+      const source = Object.entries(sources).find(([name]) => name === kind)?.[1] ?? [];
+      const args = [...source, '--to', south.database, ...mirror];
+      const result = await migrate([...args, '--yes', '--max-deleted', '4'], await prepareMigration(north));
+      expect(result).toMatchObject({
+        outcome: 'done',
+        options: { mirror: true },
+        deleted,
+        moved: { imported: { unchanged: { humanUsers: 1 } } },
+        proof: { unexpected: 0, expected: 0, sections: { humanUsers: { equal: 1, onlyTarget: 0 } } },
+        targetEqualAt: expect.any(String),
+      });
+      expect(result.deletions?.map(({ type, id }) => `${type} ${id}`)).toEqual([
+        'human_user bob',
+        'org_member acme_bob',
+        'user_grant acme_shop_bob',
+        'label_policy acme',
+      ]);
+      expect(Date.parse(result.sourceReadAt ?? '')).toBeLessThanOrEqual(Date.parse(result.targetEqualAt ?? ''));
+      expect(result.takeBack.at(-1)?.what).toContain('this run deleted 4 records in');
+      const again = await migrate([...args, '--yes', '--max-deleted', '0'], await prepareMigration(north));
+      expect(again).toMatchObject({ outcome: 'done', deleted: {}, deletions: [] });
+    },
+  );
+
+  it('lists in its plan and in its reports what it deletes, and changes nothing without consent', async () => {
+    const { north, args } = await secondPass();
+    const migrating = await prepareMigration(north);
+    const page = join(migrating.cwd, 'plan.html');
+    const { code, stdout } = await identity(['migrate', ...args, '--report', page], migrating);
+    expect({ code, lines: stdout.split('\n') }).toMatchObject({ code: 2, lines: expect.arrayContaining(deletions) });
+    expect(await planOf(args, migrating)).toMatchObject({
+      deleted,
+      deletions: [{ id: 'bob', name: 'name of bob' }, {}, {}, {}],
+    });
+    const done = join(migrating.cwd, 'done.html');
+    const ended = await identity(['migrate', ...args, '--yes', '--max-deleted', '4', '--report', done], migrating);
+    expect(ended.code, ended.stderr).toBe(0);
+    const equal = /^source read at 2\S+Z, target equal at 2\S+Z: [\d.]+s$/m;
+    expect(ended.stdout).toMatch(equal);
+    expect(ended.stdout).toContain('deleted: people 1, label policy 1, org members 1, user grants 1');
+    const texts = await readFile(done, 'utf8');
+    expect(texts).toMatch(/source read at 2\S+Z, target equal at 2\S+Z/);
+    expect(texts).toContain('person name of bob (bob) of organisation acme');
+  });
+
+  it('refuses more deletions than the call permits, before it changes anything', async () => {
+    const { north, args } = await secondPass();
+    const migrating = await prepareMigration(north);
+    const refused = await identity(['migrate', ...args, '--yes', '--max-deleted', '3'], migrating);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('would delete 4 records, more than 3, and has changed nothing');
+    expect(await planOf(args, migrating)).toMatchObject({ deleted });
+  });
+
+  it('takes the digest of a dry run as consent to its deletions, and to no others', async () => {
+    const { north, args } = await secondPass({ ...after, humanUsers: [person('ada'), person('bob')] });
+    const migrating = await prepareMigration(north);
+    const { digest, next } = z
+      .looseObject({ digest: z.string(), next: z.string() })
+      .parse(await planOf(args, migrating));
+    expect(next).toContain(`--mirror --expect ${digest} --yes`);
+    await fill(north, after, 3);
+    const changed = await identity(['migrate', ...args, '--expect', digest, '--yes'], migrating);
+    expect(changed.code).toBe(2);
+    const shown = z.looseObject({ digest: z.string() }).parse(await planOf(args, migrating));
+    const result = await migrate([...args, '--expect', shown.digest, '--yes'], migrating);
+    expect(result).toMatchObject({ outcome: 'done', deleted });
+  });
+
+  it.skipIf(terminalMissing !== undefined)('asks at a terminal for the number of deletions', async () => {
+    const { args } = await secondPass();
+    const wrong = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '3\r']]);
+    expect(wrong.code, wrong.stdout).toBe(2);
+    const right = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '4\r']]);
+    expect(right.code, right.stdout).toBe(0);
+    expect(right.stdout).toContain('Deleted, since the source lacks it');
+  });
+
+  it('ends with 3, and deletes nothing, if a record outside of the source needs one that it lacks', async () => {
+    const { north, south, args } = await secondPass({});
+    const other = organisation('other', {
+      humanUsers: [person('eve')],
+      orgMembers: [{ userId: 'bob', roles: ['ORG_OWNER'] }],
+    });
+    expect((await identity(['import', await exportFileWith(other), '--to', south.database])).code).toBe(0);
+    const result = await migrate([...args, '--yes', '--max-deleted', '20'], await prepareMigration(north), 3);
+    expect(result).toMatchObject({
+      outcome: 'listed',
+      deleted: {},
+      errors: [{ id: 'bob', reason: 'deletion_referenced' }],
+    });
+    expect(result).not.toHaveProperty('targetEqualAt');
+    expect(result.proof.sections).toMatchObject({ humanUsers: { onlyTarget: 2 } });
+  });
+
+  it('undoes no change in the target, unless it is named', async () => {
+    const { north, south, args } = await secondPass();
+    const added = organisation('acme', { humanUsers: [person('new')] });
+    const file = await exportFileWith(added);
+    expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
+    const migrating = await prepareMigration(north);
+    const refused = await identity(['migrate', ...args, '--yes', '--max-deleted', '9'], migrating);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('add --replace-changed acme');
+    const named = [...args, '--replace-changed', 'acme', '--yes', '--max-deleted', '5'];
+    expect(await migrate(named, migrating)).toMatchObject({ outcome: 'done', deleted: { humanUsers: 2 } });
+  });
+
+  it.each([
+    [['--mirror', '--yes', '--max-deleted', '1'], '--mirror needs --on-conflict overwrite'],
+    [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes needs --max-deleted'],
+    [['--max-deleted', '1'], '--max-deleted has no effect here'],
+    [['--replace-changed', 'acme'], '--replace-changed has no effect here'],
+  ])('refuses %j', async (options, expected) => {
+    const { database } = await servedPlace(sqlite);
+    const args = ['migrate', '--from', await exportFileWith(organisation('acme')), '--to', database, ...options];
+    const { code, stderr } = await identity(args);
+    expect(code).toBe(64);
+    expect(stderr).toContain(expected);
+  });
+
+  it('refuses a file, and ZITADEL, as the target', async () => {
+    const from = ['migrate', '--from', await exportFileWith(organisation('acme')), ...mirror];
+    const toFile = await identity([...from, '--to', join(await testDirectory(), 'new.json')]);
+    expect(toFile.stderr).toContain('--mirror has no effect here: the target is a new file');
+    const { zitadel, tokenFile } = await filledZitadel([]);
+    const toZitadel = await identity([...from, '--to', zitadel.url, '--to-token-file', tokenFile]);
+    expect(toZitadel.stderr).toContain('--mirror deletes nothing in ZITADEL');
+    expect([toFile.code, toZitadel.code]).toEqual([64, 64]);
+  });
+});
