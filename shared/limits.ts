@@ -109,7 +109,7 @@ const limitTable = {
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once, dry runs included, and exports at once; each from the end of its body to the last byte of its response',
+    text: 'imports at once, dry runs included, and exports at once; each from the end of its body to the last byte of its response, except while an import waits for the lock of the instance',
   },
   headersMs: {
     unit: 'duration',

@@ -99,7 +99,7 @@ async function runImport(
   try {
     // Receiving the body can take minutes.
     const caller = await authorise(called);
-    using _place = concurrency.enter();
+    using place = concurrency.enter();
     const envelope: ImportEnvelope =
       options === undefined ? await readEnvelope(body) : { request: options, inline: [], isFile: true, ignored: [] };
     const { request: requested, ignored } = envelope;
@@ -128,9 +128,13 @@ async function runImport(
       events?.begin(file.progress);
     };
     const onProgress = () => events?.addProgress();
-    // The wait can take minutes.
-    const onLocked = () => authorise(called);
-    const callbacks = { onInspected, onProgress, onLocked };
+    const onWait = place.leave;
+    const onLocked = async () => {
+      place.enterAgain();
+      // The wait can take minutes.
+      await authorise(called);
+    };
+    const callbacks = { onInspected, onProgress, onWait, onLocked };
     const importing = { ...requested, beginning, ignored, caller, bcryptCost, limits, ...callbacks };
     const store = ports.store.forCall({ signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);

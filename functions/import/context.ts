@@ -25,6 +25,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly beginning?: Beginning;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
+  /** Called when the import begins to wait for the lock. */
+  readonly onWait?: () => void;
   /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
   readonly onLocked?: () => Promise<unknown>;
   /** The fields of the request that the service does not know, each for a warning. */

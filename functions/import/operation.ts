@@ -147,6 +147,7 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
     signal,
     onWait: (holder) => {
       report.waitingFor = holder;
+      settings.onWait?.();
       settings.onProgress?.();
     },
   };

@@ -1,7 +1,7 @@
 // The stamps by which an import recognises the records that it has written itself.
 
 import { randomInt } from 'node:crypto';
-import { changeDate, changeVersion } from '../../shared/store/lastChange.ts';
+import { callVersion } from '../../shared/store/lastChange.ts';
 import type { StoredDocument, Transaction } from '../../shared/store/store.ts';
 
 const RANDOM_DIGITS = 9;
@@ -43,14 +43,9 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
-/** Whether an import wrote the stored record last, and not a call that gives it the present time. */
-export function isOfAnImport(stored: StoredDocument): boolean {
-  return /\.\d{4,}Z$/.test(changeDate(stored));
-}
-
 /**
- * Finds the stored records that have changed since an import began. What another import wrote before this one took the lock
- * is overwritten, or deleted, like any other record.
+ * Finds the stored records that other calls have changed since an import began. What another import wrote before this one
+ * took the lock is overwritten, or deleted, like any other record, unless such a call had changed it before.
  * @param documents the records that the transaction has read, by path
  * @param position the position of the import's beginning
  * @returns the paths of those that other calls than imports have changed
@@ -62,7 +57,7 @@ export function findChanged(
 ): ReadonlySet<string> {
   const changed = [...transaction.changedAfter(position)].filter(([path, version]) => {
     const stored = documents.get(path);
-    return stored !== undefined && changeVersion(stored, version) > position && !isOfAnImport(stored);
+    return stored !== undefined && (callVersion(stored, version) ?? '') > position;
   });
   return new Set(changed.map(([path]) => path));
 }

@@ -1,6 +1,6 @@
 // Errors of the transport: routes, headers, content codings and connections.
 
-import { defineError } from './identityError.ts';
+import { defineError, RETRY, RETRY_LATER } from './identityError.ts';
 
 export const routeNotFound = defineError('NOT_FOUND', 'ROUTE_NOT_FOUND', {
   text: 'Not Found',
@@ -59,7 +59,8 @@ export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADE
 
 export const httpHeadersTimeout = defineError('DEADLINE_EXCEEDED', 'HTTP_HEADERS_TIMEOUT', {
   httpStatus: 408,
-  text: 'timeout while waiting for the request headers: retry the request',
+  text: 'timeout while waiting for the request headers',
+  remedy: RETRY,
 });
 
 export const httpExpectationFailed = defineError('INVALID_ARGUMENT', 'HTTP_EXPECTATION_FAILED', {
@@ -69,21 +70,25 @@ export const httpExpectationFailed = defineError('INVALID_ARGUMENT', 'HTTP_EXPEC
 
 export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
   retryAfterSeconds: 1,
-  text: 'too many requests at once: retry the request',
+  text: 'too many requests at once',
+  remedy: RETRY,
 });
 
 export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
-  text: 'the bodies of running requests take all the space: retry the request later',
+  text: 'the bodies of running requests take all the space',
+  remedy: RETRY_LATER,
 });
 
 export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
-  text: '{limit} {kind} are running or waiting for another operation, the most at once: retry the request later',
+  text: '{limit} {kind} are running, the most at once',
+  remedy: RETRY_LATER,
 });
 
 export const shuttingDown = defineError('UNAVAILABLE', 'SHUTTING_DOWN', {
-  text: 'the server is shutting down: retry the request',
+  text: 'the server is shutting down',
+  remedy: RETRY,
 });
 
 export const cancelled = defineError('CANCELLED', 'CANCELLED', {

@@ -250,6 +250,10 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 /** The command's remedy for a failure that passes. Errors that contain the error of an instance have this remedy themselves. */
 export const REPEAT_COMMAND = 'repeat the command';
 
+/** The remedies for a failure that passes, soon or after some time. */
+export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
+export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
+
 /** The error that hides an unexpected one from the caller. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',

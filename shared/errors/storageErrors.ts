@@ -1,6 +1,6 @@
 // Errors of objects in Cloud Storage. No text contains any part of a credential or of the client library's messages.
 
-import { defineError } from './identityError.ts';
+import { defineError, RETRY } from './identityError.ts';
 
 interface ObjectAddress {
   readonly bucket: string;
@@ -40,7 +40,8 @@ export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
 });
 
 export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
-  text: '{at}: checksum mismatch: retry the request',
+  text: '{at}: checksum mismatch',
+  remedy: RETRY,
 });
 
 /** `name` is the object's path in the instance's bucket for transfers. */
@@ -73,9 +74,11 @@ export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', 
 
 /** `failure` is the HTTP status of the response, or the code of a failed connection. */
 export const signingFailed = defineError('UNAVAILABLE', 'SIGNING_FAILED', {
-  text: '{at}: IAM Credentials did not sign the URL ({failure}): retry the request',
+  text: '{at}: IAM Credentials did not sign the URL ({failure})',
+  remedy: RETRY,
 });
 
 export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
-  text: '{at}: Cloud Storage is unavailable: retry the request',
+  text: '{at}: Cloud Storage is unavailable',
+  remedy: RETRY,
 });

@@ -1,12 +1,10 @@
 // Errors of a database, its audit trail, and the keys that encrypt its secrets. No text contains any part of a key.
 
-import { defineError, REPEAT_COMMAND } from './identityError.ts';
-
-const retry = { http: 'retry the request', command: REPEAT_COMMAND } as const;
+import { defineError, REPEAT_COMMAND, RETRY, RETRY_LATER } from './identityError.ts';
 
 export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', {
   text: 'the database is unavailable',
-  remedy: retry,
+  remedy: RETRY,
 });
 
 // If a self-hosted instance's disk is full, or the platform no longer accepts log lines.
@@ -20,13 +18,13 @@ export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY
 
 export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
   text: 'write conflict with concurrent changes to the same records',
-  remedy: retry,
+  remedy: RETRY,
 });
 
 export const instanceBusy = defineError('UNAVAILABLE', 'INSTANCE_BUSY', {
   retryAfterSeconds: 30,
   text: '{operation}, which {caller} began at {since}, excludes this call',
-  remedy: { http: 'retry the request later', command: REPEAT_COMMAND },
+  remedy: RETRY_LATER,
 });
 
 export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST', {
@@ -35,12 +33,18 @@ export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST',
   remedy: { http: 'retry the request, which continues', command: REPEAT_COMMAND },
 });
 
+export const lockFileDamaged = defineError('UNAVAILABLE', 'LOCK_FILE_DAMAGED', {
+  text: 'the lock of the instance cannot be taken, because {file} is damaged',
+  remedy: 'stop all processes that use the data directory, then delete the file, which contains no data',
+});
+
 export const storeFailed = defineError('INTERNAL', 'STORE_FAILED', {
   text: 'database error: {reason}',
 });
 
 export const snapshotEnded = defineError('ABORTED', 'SNAPSHOT_ENDED', {
-  text: 'the snapshot has ended, because concurrent changes outgrew the log of the database: retry the request',
+  text: 'the snapshot has ended, because concurrent changes outgrew the log of the database',
+  remedy: RETRY,
 });
 
 export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FORMAT_UNSUPPORTED', {

@@ -28,17 +28,28 @@ export class ConcurrencyLimit {
   }
 
   /** Counts a call as running until the result is disposed of, which may happen repeatedly. */
-  enter(): Disposable {
+  enter(): Place {
     this.check();
     this.running++;
     let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (isHeld) this.running--;
-        isHeld = false;
-      },
+    const leave = () => {
+      if (isHeld) this.running--;
+      isHeld = false;
     };
+    const enterAgain = () => {
+      if (!isHeld) this.running++;
+      isHeld = true;
+    };
+    return { leave, enterAgain, [Symbol.dispose]: leave };
   }
+}
+
+/** The place of a call among those that run. */
+export interface Place extends Disposable {
+  /** Gives the place to another call while this one waits. */
+  leave(): void;
+  /** Takes a place for a call that no longer waits, even above the limit: it holds what others wait for. */
+  enterAgain(): void;
 }
 
 /** The transport of requests: a connection of HTTP/1, or a session of HTTP/2. */

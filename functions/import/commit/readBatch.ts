@@ -128,11 +128,11 @@ export async function readBatch(
     const { exists } = record.plan.record.section.error;
     if (params !== undefined) intentions.set(record, failed({ ...exists, reason: 'roles_in_use', params }));
   }
+  const isOverwriting = written.some((record) => intentions.get(record) === 'overwrite');
+  const versions = isOverwriting ? transaction.changedAfter('') : new Map();
   const freed = await documents.readFreed(writtenPlans, mirror);
-  return {
-    batch,
-    stored: { documents: byPath, intentions, passwordHashes: await passwords.hash(writtenPlans), freed },
-  };
+  const passwordHashes = await passwords.hash(writtenPlans);
+  return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed } };
 }
 
 /** Checks a batch while it reads the documents under its records' keys; returns the checked batch. */

@@ -1,4 +1,5 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { changeDate } from '../../../shared/store/lastChange.ts';
 import { type StoredDocument, WriteConflictError } from '../../../shared/store/store.ts';
 import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
@@ -35,7 +36,7 @@ async function decideCreation(
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
   const decided = decide(
     batch,
-    { documents: new Map(), intentions, passwordHashes, freed: new Map() },
+    { documents: new Map(), intentions, versions: new Map(), passwordHashes, freed: new Map() },
     rules,
     stamps.next(),
   );
@@ -115,6 +116,6 @@ function findCommitted(
   documents: ReadonlyMap<string, StoredDocument>,
 ): Decided | undefined {
   if (attempts.length === 0) return undefined;
-  const dates = new Set([...documents.values()].flatMap(({ createdAt, changedAt }) => [createdAt, changedAt]));
+  const dates = new Set([...documents.values()].flatMap((stored) => [stored.createdAt, changeDate(stored)]));
   return attempts.find(({ stamp }) => dates.has(stamp));
 }

@@ -53,6 +53,8 @@ export interface StoredRecords {
 /** What decides about a batch. */
 export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   readonly intentions: ReadonlyMap<Checked, Intention>;
+  /** The versions of the stored records, by path, if some are overwritten. */
+  readonly versions: ReadonlyMap<string, string>;
   /** The hashes of clear passwords to store. */
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
   /** The holders of names that give way to the batch's records, by path. */
@@ -68,7 +70,7 @@ export type Intention = RecordOutcome | 'create' | 'overwrite';
  */
 export function decide(
   batch: readonly BatchRecord[],
-  { documents, intentions, passwordHashes, freed }: StoredBatch,
+  { documents, intentions, versions, passwordHashes, freed }: StoredBatch,
   { onConflict }: Pick<Rules, 'onConflict'>,
   stamp: string,
 ): Decided {
@@ -92,7 +94,8 @@ export function decide(
     if (issue !== undefined) return settle(failed(issue));
     written.set(path, plan);
     const kept = withPasswordHash(adjusted, passwordHashes.get(plan));
-    writes.push(document === undefined ? createRecord(kept, stamp) : overwriteRecord(kept, document, stamp));
+    const overwrite = document && overwriteRecord(kept, document, versions.get(path), stamp);
+    writes.push(overwrite ?? createRecord(kept, stamp));
     const warnings = writeWarnings(record, document);
     const kind = intention === 'create' ? 'created' : 'overwritten';
     return { ...settle(warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }), plan: adjusted };

@@ -6,6 +6,7 @@ import { storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { usualState } from '../../../shared/organisation/states.ts';
+import { callVersion, withCallVersion } from '../../../shared/store/lastChange.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
 /** Returns the record with the stored state if the export file has none. */
@@ -51,12 +52,15 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 /**
  * Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept, unless
  * the file states their absence.
+ * @param version the stored document's version; undefined in a trial
+ * @param stamp the date of the change
  */
-export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, changedAt: string) {
+export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
   const { record, key } = withStoredState(plan, stored);
   const sequence = (stored.sequence ?? 0) + 1;
   const factor = record.otpEmail === false ? { otpEmail: null } : {};
   const withdrawn = Object.fromEntries((record.lacks ?? []).map(({ field }) => [field, null]));
+  const changedAt = withCallVersion(stamp, callVersion(stored, version));
   const fields = { ...storedFields(record), ...factor, ...withdrawn, sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
 }

@@ -16,6 +16,7 @@ import { foreignSections, isRequired } from '../../../shared/organisation/requir
 import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { readDefaultOrganisation } from '../../../shared/store/instance.ts';
+import { isOfAnImport } from '../../../shared/store/lastChange.ts';
 import { scanInPasses } from '../../../shared/store/passes.ts';
 import {
   type Collection,
@@ -29,7 +30,6 @@ import {
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportSettings } from '../context.ts';
 import { orgIdsOf } from '../selectedContent.ts';
-import { isOfAnImport } from '../stamp.ts';
 import type { Deletions } from './deletions.ts';
 import { isSameOrNewer, lastImportOf, originOf } from './lastImport.ts';
 

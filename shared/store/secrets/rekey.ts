@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { defined } from '../../defined.ts';
-import { withVersion } from '../lastChange.ts';
+import { callVersion, changeDate, withCallVersion } from '../lastChange.ts';
 import { scanInPasses } from '../passes.ts';
 import {
   type Collection,
@@ -119,10 +119,10 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      const { changedAt } = document;
       // An import that waits for the rotation does not overwrite what other calls change meanwhile.
+      const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
-        changedAt === undefined ? {} : { changedAt: withVersion(changedAt, versions.get(documentPath(key)) ?? '') };
+        document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };
       return [{ type: 'update', key, fields: { ...resealFields(document, key, target, keyring), ...kept } }];
     });
     transaction.write(writes);

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { makeDirectory } from '../../durableFiles.ts';
+import { lockFileDamaged } from '../../errors/storeErrors.ts';
 import { sqliteCode } from '../../systemCode.ts';
 import {
   createTake,
@@ -70,7 +71,10 @@ async function attempt(
 /** The statements that lock a file until its connection is closed. A read transaction begins with its first read. */
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
-/** Locks a file, which is created if it is missing; undefined if another connection excludes that. */
+/**
+ * Locks a file, which is created if it is missing; undefined if another connection excludes that. A damaged file is not
+ * replaced: another process may hold the lock of the file, and would not exclude a holder of another file.
+ */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   const database = new DatabaseSync(file);
   try {
@@ -79,7 +83,7 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   } catch (error) {
     database.close();
     if (isBusy(error)) return undefined;
-    throw error;
+    throw isDamaged(error) ? lockFileDamaged({ file }, { cause: error }) : error;
   }
 }
 

@@ -45,7 +45,12 @@ async function gatedInstance() {
     await Promise.race([entered.promise, outcome.then(({ text }) => expect.fail(`it has ended: ${text}`))]);
     return [outcome] as const;
   };
-  return { instance, begin, open: () => gate.resolve() };
+  /** Resolves when the next call uses the database. */
+  const next = () => {
+    entered = Promise.withResolvers();
+    return entered.promise;
+  };
+  return { store, instance, begin, next, open: () => gate.resolve() };
 }
 
 const post = ({ app, token }: TestInstance, path: string, body: ReadableStream | string, caller = token) => {
@@ -72,7 +77,7 @@ describe('admission', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     expect(await refused.json()).toEqual({
       code: 8,
-      message: `2 ${operation}s are running or waiting for another operation, the most at once: retry the request later`,
+      message: `2 ${operation}s are running, the most at once: retry the request later`,
       details: [errorInfo('TOO_MANY_CALLS', { kind: `${operation}s`, limit: '2' })],
     });
     open();
@@ -103,6 +108,35 @@ describe('admission', () => {
     }
     const body = operation === 'import' ? file('o1') : everything;
     expect((await instance.attempt(operation, body)).status).toBe(200);
+  });
+
+  it('does not count an import that waits for another operation, which continues beside as many others', async () => {
+    const { instance, store, begin, next, open } = await gatedInstance();
+    const { signal } = new AbortController();
+    const other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
+    const headers = { authorization: `Bearer ${instance.token}`, accept: 'application/x-ndjson' };
+    const waiting = await instance.app.request('/admin/v1/import', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(file('o1')),
+    });
+    const lines = waiting.body?.getReader();
+    expect(Buffer.from((await lines?.read())?.value ?? []).toString()).toContain('waitingFor');
+    const trials = [
+      ...(await begin('import', file('o2', { dry_run: true }))),
+      ...(await begin('import', file('o3', { dry_run: true }))),
+    ];
+    expect((await instance.attempt('import', file('o4', { dry_run: true }))).status).toBe(429);
+    const continued = next();
+    await other[Symbol.asyncDispose]();
+    await continued;
+    expect((await instance.attempt('import', file('o4', { dry_run: true }))).status).toBe(429);
+    open();
+    expect((await Promise.all(trials)).map(({ status }) => status)).toEqual([200, 200]);
+    let last = '';
+    for (let read = await lines?.read(); read?.done === false; read = await lines?.read())
+      last = Buffer.from(read.value).toString();
+    expect(last).toContain('"event":"result"');
   });
 
   it('counts the end of each call once, including calls that fail', async () => {

@@ -13,8 +13,8 @@ import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
-const orgs = (userName: string) => [
-  organisation('A', { humanUsers: [{ ...person('U'), user: { ...person('U').user, userName }, otpEmail: true }] }),
+const orgs = (userName: string, fields: object = {}) => [
+  organisation('A', { humanUsers: [{ ...person('U', { userName }), otpEmail: true, ...fields }] }),
 ];
 const overwriting = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('renamed') } };
 const member = (...roles: readonly string[]) => [
@@ -200,6 +200,24 @@ describeStores('an overwriting import', (kind) => {
     expect(report.reasons).toMatchObject(moment === 'while it waits' ? [{ reason: 'changed_meanwhile' }] : []);
     // The file has no state: an overwrite keeps the stored one.
     expect(await readUser(store)).toEqual(['USER_STATE_LOCKED', moment === 'while it waits' ? undefined : true]);
+  });
+
+  it('does not undo a lock that came while it waited, although another import has overwritten the person since', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: orgs('first') } });
+    // It keeps the state that its file lacks.
+    const other = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('other') } };
+    const lockAndOverwrite = async () => {
+      await lockUser(store);
+      expect((await instance.import(other)).summary.overwritten).toEqual({ humanUsers: 1 });
+    };
+    const active = orgs('renamed', { state: 'USER_STATE_ACTIVE' });
+    const unlocking = { on_conflict: 'overwrite', data_orgs: { orgs: active } };
+    const { reasons } = await servedInstance(beforeLock(store, lockAndOverwrite), instance).import(unlocking);
+    expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+    expect(await readUser(store)).toEqual(['USER_STATE_LOCKED', true]);
+    expect((await instance.import(unlocking)).summary.overwritten).toEqual({ humanUsers: 1 });
   });
 
   it('overwrites what another import has written while it waited for the lock', async () => {

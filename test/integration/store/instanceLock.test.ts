@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -194,6 +194,25 @@ describeStores('the lock of an instance', (kind) => {
         expect(present).not.toEqual(left);
         await held[Symbol.asyncDispose]();
         expect(await holderFiles(location)).toEqual([]);
+      },
+    );
+
+    it.each<LockMode>(['alone', 'shared'])(
+      'is not taken (%s) with a damaged file, which the error names, and is taken once that is deleted',
+      async (mode) => {
+        const location = await kind.newLocation();
+        const store = await openTestStore(kind, location);
+        await (await take(store, mode).held)[Symbol.asyncDispose]();
+        const file = join(location.directory ?? '', 'lock', 'lock.sqlite');
+        await writeFile(file, 'damaged '.repeat(1_000));
+        await expect(take(store, mode).held).rejects.toMatchObject({
+          reason: 'LOCK_FILE_DAMAGED',
+          httpStatus: 503,
+          message: `the lock of the instance cannot be taken, because ${file} is damaged: stop all processes that use the data directory, then delete the file, which contains no data`,
+        });
+        expect(await readFile(file, 'utf8')).toMatch(/^damaged /);
+        await rm(file);
+        await using _held = await take(store, mode).held;
       },
     );
   }
