@@ -128,7 +128,22 @@ describe('a document', () => {
 });
 
 describe('an invalid document', () => {
-  it.each([
+  it.each<[what: string, document: string, field: string, description?: string]>([
+    ...[
+      ['name', '"org":{"name":"O"}', '"org":{"name":"P"}', 'org'],
+      ['state', '"orgState":"ORG_STATE_ACTIVE"', '"orgState":"ORG_STATE_INACTIVE"', 'orgState'],
+      [
+        'list of a v1 login policy',
+        '"idps":[{"idpId":"x","ownerType":1}]',
+        '"idps":[{"idpId":"y","ownerType":1}]',
+        'idps',
+      ],
+    ].map(([what, first, second, field]): [string, string, string, string] => [
+      `an organisation with another ${what} than in an earlier entry`,
+      `{"orgs":[{"orgId":"O",${first}},{${second},"orgId":"O"}]}`,
+      `orgs[1].${field}`,
+      `orgs[0].${field}`,
+    ]),
     ['another file than an export', '{"organisations":[]}', 'orgs'],
     ['a manifest without organisations', '{"manifest":null}', 'orgs'],
     ['an organisation that is a list', '{"orgs":[[]]}', 'orgs[0]'],
@@ -164,10 +179,10 @@ describe('an invalid document', () => {
       valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
       'orgs[0].humanUsers[0].user.profile.firstName',
     ],
-  ])('is rejected with its place before anything is written: %s', async (_what, document, field) => {
+  ])('is rejected with its place before anything is written: %s', async (_what, document, field, description = '') => {
     const { refused } = await strictInstance();
     const faults = await refused(around(document));
-    expect(faults.map((fault) => fault.field)).toEqual([field]);
+    expect(faults).toEqual([{ field, description: expect.stringContaining(description) }]);
     const inString = await refused({ timeout: '1m', data_orgsv1: document });
     expect(inString.map((fault) => fault.field)).toEqual([field]);
   });

@@ -1,10 +1,14 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema, ImportDataSuccessOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { organisationSection, recordSections, sections } from '../../../shared/organisation/allSections.ts';
+import { formatIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { collections } from '../../../shared/store/store.ts';
+import { zitadelText } from '../../support/fixtures/organisations.ts';
 
+const recordedErrors = z.object({ errors: z.array(z.object({ type: z.string(), message: z.string() })) });
 const fieldOf = (name: string) => DataOrgSchema.fields.find(({ jsonName }) => jsonName === name);
 const rows = sections.map((section) => [section.name, section] as const);
 const all = recordSections;
@@ -76,6 +80,17 @@ describe('the section table', () => {
       ['oidcIdps', 'idp.clientSecret', 'withPasswords'],
     ]);
   });
+});
+
+it('an existing record has the error that ZITADEL reported for it, whatever its section', () => {
+  const { errors } = recordedErrors.parse(JSON.parse(zitadelText('reimport-same-instance-response')));
+  // ZITADEL gave service users new ids, so their names collided; it imported duplicate members of projects; a flow with the
+  // same actions is unchanged here.
+  const others = ['machine_user', 'human_user_otp', 'project_member', 'trigger_action'];
+  const recorded = errors.filter(({ type }) => !others.includes(type));
+  const messages = new Map(all.map(({ error }) => [error.type, formatIssue(error.exists)]));
+  expect(new Set(recorded.map(({ type }) => type)).size).toBeGreaterThan(20);
+  for (const { type, message } of recorded) expect(messages.get(type), type).toBe(message.replace(/ Parent=.*$/, ''));
 });
 
 describe.each(rows)('the section %s', (_name, section) => {
