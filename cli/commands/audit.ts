@@ -104,19 +104,35 @@ async function* followEvents(
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
+/** The events whose target is the id of a user, who existed if they succeeded. */
+const eventsAboutUsers: ReadonlySet<string> = new Set([
+  'otpEmail.removed',
+  'command.memberAdd',
+  'command.memberRemove',
+  'command.otpEmailEnable',
+  'command.patCreate',
+  'command.serviceUserDelete',
+  'command.userLock',
+  'command.userUnlock',
+]);
+
+/** Describes an event. The trail has no names of users: those who still exist get their present names. */
 async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
   const [userName, targetName] = [await names.find(userId), await names.find(target)];
-  const named = (id: string | undefined, found: string | undefined) =>
-    id === undefined || found === undefined ? cell(id) : `${cell(id)} (${cellText(found)})`;
+  const named = (id: string | undefined, found: string | undefined, existed: boolean) => {
+    if (id === undefined || (found === undefined && !existed)) return cell(id);
+    return `${cell(id)} (${found === undefined ? 'deleted' : cellText(found)})`;
+  };
   const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
   const marked = trial === true ? `${cell(name)} (trial)` : cell(name);
-  const who = userId === undefined ? cell(account) : named(userId, userName);
+  const who = userId === undefined ? cell(account) : named(userId, userName, true);
+  const isUser = outcome === 'ok' && eventsAboutUsers.has(name);
   const json = {
     ...event,
     ...defined({ userName, targetName }),
   };
-  const cells = [cell(time), marked, cell(outcome), who, cell(remote), named(target, targetName)];
+  const cells = [cell(time), marked, cell(outcome), who, cell(remote), named(target, targetName, isUser)];
   return { json, cells: [...cells, organisations.join(',') || '-'] };
 }
 

@@ -113,6 +113,37 @@ describe('identity audit', () => {
     expect(stdout).not.toContain('another');
   });
 
+  it('marks the users of events who are deleted', async () => {
+    const data = await newInstance();
+    const orgId = await defaultOrganisationOf(data);
+    const { userId } = z
+      .object({ userId: z.string() })
+      .parse(await identityJson(['service-user', 'create', 'ann', '--org', orgId, '--data', data]));
+    await identityJson(['user', 'lock', userId, '--data', data]);
+    await identityJson(['service-user', 'delete', userId, '--data', data]);
+    const exported = { time: new Date().toISOString(), event: 'export.finished', outcome: 'ok', userId };
+    changeTrail(data, `INSERT INTO trail VALUES (${Date.now() + 1_000}000, '${JSON.stringify(exported)}')`);
+    await identity(['user', 'lock', 'never', '--data', data]);
+    const { stdout } = await identity(['audit', '--data', data]);
+    const cells = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    const cellsOf = (event: string) =>
+      cells.filter(([, name]) => name === event).map(([, , outcome, user, , target]) => [outcome, user, target]);
+    const account = expect.any(String);
+    const deleted = `${userId} (deleted)`;
+    expect(cellsOf('command.userLock')).toEqual([
+      ['started', account, userId],
+      ['ok', account, deleted],
+      ['started', account, 'never'],
+      ['NOT_FOUND', account, 'never'],
+    ]);
+    expect(cellsOf('command.serviceUserDelete')).toContainEqual(['ok', account, deleted]);
+    expect(cellsOf('command.serviceUserCreate')).toContainEqual(['ok', account, 'ann']);
+    expect(cellsOf('export.finished')).toEqual([['ok', deleted, '-']]);
+  });
+
   it('marks trials, in the table and as JSON', async () => {
     const data = await newInstance();
     const file = join(data, '..', 'north.json');
