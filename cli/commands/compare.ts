@@ -1,7 +1,7 @@
 import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
-import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
+import type { DescribedPlace, Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import {
   eventsOption,
   exportChoices,
@@ -23,7 +23,7 @@ const DEFAULT_LIMIT = 100;
 export const compareCommand = defineCommand({
   name: 'compare',
   summary: 'compare two places record by record, field by field',
-  details: `${placeDetails} Records are compared as an import would store them; with a file, only those of its organisations. The exit code is 3 if they differ.`,
+  details: `${placeDetails} Records are compared as an import would store them; with a file, only those of its organisations; of two databases, their default organisations only if they are the same or --org selects them. The exit code is 3 if they differ.`,
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
     ...secretsOfTwo('the first place', 'the second place'),
@@ -51,11 +51,14 @@ export const compareCommand = defineCommand({
       // As in the other commands, a file counts with all its secrets, which a database exports only on request.
       const areFiles = first.takes === 'files' && second.takes === 'files';
       const isWhole = areFiles && call.options.with === undefined;
-      const options = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
+      const asked = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
       const described = [await describePlace(first, signal), await describePlace(second, signal)] as const;
       requireOtherInstance(...described);
       await requireEffects(call.options, signal, ...described);
       const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
+      const { withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
+      const staying = await stayingOrganisations(described, asked);
+      const options = staying.reduce((some, { orgId }) => withoutOrganisation(some, orgId), asked);
       const losses = new FileLosses(secondFacts?.releases ?? allReleases);
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using database = new RunDatabase(options);
@@ -68,9 +71,33 @@ export const compareCommand = defineCommand({
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const notices = read.flatMap((side) => side.notices);
-      return compareOutput(compared, options, [first.name, second.name], notices);
+      return compareOutput(compared, options, [first.name, second.name], { staying, notices });
     }),
 });
+
+/** A default organisation that is not compared. */
+interface StayingOrganisation {
+  readonly orgId: string;
+  /** The name of the place whose default organisation it is. */
+  readonly of: string;
+}
+
+/**
+ * Returns the default organisations of two databases, which differ after a migration too: the users of each operate that
+ * instance. A copy of a database has the same default organisation, which is compared.
+ */
+async function stayingOrganisations(
+  sides: readonly [DescribedPlace, DescribedPlace],
+  { orgIds }: PlaceExportOptions,
+): Promise<readonly StayingOrganisation[]> {
+  const { stayingOrganisation } = await import('../exports/defaultOrganisation.ts');
+  const [first, second] = sides.map(({ facts }) => stayingOrganisation(facts, orgIds));
+  if (sides.some(({ facts }) => facts === undefined) || first === second) return [];
+  return sides.flatMap(({ place, facts }) => {
+    const orgId = stayingOrganisation(facts, orgIds);
+    return orgId === undefined ? [] : [{ orgId, of: place.name }];
+  });
+}
 
 /** Returns both sides with their options. A database is compared with a file by the file's organisations only. */
 async function selectOrganisations(
@@ -89,11 +116,16 @@ async function selectOrganisations(
   return { first: { ...only, options: only.options(file) }, second: { place: second, options: () => options } };
 }
 
+interface ComparedSelection {
+  readonly staying: readonly StayingOrganisation[];
+  readonly notices: readonly RecordWarning[];
+}
+
 function compareOutput(
   compared: ComparedSides,
   options: PlaceExportOptions,
   names: readonly [string, string],
-  notices: readonly RecordWarning[],
+  { staying, notices }: ComparedSelection,
 ): Output {
   const { isEqual, counts, differences, expected } = compared;
   const notCompared = missingKinds(options);
@@ -111,6 +143,9 @@ function compareOutput(
     { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,
     ...notComparedLines(notCompared),
+    ...staying.map(
+      ({ orgId, of }) => `not compared: ${orgId}, the default organisation of ${of} (--org ${orgId} compares it)`,
+    ),
     ...noticeSection('warning', [], 0, firstNotices(notices)),
     ...section('Differences as expected', [...explained, ...further(expected.omitted, '')]),
     ...section('Differences', [...listed, ...further(differences.omitted, ': --limit lists more')]),

@@ -57,6 +57,14 @@ describe('identity compare', () => {
         /^equal in all that was compared\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/,
       ),
     });
+    const databases = ['compare', north.database, south.database, '--with', 'all'];
+    const line = (of: typeof north) =>
+      `not compared: ${of.orgId}, the default organisation of ${of.database} (--org ${of.orgId} compares it)\n`;
+    const compared = await identity(databases);
+    expect(compared).toMatchObject({ code: 0, stdout: expect.stringMatching(/^equal\n/) });
+    expect(compared.stdout).toContain(`${line(north)}${line(south)}`);
+    const selected = await identityResult([...databases, '--org', north.orgId, '--org', 'acme']);
+    expect(selected).toMatchObject({ code: 3, counts: { org: { equal: 1, onlyFirst: 1, onlySecond: 0 } } });
   });
 
   it('compares all secrets of two files, which --with limits', async () => {
