@@ -1,8 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { identity, identityResult } from '../../support/command.ts';
+import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
@@ -118,5 +119,20 @@ describe('import --failed', () => {
     const stdin = await readFile(source.file);
     const fromStream = ['import', '-', ...target.to, '--failed', join(source.directory, 'stream.json')];
     expect(await identityResult(fromStream, { stdin })).toMatchObject({ code: 3, failedFile: { records: 1 } });
+  });
+
+  it('writes the failed records of a compressed object in Cloud Storage', async () => {
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const source = await importWithFailed([organisation('a', { humanUsers: [person('ada'), invalid] })]);
+    const env = { STORAGE_EMULATOR_HOST: bucket.url };
+    const object = 'gs://exports/source.json.gz';
+    const credentials = ['--credentials-file', bucket.keyFile];
+    const stored = await identity(['export', source.file, '--to', object, ...credentials], { env });
+    expect(stored.code, stored.stderr).toBe(0);
+    const failed = join(source.directory, 'of-object.json');
+    const args = ['import', object, ...source.to, ...credentials, '--failed', failed];
+    expect(await identityResult(args, { env })).toMatchObject({ code: 3, failedFile: { records: 1, missing: 0 } });
+    expect(await readFile(failed)).toEqual(await readFile(source.failed));
   });
 });
