@@ -98,13 +98,20 @@ export async function* passFile(
     if (!violations.full) reader.end();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    violations.add(error);
+    violations.add(errorOfField(error, source.field));
   }
   violations.throwIfAny();
   pass.digest = digest.digest('base64url');
   if (reader.organisations > 0) draftAt(pass, reader.organisations - 1);
   if (onEntry !== undefined) takeEntries(pass, reader.organisations, onEntry);
   return pass;
+}
+
+/** Returns the error of a request's field that contains no export file as an error of that field. */
+function errorOfField(error: JsonError, field: string | undefined): JsonError {
+  const { wrongFile } = error;
+  if (wrongFile === undefined || field === undefined) return error;
+  return new JsonError([field], `the value is ${wrongFile.kind}, not an export file: ${wrongFile.remedy}`);
 }
 
 function createPass(): FilePass {

@@ -54,6 +54,18 @@ const ofJson: readonly BadRequest[] = [
     { data_orgs_gcs: gcs({}), data_orgsv1_gcs: gcs({}) },
     /several sources, data_orgs_gcs and data_orgsv1_gcs: set exactly one of /,
   ),
+  inJson(
+    IMPORT,
+    'a text that is no file',
+    { data_orgs: 'upstream connect error' },
+    /^data_orgs: the value is text, not an export file: /,
+  ),
+  inJson(
+    IMPORT,
+    'an export of another product',
+    { dataOrgsv1: { realm: 'my', users: [] } },
+    /^data_orgsv1: the value is an export of another product, not an export file: convert it first/,
+  ),
   inJson(IMPORT, 'a timeout after the file', { data_orgsv1: file, timeout: 30 }, /^timeout: expected text/),
   inJson(IMPORT, 'an empty gcs object', { data_orgsv1_gcs: {} }, /^data_orgsv1_gcs.bucket: must have 3 to 63/),
   {
