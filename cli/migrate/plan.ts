@@ -1,9 +1,14 @@
 // The plan of a migration.
 
+import { type ImportError, recordConflict } from '../../functions/import/contract.ts';
+import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
+import { because } from '../../shared/errors/recordIssues.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
+import { recordSection } from '../../shared/organisation/allSections.ts';
+import { MAX_LISTED_ISSUES } from '../../shared/organisation/recordErrors.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { findCertainIssues } from '../exports/certainIssues.ts';
@@ -13,7 +18,9 @@ import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import { deletionsOf } from '../exports/mirrorDeletions.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
+import type { ComparedSides, RecordDifference } from '../records/runDatabase.ts';
 import { selectedKinds } from '../records/secretSelection.ts';
+import { noticeMessage } from '../terminal/notices.ts';
 import { counted, numberText } from '../terminal/numberTexts.ts';
 import { listConcernedPeople } from './concernedPeople.ts';
 import { type CredentialTally, countCredentials } from './credentialTally.ts';
@@ -39,11 +46,12 @@ export interface MadePlan {
 /** Compares the export with the target, and tries its import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { targetDigest, credentials, present, leftToDo, found } = await surveyExport(run, sides);
+  const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
   const { bytes, leftOut, inspection } = run.exported;
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
-  const [refused, refusedOmitted] = trial === undefined ? await findRefused(run, inspection) : [errors, errorsOmitted];
+  const [refused, refusedOmitted] =
+    trial === undefined ? await findRefused(run, inspection, conflicts) : [errors, errorsOmitted];
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
     source: describeSide(source),
@@ -87,7 +95,8 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, losses);
   // Only records on both sides can be in conflict.
-  const compared = await database.compare(signal, 0, (difference, first) =>
+  const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
+  const compared = await database.compare(signal, maxConflicts, (difference, first) =>
     difference.outcome === 'different' ? explain(difference, first) : 'no conflict',
   );
   const credentials = await countCredentials(run, target, settings);
@@ -106,7 +115,9 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     undoneOmitted: undone?.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
   const leftToDo = facts.leftToDo(inspection.request, target.kind === 'zitadel', settings);
-  return { targetDigest, credentials, present: await presentOrganisations(database, signal), leftToDo, found };
+  const present = await presentOrganisations(database, signal);
+  const conflicts = maxConflicts === 0 ? noDifferences : compared.differences;
+  return { targetDigest, credentials, present, leftToDo, conflicts, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */
@@ -161,13 +172,28 @@ async function tryImport(run: MigrationRun, { place }: OpenSide) {
   }
 }
 
-/** Finds what no instance imports, if the target cannot try the import. */
-async function findRefused(run: MigrationRun, inspection: PlaceInspection) {
+type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
+
+const noDifferences: Conflicts = { entries: [], omitted: 0 };
+
+/**
+ * Finds what no instance imports, if the target cannot try the import, and adds the conflicts.
+ * @param conflicts the records that the target has with other content, if an import reports them as errors
+ */
+async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {
   await using content = await run.openExport();
   await using file = await makeRepeatable(content, run.signal);
   const options = stagedOptions(run.settings);
   const { errors, errorsOmitted } = await findCertainIssues(file, inspection, options, run.output, run.signal);
-  return [errors, errorsOmitted] as const;
+  const listed = new BoundedList(MAX_LISTED_ISSUES, [...errors, ...conflicts.entries.map(conflictError)]);
+  return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
+}
+
+/** Returns the error that a trial reports of a record that the target has with other content. */
+function conflictError({ section, id, fields = [] }: RecordDifference): ImportError {
+  const conflict = because('record_exists', { fields: fields.map(({ path }) => path) });
+  const error = { type: recordSection(section).error.type, id, ...conflict };
+  return { ...error, message: noticeMessage({ ...error, message: '' }) };
 }
 
 /** Describes what passes through the bucket of an instance. */
@@ -184,7 +210,7 @@ function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} cannot try an import as large as this one: the plan lists what no instance imports, the result also what conflicts with its records`;
+  const message = `${place.name} cannot try an import as large as this one: the plan lists what no instance imports, and records that exist there with other content; the result also lists names that other organisations have there`;
   return [{ status: 'warning', message }];
 }
 

@@ -65,6 +65,25 @@ describe('a migration of an organisation that is larger than a request and a res
     expect(south.events()).toContain('import.uploadDeleted');
   });
 
+  it('has a plan with conflicts, although the target cannot try it', async () => {
+    const bucket = await transferBucket();
+    const [north, south] = [await filledPlace(bucket), await transferPlace(bucket, { ...limits, dryRunRecords: 100 })];
+    const changed = organisation('large', { humanUsers: [person('large 7', { userName: 'other' })] });
+    expect(await identity(['import', await exportFileWith(changed), '--to', south.database])).toMatchObject({
+      code: 0,
+    });
+    const { cwd } = await prepareMigration(north);
+    const call = ['migrate', '--dry-run', ...betweenServers(north, south), '--with', 'none'];
+    const { stdout, stderr } = await identity(call, { cwd });
+    expect(stdout, stderr).toContain(
+      `${south.url} cannot try an import as large as this one: the plan lists what no instance imports, and records that exist there with other content; `,
+    );
+    expect(stdout).toMatch(/person large 7\b.*exists with other content: user\.userName: /);
+    const skipping = await identity([...call, '--on-conflict', 'skip'], { cwd });
+    expect(skipping.stdout).not.toMatch(/person large 7\b/);
+    expect(skipping.stdout).toContain('1 record exists with other content: they stay\n');
+  });
+
   it('ends with its plan if the target has no bucket', async () => {
     const north = await filledPlace(await transferBucket());
     const south = await servedPlace(sqlite, { MAX_REQUEST_BYTES: '100000' });

@@ -15,8 +15,8 @@ import { memoryTrail } from '../audit/memoryTrail.ts';
 /** The settings of such a server. */
 export interface TransferServer {
   readonly location: StoreLocation;
-  /** The limits of requests and responses. */
-  readonly limits: Partial<Pick<Limits, 'requestBytes' | 'responseBytes'>>;
+  /** The limits of requests, responses and dry runs. */
+  readonly limits: Partial<Pick<Limits, 'requestBytes' | 'responseBytes' | 'dryRunRecords'>>;
   /** The address of the bucket. */
   readonly bucketUrl: string;
   readonly port?: number;
