@@ -62,7 +62,9 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing });
+  // ZITADEL has no tokens for some operations only.
+  const range = facts.service === 'zitadel' ? undefined : 'is not restricted to other operations';
+  if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing, range });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
 }
 

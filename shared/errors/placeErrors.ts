@@ -145,7 +145,7 @@ export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', 
 });
 
 export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATION_TOKEN_TOO_NARROW', {
-  text: 'the token for {place} does not permit {operation}s: use one of a service user with the role IAM_OWNER, whose --only (if any) includes it',
+  text: 'the token for {place} does not permit {operation}s: use one of a service user with the role IAM_OWNER[ that {range}]',
 });
 
 export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {

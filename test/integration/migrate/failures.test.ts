@@ -149,7 +149,7 @@ describe('a migration', () => {
     });
     expect(await call(narrow.file)).toEqual({
       code: 1,
-      message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER, whose --only (if any) includes it`,
+      message: `identity: the token for ${south.url} does not permit exports: use one of a service user with the role IAM_OWNER that is not restricted to other operations`,
     });
   });
 

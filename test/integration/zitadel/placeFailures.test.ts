@@ -67,6 +67,12 @@ describe('a call on a ZITADEL that fails', () => {
           code: 1,
           message: `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use one of a service user with the role IAM_OWNER`,
         });
+      const sides = ['--from', await exportFileWith(crowd(1)), '--to', zitadel.url, '--to-token-file', tokenFile];
+      expect(await ends('migrate', ...sides, '--dry-run')).toMatchObject({
+        message: expect.stringMatching(
+          /does not permit (?:ex|im)ports: use one of a service user with the role IAM_OWNER$/,
+        ),
+      });
       expect(importsOf(zitadel)).toEqual([]);
     },
   );
