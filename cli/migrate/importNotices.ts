@@ -9,11 +9,15 @@ import type { OpenSide } from './openSides.ts';
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
 /** The warnings about records that stay warnings if the target is ZITADEL. */
-const privilegeReasons: ReadonlySet<string> = new Set(['privilege_added', 'domain_added'] satisfies WarningReason[]);
+const keptReasons: ReadonlySet<string> = new Set([
+  'privilege_added',
+  'domain_added',
+  'record_recreated',
+] satisfies WarningReason[]);
 
 /**
  * Sorts the notices of an import or its trial. The warnings of an import into a ZITADEL are manual steps, except those about
- * the file, secrets and privileges. An instance of this service verifies the hashes that it warns of.
+ * the file, secrets, privileges and deleted records. An instance of this service verifies the hashes that it warns of.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
@@ -29,7 +33,7 @@ export function sortNotices(
   const warnings = (summary?.warnings ?? []).filter(isKept);
   const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
-  const general = warnings.filter(({ type, reason = '' }) => generalTypes.has(type) || privilegeReasons.has(reason));
+  const general = warnings.filter(({ type, reason = '' }) => generalTypes.has(type) || keptReasons.has(reason));
   const others = warnings.filter((warning) => !general.includes(warning));
   return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: others, leftToDoOmitted: warningsOmitted };
 }

@@ -88,6 +88,10 @@ export const warnings = {
   // Of the command, for an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
+  record_recreated: {
+    text: 'the target has deleted the record, and gets it again',
+    remedy: 'delete it in the source too, or once more in the target',
+  },
   secrets_not_compared: {
     text: 'password hashes and TOTP seeds of {people} who existed are not compared',
     remedy: 'identity compare --with passwords,otp compares them',

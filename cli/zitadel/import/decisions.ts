@@ -4,6 +4,7 @@ import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { defined } from '../../../shared/defined.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
+import { warn } from '../../../shared/errors/warnings.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
@@ -275,11 +276,11 @@ function providersNotTaken({ losses }: FileSurvey, record: OrganisationRecord): 
 interface RecordNotices {
   /** The manual steps. */
   readonly leftToDo: LeftToDo;
-  /** The warnings about privileges in organisations and projects that existed before. */
-  readonly privileges: BoundedList<ImportWarning>;
+  /** The warnings about privileges in organisations and projects that existed before, and about deleted records. */
+  readonly warnings: BoundedList<ImportWarning>;
 }
 
-/** Lists the manual steps after an import, and the privileges that it gives. */
+/** Lists the manual steps after an import, the privileges that it gives, and the deleted records that it creates again. */
 export async function listNotices(
   { ledger, survey, options }: SurveyedFile,
   signal: AbortSignal,
@@ -290,14 +291,16 @@ export async function listNotices(
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...defined({ asked: options.asked }) }, 'command');
   const names = new CaselessNames((fact) => overlap(fact, releases));
-  const privileges = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
-  for await (const { record, isHeld, found, outcome } of ledger.records(signal)) {
+  const warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
+  for await (const { record, id, isHeld, found, outcome, wasDeleted } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
     const gift = outcome === 'created' ? giftOf(record) : undefined;
     const isAdded = gift !== undefined && !ledger.hasCreated(documentPath(gift.target));
     const privilege = isAdded ? privilegeWarning(gift, record) : undefined;
-    if (privilege !== undefined) privileges.add(privilege);
+    if (privilege !== undefined) warnings.add(privilege);
     const { section } = record;
+    if (wasDeleted && outcome === 'created')
+      warnings.add({ type: section.error.type, id, ...warn('record_recreated', {}) });
     const { passwordHash, ...others } = { id: '', ...storedFields(record) };
     const isSent = passwordHash !== undefined && !survey.losses.omitsHash(record);
     const document = isSent ? { ...others, passwordHash } : others;
@@ -307,5 +310,5 @@ export async function listNotices(
     if (loss?.dependsOnFile === true) for (const rule of rulesOf(loss)) leftToDo.add(rule, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(repeatedName, section, document);
   }
-  return { leftToDo, privileges };
+  return { leftToDo, warnings };
 }

@@ -196,7 +196,7 @@ async function importFile(
     await proveCreated(sent);
   }
   await closer?.finish();
-  const { leftToDo, privileges } = await listNotices(read, signal);
+  const { leftToDo, warnings } = await listNotices(read, signal);
   const { errors, elsewhere, refused, outcomes, createdOrgs } = ledger;
   return joinedResponse({
     orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
@@ -212,10 +212,10 @@ async function importFile(
       ...fileWarnings(inspection),
       ...loginNameWarnings(inspection, userLoginMustBeDomain),
       ...changeWarnings(ledger.changes, withSecrets, options.dryRun),
-      ...privileges.entries,
+      ...warnings.entries,
       ...leftToDo.warnings,
     ],
-    warningsOmitted: privileges.omitted + leftToDo.omitted,
+    warningsOmitted: warnings.omitted + leftToDo.omitted,
     proved: inspection.proved,
     dryRun: options.dryRun,
   });

@@ -84,6 +84,7 @@ const ledgerRow = z.object({
   outcome: outcome.nullable(),
   issues: issueList,
   withheld: z.string().nullable(),
+  wasDeleted: z.int(),
   key: z.instanceof(Uint8Array).nullable(),
   record: z.string(),
 });
@@ -107,6 +108,8 @@ export interface LedgerRecord
     z.infer<typeof ledgerRow>,
     'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'issues' | 'withheld' | 'key'
   > {
+  /** Whether the target has deleted a record with this id. */
+  readonly wasDeleted: boolean;
   /** Whether it is nested in another record of the file, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
@@ -142,8 +145,8 @@ function stepOf(section: string): number | undefined {
 
 const TABLE = `
   CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
-    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, closing TEXT, record TEXT)
-    STRICT;
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, issues TEXT, withheld TEXT, closing TEXT, record TEXT,
+    wasDeleted INTEGER NOT NULL DEFAULT 0) STRICT;
   CREATE TABLE documents (position INTEGER PRIMARY KEY, path TEXT) STRICT;
   CREATE TABLE targets (position INTEGER, path TEXT, field TEXT, isOwn INTEGER) STRICT;
   CREATE INDEX steps ON records (step, orgId, position);
@@ -168,7 +171,10 @@ const WITHHOLD_DEPENDENTS = `
       WHERE other.path = documents.path AND kept.withheld IS NULL))
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
-/** Records that were never to be sent keep their outcomes: invalid ones, and those that invalid ones contain. */
+/**
+ * Records that were never to be sent keep their outcomes: invalid ones, and those that invalid ones contain. Later readings
+ * of the target's events do not show its deletions again.
+ */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
   `UPDATE records SET found = 'missing', foreseen = 'created', outcome = NULL, issues = NULL, withheld = NULL,
@@ -312,6 +318,11 @@ export class ImportLedger {
   /** Returns a record by its position. */
   at(position: number): LedgerRecord {
     return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
+  }
+
+  /** Notes that the target has deleted a record with the id of a record. */
+  noteDeleted(position: number): void {
+    this.database.run('UPDATE records SET wasDeleted = 1 WHERE position = ?', position);
   }
 
   /** Withholds a record with an error. Returns the record. */
@@ -475,12 +486,13 @@ export class ImportLedger {
   }
 
   private read(columns: unknown): LedgerRecord {
-    const { parent, section, orgId, record, ...known } = ledgerRow.parse(columns);
+    const { parent, section, orgId, record, wasDeleted, ...known } = ledgerRow.parse(columns);
     const text = unseal(this.keyring, record, placeOf(known.position));
     const { json, state, otpEmail } = recordContent.parse(JSON.parse(text));
     return {
       ...known,
       isHeld: parent !== null,
+      wasDeleted: wasDeleted === 1,
       record: { ...toRecord(recordSection(section), json, orgId), state, otpEmail },
     };
   }

@@ -71,8 +71,12 @@ export function withholdIfForeign(
 ): IdOwner | undefined {
   const id = claimedId({ section: recordSection(section), orgId });
   if (id === undefined) return undefined;
-  const decision = decideOwnership(id, owners.ownerOf(path), release);
-  if (decision.outcome === 'free') owners.claim(path, id);
+  const former = owners.ownerOf(path);
+  const decision = decideOwnership(id, former, release);
+  if (decision.outcome === 'free') {
+    owners.claim(path, id);
+    if (former?.state === 'deleted') ledger.noteDeleted(position);
+  }
   if (decision.outcome !== 'refused') return undefined;
   const { reason, owner } = decision.conflict;
   const issue = because(reason, { holder: withArticle(owner.noun), owner: ownerText(owner, owners) });

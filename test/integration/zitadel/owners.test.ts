@@ -207,6 +207,20 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     expect(contents.find('9', 'humanUsers', 'ada') !== undefined).toBe(!isOld);
   });
 
+  it('warns of records that the target has deleted and gets again, in the dry run too', async () => {
+    const { zitadel } = await withOther({ release });
+    zitadel.contents.remove('1', 'humanUsers', 'ada');
+    for (const dryRun of [true, false]) {
+      const { summary } = await importIntoStandIn(zitadel, [other], { dryRun });
+      expect(summary.created).toEqual({ humanUsers: 1 });
+      expect(summary.warnings.filter(({ reason }) => reason === 'record_recreated')).toMatchObject([
+        { type: 'human_user', id: 'ada', message: expect.stringContaining('the target has deleted the record') },
+      ]);
+    }
+    const { summary } = await importIntoStandIn(zitadel, [other]);
+    expect(summary.warnings.filter(({ reason }) => reason === 'record_recreated')).toEqual([]);
+  });
+
   it('refuses an organisation that was deleted, in the dry run too, and sends nothing of it', async () => {
     const { zitadel } = await filledZitadel([], { release });
     const gone = organisation('1', {
