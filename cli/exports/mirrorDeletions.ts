@@ -29,6 +29,8 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
   ['machineUsers', 'machine_user'],
+  ['tokens', 'token'],
+  ['instanceMembers', 'instance_member'],
   ['orgMembers', 'org_member'],
   ['projectMembers', 'project_member'],
   ['projectGrantMembers', 'project_grant_member'],

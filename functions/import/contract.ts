@@ -125,8 +125,10 @@ export const importWarning = z.strictObject({
 });
 
 const deletion = z.strictObject({
-  type: z.string().describe('The record’s type, such as `human_user`.'),
-  orgId: z.string(),
+  type: z
+    .string()
+    .describe('The record’s type, such as `human_user`; `token` or `instance_member` for those of a deleted user.'),
+  orgId: z.string().describe('The organisation; of a token or an instance role, that of the user.'),
   id: z.string(),
   name: z.string().exactOptional().describe('The name of a user, project, application or domain.'),
   roles: z.array(z.string()).exactOptional().describe('The roles of a member or a grant.'),
@@ -164,7 +166,9 @@ export const importResponse = z
       skipped: count.optional(),
       deleted: count
         .optional()
-        .describe('With `mirror`: records that the file lacks, and that were deleted, or would be in a dry run.'),
+        .describe(
+          'With `mirror`: records that the file lacks, and that were deleted, or would be in a dry run; `tokens` and `instanceMembers` of deleted users, too.',
+        ),
       failed: count,
       notCarried: count.describe('Records of the file that the import does not take.'),
       warnings: z

@@ -48,7 +48,14 @@ export interface Decided {
 export type RecordOutcome =
   | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: readonly RecordWarning[] }
   | WrittenOutcome
-  | { readonly kind: 'failed'; readonly issue: RecordIssue };
+  | FailedOutcome;
+
+interface FailedOutcome {
+  readonly kind: 'failed';
+  readonly issue: RecordIssue;
+  /** The path of the record that holds the name which this one wants. */
+  readonly holder?: string;
+}
 
 interface WrittenOutcome {
   readonly kind: 'created' | 'overwritten';

@@ -30,8 +30,9 @@ export async function writePhase(
     return section !== undefined && read.has(section);
   });
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
-    mirror?.deletions.keep(documentPath(plan.key));
-    report.add(plan.record, outcome);
+    const path = documentPath(plan.key);
+    mirror?.deletions.keep(path);
+    report.add(plan.record, mirror?.onSettled(path, outcome) ?? outcome);
   });
   // The embedded database is synchronous: without turns no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {

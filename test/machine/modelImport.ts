@@ -25,6 +25,8 @@ import { privilegeWarnings, stateWarnings, type Warning } from './modelWarnings.
 export interface Options {
   readonly onConflict: 'report' | 'skip' | 'overwrite' | 'fail';
   readonly withKeys: boolean;
+  /** The places of the records of a file that is mirrored; undefined for other imports. */
+  readonly mirrored?: ReadonlySet<string>;
 }
 
 /** Whether records that exist with other content are errors. */
@@ -91,7 +93,7 @@ export function importFile(
       const record = withValidRoles(withoutMissingTargets(model, completed));
       return { given, record, isRejected, ...decide(model, given, record, options, soFar) };
     });
-    const outcomes = withTakenNames(model, decided);
+    const outcomes = withTakenNames(model, decided, options.mirrored !== undefined);
     return [...nameless, ...outcomes.map((one) => apply(model, before, one))];
   });
 }
@@ -107,7 +109,7 @@ function decide(
   options: Options,
   { seen, leftOut }: SoFar,
 ): Decision {
-  const { onConflict, withKeys } = options;
+  const { onConflict, withKeys, mirrored } = options;
   const { keys, error } = recordSection(record.section);
   const existing: Decision = { kind: 'failed', issue: error.exists };
   if (keys === true && !withKeys) return { kind: 'notCarried' };
@@ -138,7 +140,7 @@ function decide(
   if (isUnchanged) return { kind: 'unchanged' };
   if (reportsConflicts(options)) return existing;
   if (onConflict === 'skip') return { kind: 'skipped' };
-  const obstacle = obstacleTo(model, record, stored);
+  const obstacle = obstacleTo(model, record, stored, mirrored);
   if (obstacle !== undefined) return { kind: 'failed', issue: obstacle };
   return { kind: first === undefined ? 'overwritten' : 'unchanged' };
 }
@@ -258,7 +260,12 @@ function keptRoles(model: Model, project: string, roles: readonly string[]): str
 }
 
 /** The issue of a record that must not overwrite the stored one, or undefined. */
-function obstacleTo(model: Model, record: ModelRecord, stored: ModelRecord): RecordIssue | undefined {
+function obstacleTo(
+  model: Model,
+  record: ModelRecord,
+  stored: ModelRecord,
+  mirrored: ReadonlySet<string> = new Set(),
+): RecordIssue | undefined {
   const keeps = (path: string) => textAt(record, path) === textAt(stored, path);
   const { error } = recordSection(record.section);
   const fixed = record.section === 'projectGrants' ? ['projectGrant.projectId', 'projectGrant.grantedOrgId'] : [];
@@ -266,19 +273,23 @@ function obstacleTo(model: Model, record: ModelRecord, stored: ModelRecord): Rec
   if (!keeps('user.userName') && model.isInForeignDomain(record)) return foreignDomain;
   if (record.section === 'org' && record.json.orgState !== undefined && !keeps('orgState'))
     return { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
-  return losesUsedRoles(model, record)
+  return losesUsedRoles(model, record, mirrored)
     ? { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' }
     : undefined;
 }
 
-/** Whether a project grant has fewer roles than the user grants through it use. */
-function losesUsedRoles(model: Model, record: ModelRecord): boolean {
+/**
+ * Whether a project grant has fewer roles than the user grants through it use.
+ * @param mirrored the places of user grants that are written anew
+ */
+function losesUsedRoles(model: Model, record: ModelRecord, mirrored: ReadonlySet<string>): boolean {
   if (record.section !== 'projectGrants') return false;
   const granted = textsAt(record, 'projectGrant.roleKeys[]');
   return model
     .ofSection('userGrants')
     .some(
       (one) =>
+        !mirrored.has(placeOf(one)) &&
         textAt(one, 'projectGrantId') === textAt(record, 'grantId') &&
         textsAt(one, 'roleKeys[]').some((role) => !granted.includes(role)),
     );
@@ -292,9 +303,16 @@ function settleScopes(model: Model, records: readonly ModelRecord[]): void {
   for (const { orgId } of users) model.scopes.set(orgId, 'settled');
 }
 
-/** Fails the records whose name another record holds at their turn: records take and release names one after the other. */
-function withTakenNames(model: Model, decided: readonly Decided[]): readonly Decided[] {
+/**
+ * Fails the records whose name another record holds at their turn: records take and release names one after the other.
+ * @param isSimultaneous whether all release their names first
+ */
+function withTakenNames(model: Model, decided: readonly Decided[], isSimultaneous: boolean): readonly Decided[] {
   const holders = new Map([...model.records].map(([place, record]) => [nameOf(record, model), place]));
+  for (const { record, kind } of isSimultaneous ? decided : []) {
+    const stored = model.records.get(placeOf(record));
+    if (kind === 'overwritten' && stored !== undefined) holders.delete(nameOf(stored, model));
+  }
   return decided.map((one) => {
     const { record, kind } = one;
     if (kind !== 'created' && kind !== 'overwritten') return one;
@@ -302,7 +320,7 @@ function withTakenNames(model: Model, decided: readonly Decided[]): readonly Dec
     const stored = model.records.get(place);
     const holder = name === undefined ? place : (holders.get(name) ?? place);
     if (holder !== place) return { ...one, kind: 'failed', issue: takenIssue(record) };
-    if (stored !== undefined) holders.delete(nameOf(stored, model));
+    if (stored !== undefined && !isSimultaneous) holders.delete(nameOf(stored, model));
     holders.set(name, place);
     return one;
   });

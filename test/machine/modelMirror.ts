@@ -7,7 +7,7 @@ import { importFile, type Options, type Outcome, withProjectGrant } from './mode
 
 /** What a mirroring import does: it deletes some records and imports the file, or it fails and deletes nothing. */
 export type Mirrored =
-  | { readonly outcomes: readonly Outcome[]; readonly deleted: readonly ModelRecord[]; readonly after: Model }
+  | { readonly outcomes: readonly Outcome[]; readonly deleted: Readonly<Record<string, number>>; readonly after: Model }
   | 'fails';
 
 /** Mirrors the organisations of a file in a copy of a model: what the file lacks goes, then the file is imported. */
@@ -30,42 +30,42 @@ export function mirrorFile(model: Model, orgs: readonly Organisation[], options:
   if (others.some(([, record]) => !isMirrored(record))) return 'fails';
   const isScope = ({ section, json }: ModelRecord) => section === 'domainPolicy' && json.userLoginMustBeDomain === true;
   if ([...doomed.values()].some(isScope)) return 'fails';
-  const held = heldBy(others.map(([, record]) => record));
-  const heldNames = new Set([...held].map((place) => nameAt(place)));
+  const requiring = (place: string) => [...model.records].filter(([, record]) => requires(record).includes(place));
+  const isDoomedOrMirrored = ([place, record]: readonly [string, ModelRecord]) =>
+    doomed.has(place) || isMirrored(record);
+  const heldNames = new Set([...doomed].flatMap(([place, record]) => (isHeld(place) ? nameOf(record, model) : [])));
   const after = model.clone();
   for (const [place, { section, json }] of doomed) {
-    if (recordSection(section).collection === 'users') after.deleteServiceUser(String(json.userId));
+    if (isUser(section)) after.deleteServiceUser(String(json.userId));
     after.records.delete(place);
   }
-  const outcomes = importFile(after, orgs, options, stated);
+  const outcomes = importFile(after, orgs, { ...options, mirrored: places }, stated);
   const takesHeld = outcomes.some(({ given: one, kind }) => {
     const name = one && nameOf(one, after);
     return (kind === 'created' || kind === 'overwritten') && name !== undefined && heldNames.has(name);
   });
   if (takesHeld || outcomes.some(({ kind, error }) => kind === 'failed' || error !== undefined)) return 'fails';
-  return { outcomes, deleted: [...doomed.values()], after };
+  const users = new Set([...doomed.values()].map(({ section, json }) => isUser(section) && json.userId));
+  const counts = {
+    ...countBySection([...doomed.values()]),
+    tokens: [...model.tokens.values()].filter(({ userId }) => users.has(userId)).length,
+    instanceMembers: [...model.instanceRoles.keys()].filter((userId) => users.has(userId)).length,
+  };
+  const deleted = Object.fromEntries(Object.entries(counts).filter(([, records]) => records > 0));
+  return { outcomes, deleted, after };
 
-  function nameAt(place: string): string | undefined {
-    const record = doomed.get(place);
-    return record && nameOf(record, model);
-  }
-
-  /** The records to delete that others require until the file is imported, directly or not. */
-  function heldBy(records: readonly ModelRecord[]): ReadonlySet<string> {
-    const found = new Set<string>();
-    const visit = (place: string) => {
-      const record = doomed.get(place);
-      if (record === undefined || found.has(place)) return;
-      found.add(place);
-      for (const required of requires(record)) visit(required);
-    };
-    for (const record of records) for (const place of requires(record)) visit(place);
-    return found;
+  /** Whether a record to delete must stay until others are written: something outside of the file requires one of these. */
+  function isHeld(place: string): boolean {
+    return requiring(place).some((one) => !isDoomedOrMirrored(one) || isHeld(one[0]));
   }
 }
 
+function isUser(section: string): boolean {
+  return recordSection(section).collection === 'users';
+}
+
 /** The numbers of records by section. */
-export function countBySection(records: readonly ModelRecord[]): Record<string, number> {
+function countBySection(records: readonly ModelRecord[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { section } of records) counts[section] = (counts[section] ?? 0) + 1;
   return counts;

@@ -2,6 +2,7 @@ import { readDependents, storedClaims } from '../../../shared/accounts/dependent
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
+import { isOfAnImport } from '../../../shared/store/lastChange.ts';
 import {
   type DocumentKey,
   distinctKeys,
@@ -112,7 +113,9 @@ export async function readBatch(
     findRemovedMembers(transaction, created, beginning.memberRemovals),
     reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
   ]);
-  const stored = { documents: byPath, changed: findChanged(transaction, byPath, beginning.position), equal, reserved };
+  const changed = findChanged(transaction, byPath, beginning.position);
+  const replaced = new Set([...byPath.keys()].filter((path) => mirror?.deletions.isReplaced(path) === true));
+  const stored = { documents: byPath, changed, equal, reserved, replaced };
   const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
   const written = records.filter((record) => typeof intentions.get(record) === 'string');
   const writtenPlans = written.map(({ plan }) => plan);
@@ -129,10 +132,26 @@ export async function readBatch(
     if (params !== undefined) intentions.set(record, failed({ ...exists, reason: 'roles_in_use', params }));
   }
   const isOverwriting = written.some((record) => intentions.get(record) === 'overwrite');
-  const versions = isOverwriting ? transaction.changedAfter('') : new Map();
+  const adopted = findAdopted(byPath, changed, mirror);
+  const versions = isOverwriting || adopted.size > 0 ? transaction.changedAfter('') : new Map();
   const freed = await documents.readFreed(writtenPlans, mirror);
   const passwordHashes = await passwords.hash(writtenPlans);
-  return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed } };
+  const isSimultaneous = mirror?.isDeleting === true;
+  return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed, isSimultaneous, adopted } };
+}
+
+/** Finds the records that calls have changed before a mirroring import that replaces such changes. */
+function findAdopted(
+  documents: ReadonlyMap<string, StoredDocument>,
+  changed: ReadonlySet<string>,
+  mirror: ImportContext['mirror'],
+): ReadonlySet<string> {
+  const isAdopted = ([path, stored]: readonly [string, StoredDocument]) =>
+    mirror?.adopts.has(stored.orgId ?? '') === true &&
+    stored.changedAt !== undefined &&
+    !isOfAnImport(stored) &&
+    !changed.has(path);
+  return new Set([...documents].filter(isAdopted).map(([path]) => path));
 }
 
 /** Checks a batch while it reads the documents under its records' keys; returns the checked batch. */

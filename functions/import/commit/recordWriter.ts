@@ -4,6 +4,7 @@ import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import type { Settled } from '../stages.ts';
 import { claimsDomain } from './reservedNames.ts';
+import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 
 /** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
@@ -13,12 +14,16 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
-/** Receives the outcomes in the file's order, except of records that the signal leaves undecided. */
+/**
+ * Receives the outcomes in the file's order, except of records that the signal leaves undecided; those of records that wait
+ * for names follow.
+ */
 type OnSettled = (settled: Settled) => void;
 
 interface BatchInFlight {
   /** Resolves with all records of the batch, or with none if the signal stopped it. */
   readonly result: Promise<readonly Settled[]>;
+  readonly plans: readonly RecordPlan[];
   readonly bytes: number;
 }
 
@@ -31,6 +36,7 @@ export class RecordWriter implements AsyncDisposable {
   private readonly context: ImportContext;
   private readonly onSettled: OnSettled;
   private readonly inFlight: BatchInFlight[] = [];
+  private readonly waiting: WaitingRecords;
   private bytesInFlight = 0;
   private batch: RecordPlan[] = [];
   private batchBytes = 0;
@@ -40,6 +46,7 @@ export class RecordWriter implements AsyncDisposable {
   constructor(context: ImportContext, onSettled: OnSettled) {
     this.context = context;
     this.onSettled = onSettled;
+    this.waiting = new WaitingRecords(context);
   }
 
   /** Adds records; resolves when more can be added, which applies backpressure. */
@@ -61,11 +68,28 @@ export class RecordWriter implements AsyncDisposable {
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
+    await this.writeWaiting();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const results = await Promise.allSettled(this.inFlight.splice(0).map(({ result }) => result));
-    for (const result of results) if (result.status === 'fulfilled') this.report(result.value);
+    for (const { plans, result } of this.inFlight.splice(0)) {
+      const [settled] = await Promise.allSettled([result]);
+      if (settled.status === 'fulfilled') this.report(plans, settled.value);
+    }
+  }
+
+  /** Writes the records that wait for names, until none of them gets its name. */
+  private async writeWaiting(): Promise<void> {
+    let waiting = this.waiting.take();
+    while (waiting.length > 0) {
+      for (const plans of inWaitingOrder(waiting, maxStoredBytes)) this.report(plans, await this.write(plans));
+      const remaining = this.waiting.take();
+      if (remaining.length === waiting.length) {
+        for (const { settled } of remaining) this.onSettled(settled);
+        return;
+      }
+      waiting = remaining;
+    }
   }
 
   private get isBatchFull(): boolean {
@@ -82,7 +106,7 @@ export class RecordWriter implements AsyncDisposable {
     const result = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
     result.catch(() => undefined);
-    this.inFlight.push({ result, bytes });
+    this.inFlight.push({ result, plans: batch, bytes });
     this.bytesInFlight += bytes;
     while (this.isFull) await this.settleFirst();
   }
@@ -109,14 +133,17 @@ export class RecordWriter implements AsyncDisposable {
   private async settleFirst(): Promise<void> {
     const first = this.inFlight[0];
     if (first === undefined) return;
-    const batch = await first.result;
+    const settled = await first.result;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
-    this.report(batch);
+    this.report(first.plans, settled);
   }
 
-  private report(batch: readonly Settled[]): void {
-    for (const settled of batch) this.onSettled(settled);
+  private report(plans: readonly RecordPlan[], batch: readonly Settled[]): void {
+    for (const [index, settled] of batch.entries()) {
+      const plan = plans[index];
+      if (plan === undefined || !this.waiting.add(plan, settled)) this.onSettled(settled);
+    }
   }
 }
 

@@ -27,7 +27,8 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 /**
  * Finds the project grants that would lose roles which user grants use.
  * @param documents the stored records with their bodies, by path
- * @param mirror the user grants that it deletes go before the project grants are written
+ * @param mirror the user grants that it deletes go before the project grants are written, as do those that the file has: they
+ * are created anew
  * @returns the project grants, each with its issue
  */
 export async function findRolesInUse(
@@ -67,14 +68,17 @@ async function findUses(
     const range = { collection: userGrantSection.collection, partition, fields: ['body'] } as const;
     for await (const documents of scanInPasses(store, range)) {
       for (const { body, id: documentId } of documents) {
-        const path = documentPath({ collection: userGrantSection.collection, id: documentId });
-        const isDeleted = mirror?.isDeleting === true && mirror.deletions.has(path);
+        const key = { collection: userGrantSection.collection, id: documentId };
+        const path = documentPath(key);
+        const deletions = mirror?.isDeleting === true ? mirror.deletions : undefined;
         const json = parseObject(body);
         const used = new Set(textsAt(json, 'roleKeys[]', orgId));
         for (const [plan, lost] of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
           const roles = used.intersection(lost);
-          if (roles.size > 0 && isDeleted) mirror.deletions.markEarly(path);
-          else if (roles.size > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
+          if (roles.size === 0) continue;
+          if (deletions?.has(path) === true) deletions.markEarly(path);
+          else if (deletions?.isInFile(path) === true) deletions.replace({ key, section: userGrantSection, orgId });
+          else addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
         }
       }
       await yieldToEventLoop();

@@ -36,7 +36,15 @@ async function decideCreation(
   const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
   const decided = decide(
     batch,
-    { documents: new Map(), intentions, versions: new Map(), passwordHashes, freed: new Map() },
+    {
+      documents: new Map(),
+      intentions,
+      versions: new Map(),
+      passwordHashes,
+      freed: new Map(),
+      isSimultaneous: false,
+      adopted: new Set(),
+    },
     rules,
     stamps.next(),
   );

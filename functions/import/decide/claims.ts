@@ -7,6 +7,12 @@ interface Holder {
   readonly ownerId: string;
 }
 
+/** A name that another record holds: the issue of the record that wants it, and the holder's path. */
+interface TakenName {
+  readonly issue: RecordIssue;
+  readonly holder: string;
+}
+
 /** A record that is deleted when another one takes one of its names, and the claims that it may hold. */
 export interface FreedHolder {
   readonly key: DocumentKey;
@@ -34,12 +40,17 @@ export class ClaimLedger {
   /**
    * Claims a record's names, and gives up those that it held before.
    * @param held the claims that the record may hold
-   * @returns the issue if another record holds one of them; then nothing changes
+   * @returns the name that another record holds, if any; then nothing changes
    */
-  claim(plan: RecordPlan, held: readonly DocumentKey[]): RecordIssue | undefined {
-    const issue = this.findTaken(plan);
-    if (issue === undefined) this.apply(plan, held);
-    return issue;
+  claim(plan: RecordPlan, held: readonly DocumentKey[]): TakenName | undefined {
+    const taken = this.findTaken(plan);
+    if (taken === undefined) this.apply(plan, held);
+    return taken;
+  }
+
+  /** Gives up the names that a record holds. */
+  giveUp({ key: recordKey }: RecordPlan, held: readonly DocumentKey[]): void {
+    for (const key of held) this.free(key, documentPath(recordKey));
   }
 
   /** Returns the writes that apply the changes, at most one per name. */
@@ -54,13 +65,14 @@ export class ClaimLedger {
     return [...deletions, ...changes];
   }
 
-  /** Returns the issue of a record that wants a name which another record holds. */
-  private findTaken(plan: RecordPlan): RecordIssue | undefined {
+  /** Finds a name that a record wants and another record holds. */
+  private findTaken(plan: RecordPlan): TakenName | undefined {
     for (const { key, taken } of plan.claims) {
       if (taken === 'adjusted') continue;
       const holder = this.findHolder(documentPath(key));
       if (this.freed.has(holder?.ownerId ?? '')) continue;
-      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(taken, plan, holder);
+      if (holder !== undefined && holder.ownerId !== documentPath(plan.key))
+        return { issue: takenIssue(taken, plan, holder), holder: holder.ownerId ?? '' };
     }
     return undefined;
   }
@@ -68,10 +80,7 @@ export class ClaimLedger {
   /** Releases the names that the record holds, and takes those that it wants. */
   private apply(plan: RecordPlan, held: readonly DocumentKey[]): void {
     const holder = { orgId: plan.record.orgId, ownerId: documentPath(plan.key) };
-    for (const key of held) {
-      const name = documentPath(key);
-      if (this.findHolder(name)?.ownerId === holder.ownerId) this.after.set(name, { key, holder: undefined });
-    }
+    this.giveUp(plan, held);
     for (const { key } of plan.claims) this.release(this.findHolder(documentPath(key))?.ownerId);
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
   }
@@ -81,10 +90,13 @@ export class ClaimLedger {
     const freed = this.freed.get(path);
     if (freed === undefined) return;
     this.released.set(path, freed.key);
-    for (const key of freed.claims) {
-      const name = documentPath(key);
-      if (this.findHolder(name)?.ownerId === path) this.after.set(name, { key, holder: undefined });
-    }
+    for (const key of freed.claims) this.free(key, path);
+  }
+
+  /** Frees a name if a record holds it. */
+  private free(key: DocumentKey, owner: string): void {
+    const name = documentPath(key);
+    if (this.findHolder(name)?.ownerId === owner) this.after.set(name, { key, holder: undefined });
   }
 
   private findHolder(name: string): Partial<Holder> | undefined {

@@ -21,11 +21,19 @@ import {
   type RecordOutcome,
   repetitionIssue,
   type Settled,
+  unsettled,
   withWarnings,
 } from '../stages.ts';
 import { isOfThisImport } from '../stamp.ts';
 import { ClaimLedger, type FreedHolder } from './claims.ts';
-import { changedFixedFields, heldClaims, keepsReservedNames, overwriteRecord, stateChange } from './overwrite.ts';
+import {
+  adoptRecord,
+  changedFixedFields,
+  heldClaims,
+  keepsReservedNames,
+  overwriteRecord,
+  stateChange,
+} from './overwrite.ts';
 import { differingFields, isSameRecord } from './storedEquality.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
@@ -48,6 +56,8 @@ export interface StoredRecords {
   readonly equal: ReadonlySet<RecordPlan>;
   /** The issues of records whose names other organisations reserve. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
+  /** The paths of the stored records that a mirroring import deletes before it writes the file's. */
+  readonly replaced: ReadonlySet<string>;
 }
 
 /** What decides about a batch. */
@@ -59,22 +69,49 @@ export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
   /** The holders of names that give way to the batch's records, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;
+  /** Whether the records give up their names before any of them takes one. */
+  readonly isSimultaneous: boolean;
+  /** The paths of records that calls have changed: if they are unchanged, they count as this import's from now on. */
+  readonly adopted: ReadonlySet<string>;
 }
 
 /** How a record is written unless another record has claimed its name, or its outcome. */
 export type Intention = RecordOutcome | 'create' | 'overwrite';
 
 /**
- * Decides the records of a batch in their order. A name that a record gives up is free for those after it.
+ * Decides the records of a batch in their order. A name that a record gives up is free for those after it, or for all if
+ * the batch is decided simultaneously.
  * @param stamp the creation and change date of the written records
  */
 export function decide(
   batch: readonly BatchRecord[],
-  { documents, intentions, versions, passwordHashes, freed }: StoredBatch,
-  { onConflict }: Pick<Rules, 'onConflict'>,
+  stored: StoredBatch,
+  rules: Pick<Rules, 'onConflict'>,
   stamp: string,
 ): Decided {
+  // A record that cannot take its names keeps those that it has, which others may then not get.
+  const keeping = new Set<BatchRecord>();
+  for (;;) {
+    const decided = decideInOrder(batch, stored, rules, stamp, keeping);
+    const kept = keeping.size;
+    for (const [index, record] of batch.entries())
+      if (decided.records[index]?.outcome.kind === 'failed') keeping.add(record);
+    if (!stored.isSimultaneous || keeping.size === kept) return decided;
+  }
+}
+
+/** @param keeping the records that do not give up names before their turn */
+function decideInOrder(
+  batch: readonly BatchRecord[],
+  { documents, intentions, versions, passwordHashes, freed, isSimultaneous, adopted }: StoredBatch,
+  { onConflict }: Pick<Rules, 'onConflict'>,
+  stamp: string,
+  keeping: ReadonlySet<BatchRecord>,
+): Decided {
   const ledger = new ClaimLedger(documents, freed);
+  for (const record of isSimultaneous ? unsettled(batch) : [])
+    if (intentions.get(record) === 'overwrite' && !keeping.has(record))
+      ledger.giveUp(record.plan, heldClaims(record.plan, documents.get(documentPath(record.plan.key))));
   const written = new Map<string, RecordPlan>();
   const writes: Write[] = [];
   const decideNext = (record: Checked): Settled => {
@@ -88,10 +125,14 @@ export function decide(
         ? intentions.get(record)
         : decideRepetition(plan, plan.record.digest === first.record.digest);
     if (intention === undefined) throw new Error(`no intention for ${path}`);
-    if (typeof intention === 'object') return settle(intention);
+    if (typeof intention === 'object') {
+      if (intention.kind === 'unchanged' && first === undefined && document !== undefined && adopted.has(path))
+        writes.push(adoptRecord(plan, document, versions.get(path), stamp));
+      return settle(intention);
+    }
     const adjusted = onConflict === 'overwrite' ? plan : adjustMeanwhile(plan, documents);
-    const issue = ledger.claim(adjusted, heldClaims(plan, document));
-    if (issue !== undefined) return settle(failed(issue));
+    const taken = ledger.claim(adjusted, heldClaims(plan, document));
+    if (taken !== undefined) return settle({ kind: 'failed', ...taken });
     written.set(path, plan);
     const kept = withPasswordHash(adjusted, passwordHashes.get(plan));
     const overwrite = document && overwriteRecord(kept, document, versions.get(path), stamp);
@@ -123,13 +164,14 @@ function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']):
 /** Decides a record by its own document, without regard to names that other records claim. */
 export function intend(
   { plan, rejection }: Checked,
-  { documents, changed, equal, reserved: allReserved }: StoredRecords,
+  { documents, changed, equal, reserved: allReserved, replaced }: StoredRecords,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);
   const stored = documents.get(path);
   if (rejection !== undefined) {
-    const isUnchanged = stored !== undefined && equal.has(plan) && !isOfThisImport(rules, stored);
+    const isKept = stored !== undefined && !isOfThisImport(rules, stored) && !replaced.has(path);
+    const isUnchanged = isKept && equal.has(plan);
     return isUnchanged ? { kind: 'unchanged' } : failed(rejection);
   }
   const reserved = allReserved.get(plan);

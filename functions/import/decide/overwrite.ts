@@ -64,3 +64,9 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, versio
   const fields = { ...storedFields(record), ...factor, ...withdrawn, sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
 }
+
+/** Creates the write by which a stored record that equals the imported one counts as this import's. */
+export function adoptRecord({ key }: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
+  const changedAt = withCallVersion(stamp, callVersion(stored, version));
+  return { type: 'update', key, fields: { changedAt } } satisfies Write;
+}

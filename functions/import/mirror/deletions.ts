@@ -1,11 +1,15 @@
 // The records that a mirroring import deletes.
 
 import { z } from 'zod';
-import type { Counts } from '../../../shared/collections/counts.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { collections, type DocumentKey, documentPath } from '../../../shared/store/store.ts';
+import type { ImportWarning } from '../contract.ts';
+import type { RecordOutcome } from '../stages.ts';
 
 /** A record to delete. */
 export interface DoomedRecord {
@@ -14,14 +18,23 @@ export interface DoomedRecord {
   readonly orgId: string;
 }
 
+const RECORD = 'path TEXT PRIMARY KEY, collection TEXT, id TEXT, section TEXT, org TEXT, phase INTEGER';
 const TABLES = `
   CREATE TABLE file (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE deletions (
-    path TEXT PRIMARY KEY, collection TEXT, id TEXT, section TEXT, org TEXT, phase INTEGER,
+    ${RECORD},
     held INTEGER DEFAULT 0, freed INTEGER DEFAULT 0, early INTEGER DEFAULT 0, done INTEGER DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE along (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE holders (
+    ${RECORD},
+    early INTEGER DEFAULT 0, kind TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE along (
+    path TEXT PRIMARY KEY, kind TEXT, collection TEXT, id TEXT, user TEXT, org TEXT, done INTEGER DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX along_by_user ON along (user);
   CREATE TABLE edges (source TEXT, target TEXT, PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID;
+  CREATE INDEX edges_by_target ON edges (target);
 `;
 
 const row = z.object({
@@ -31,10 +44,26 @@ const row = z.object({
   section: z.string(),
   org: z.string(),
 });
+const sectionRow = z.object({ section: z.string() });
+const foreseenRow = z.object({ kind: z.enum(['overwritten', 'unchanged']) });
+const alongRow = z.object({ path: z.string(), collection: z.enum(collections), id: z.string(), org: z.string() });
 const countRow = z.object({ section: z.string(), records: z.number() });
 
 /** The number of records that are deleted at a time. */
 const BATCH = 100;
+
+/** The outcome of a record whose stored version exists. */
+interface ForeseenOutcome {
+  readonly kind: 'overwritten' | 'unchanged';
+  readonly writeWarnings?: readonly ImportWarning[];
+}
+
+/** A token or an instance role of a user to delete. */
+export interface AlongDocument {
+  readonly key: DocumentKey;
+  /** The user's organisation. */
+  readonly orgId: string;
+}
 
 /** Which of the deletions: those for the names that the file's records take, or all others. */
 type Part = 'early' | 'late';
@@ -47,6 +76,9 @@ export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
   /** The final numbers, which the audit trail gets after the import. */
   private finallyDone: Counts | undefined;
+  private hasHolders = false;
+  /** The warnings of the trial about records in `holders`. */
+  private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
   /** Adds a record of the file, which is not deleted. */
   addFileRecord(path: string): void {
@@ -64,14 +96,8 @@ export class Deletions implements Disposable {
   }
 
   /** Adds a stored record unless the file has it. */
-  add({ key, section, orgId }: DoomedRecord): void {
-    const path = documentPath(key);
-    if (this.isInFile(path)) return;
-    const values = [path, key.collection, key.id, section.name, orgId, section.phase];
-    this.database.run(
-      'INSERT OR IGNORE INTO deletions (path, collection, id, section, org, phase) VALUES (?, ?, ?, ?, ?, ?)',
-      ...values,
-    );
+  add(record: DoomedRecord): void {
+    if (!this.isInFile(documentPath(record.key))) this.addTo('deletions', record);
   }
 
   /** Whether a stored record is to be deleted. */
@@ -80,18 +106,70 @@ export class Deletions implements Disposable {
   }
 
   /** Adds a document that goes along with a user, and is no record of an organisation. */
-  addAlong(path: string): void {
-    this.database.run('INSERT OR IGNORE INTO along VALUES (?)', path);
+  addAlong(kind: 'tokens' | 'instanceMembers', { collection, id }: DocumentKey, userId: string): void {
+    const user = documentPath(userKey(userId));
+    this.database.run(
+      `INSERT OR IGNORE INTO along (path, kind, collection, id, user, org)
+       SELECT ?, ?, ?, ?, ?, org FROM deletions WHERE path = ?`,
+      ...[documentPath({ collection, id }), kind, collection, id, user, user],
+    );
   }
 
-  /** Whether a document goes, as a record or along with a user. */
+  /** Whether a document goes, as a record or along with a user, or before the file's record under its key is written. */
   covers(path: string): boolean {
-    return this.has(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
+    return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
   /** Keeps a record: the file has it after all, with a key that stored records complete. */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
+    this.database.run('DELETE FROM along WHERE user = ?', path);
+  }
+
+  /** Adds a record that the file has, and whose stored version requires others that are to be deleted. */
+  addHolder(record: DoomedRecord): void {
+    this.addTo('holders', record);
+    this.hasHolders = true;
+  }
+
+  /** Whether the stored version of a record of the file requires others that are to be deleted. */
+  isHolder(path: string): boolean {
+    return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
+  }
+
+  /** Yields the sections of these records. */
+  *holderSections(): Generator<Section> {
+    for (const one of this.database.all('SELECT DISTINCT section FROM holders'))
+      yield recordSection(sectionRow.parse(one).section);
+  }
+
+  /** Adds a record of the file whose stored version is deleted before the file's records are written. */
+  replace(record: DoomedRecord): void {
+    this.addHolder(record);
+    this.database.run('UPDATE holders SET early = 1 WHERE path = ?', documentPath(record.key));
+  }
+
+  /** Whether the stored version of a record is deleted before the file's records are written. */
+  isReplaced(path: string): boolean {
+    return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
+  }
+
+  /** Remembers the outcome that a record has in the trial, in which its stored version is not deleted first. */
+  foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
+    if (!this.isHolder(path)) return;
+    this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
+    if (writeWarnings !== undefined && this.warnings.size < MAX_LISTED_ISSUES) this.warnings.set(path, writeWarnings);
+  }
+
+  /** Returns the outcome that a replaced record had in the trial. */
+  foreseen(path: string): ForeseenOutcome | undefined {
+    if (!this.isReplaced(path)) return undefined;
+    const sql = 'SELECT kind FROM holders WHERE path = ? AND kind IS NOT NULL';
+    const found = this.database.statement(sql).get(path);
+    if (found === undefined) return undefined;
+    const { kind } = foreseenRow.parse(found);
+    const writeWarnings = this.warnings.get(path);
+    return writeWarnings === undefined ? { kind } : { kind, writeWarnings };
   }
 
   /** Adds that one of the records requires another one. */
@@ -128,35 +206,32 @@ export class Deletions implements Disposable {
     this.database.run('UPDATE deletions SET early = 1 WHERE path = ?', path);
   }
 
-  /** Marks the records that require a freed one: they are deleted before it. */
+  /** Marks the records that require a freed one: they are deleted before it, also those that the file has. */
   settle(): void {
-    this.database.run(
-      `WITH RECURSIVE requiring(path) AS (
-         SELECT source FROM edges JOIN deletions ON target = path WHERE freed = 1
-         UNION SELECT source FROM edges JOIN requiring ON target = requiring.path
-       ) UPDATE deletions SET early = 1 WHERE path IN (SELECT path FROM requiring)`,
-    );
+    for (const table of ['deletions', 'holders'])
+      this.database.run(
+        `WITH RECURSIVE requiring(path) AS (
+           SELECT source FROM edges JOIN deletions ON target = path WHERE freed = 1
+           UNION SELECT source FROM edges JOIN requiring ON target = requiring.path
+         ) UPDATE ${table} SET early = 1 WHERE path IN (SELECT path FROM requiring)`,
+      );
   }
 
   /** Marks a record that is deleted. */
   markDone(path: string): void {
-    this.database.run('UPDATE deletions SET done = 1 WHERE path = ?', path);
+    for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
+  }
+
+  /** Marks everything as deleted, as in a dry run. */
+  markAllDone(): void {
+    for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1`);
   }
 
   get size(): number {
-    return (
-      this.database
-        .all("SELECT count(*) AS records, '' AS section FROM deletions")
-        .map((one) => countRow.parse(one).records)[0] ?? 0
-    );
+    return total(this.countWhere('TRUE'));
   }
 
-  /** The numbers of records by section. */
-  get counts(): Counts {
-    return this.countWhere('TRUE');
-  }
-
-  /** The numbers of those that are deleted, by section. */
+  /** The numbers of the deleted records by section, and of the tokens and instance roles of deleted users. */
   get done(): Counts {
     return this.finallyDone ?? this.countWhere('done = 1');
   }
@@ -167,8 +242,10 @@ export class Deletions implements Disposable {
   }
 
   /** Yields the records of a phase, except users. */
-  ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
-    return this.batches(`phase = ? AND collection <> 'users' AND early = ${part === 'early' ? 1 : 0}`, phase);
+  *ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
+    const isEarly = part === 'early';
+    yield* this.batches(`phase = ? AND collection <> 'users' AND early = ${isEarly ? 1 : 0}`, phase);
+    if (isEarly) yield* this.batchesOf('holders', 'phase = ? AND early = 1', phase);
   }
 
   /** Yields the users. */
@@ -176,9 +253,8 @@ export class Deletions implements Disposable {
     return this.batches("collection = 'users'");
   }
 
-  /** Yields all records: users, then members and grants, then the others. */
-  *listed(): Generator<readonly DoomedRecord[]> {
-    yield* this.users();
+  /** Yields all records except users: members and grants, then the others. */
+  *others(): Generator<readonly DoomedRecord[]> {
     yield* this.batches("collection IN ('members', 'userGrants', 'projectGrants')");
     yield* this.batches("collection NOT IN ('users', 'members', 'userGrants', 'projectGrants')");
   }
@@ -188,8 +264,35 @@ export class Deletions implements Disposable {
     this.database[Symbol.dispose]();
   }
 
-  private *batches(condition: string, ...values: readonly number[]): Generator<readonly DoomedRecord[]> {
-    const sql = `SELECT path, collection, id, section, org FROM deletions WHERE ${condition} AND path > ? ORDER BY path LIMIT ${BATCH}`;
+  /** Yields the tokens and instance roles that go along with users. */
+  *along(): Generator<readonly AlongDocument[]> {
+    const sql = `SELECT path, collection, id, org FROM along WHERE path > ? ORDER BY path LIMIT ${BATCH}`;
+    for (let after = ''; ; ) {
+      const rows = this.database.all(sql, after).map((one) => alongRow.parse(one));
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.path;
+      yield rows.map(({ collection, id, org }) => ({ key: { collection, id }, orgId: org }));
+    }
+  }
+
+  private addTo(table: 'deletions' | 'holders', { key, section, orgId }: DoomedRecord): void {
+    this.database.run(
+      `INSERT OR IGNORE INTO ${table} (path, collection, id, section, org, phase) VALUES (?, ?, ?, ?, ?, ?)`,
+      ...[documentPath(key), key.collection, key.id, section.name, orgId, section.phase],
+    );
+  }
+
+  private batches(condition: string, ...values: readonly number[]): Generator<readonly DoomedRecord[]> {
+    return this.batchesOf('deletions', condition, ...values);
+  }
+
+  private *batchesOf(
+    table: 'deletions' | 'holders',
+    condition: string,
+    ...values: readonly number[]
+  ): Generator<readonly DoomedRecord[]> {
+    const sql = `SELECT path, collection, id, section, org FROM ${table} WHERE ${condition} AND path > ? ORDER BY path LIMIT ${BATCH}`;
     for (let after = ''; ; ) {
       const rows = this.database.all(sql, ...values, after).map((one) => row.parse(one));
       const last = rows.at(-1);
@@ -204,7 +307,9 @@ export class Deletions implements Disposable {
   }
 
   private countWhere(condition: string): Counts {
-    const sql = `SELECT section, count(*) AS records FROM deletions WHERE ${condition} GROUP BY section`;
+    const sql = `
+      SELECT section, count(*) AS records FROM deletions WHERE ${condition} GROUP BY section
+      UNION ALL SELECT kind, count(*) FROM along WHERE ${condition} GROUP BY kind`;
     const counts = this.database.all(sql).map((one) => countRow.parse(one));
     return Object.fromEntries(counts.map(({ section, records }) => [section, records]));
   }
@@ -219,8 +324,12 @@ export interface Mirror {
   readonly deletions: Deletions;
   /** Whether the records are deleted; otherwise they only count as missing, and keep their names. */
   readonly isDeleting: boolean;
+  /** The organisations in which the file replaces what calls have changed. */
+  readonly adopts: ReadonlySet<string>;
   /** Called with the path of a record that was deleted with the commit of one that took its name. */
   readonly onFreed: (path: string) => void;
+  /** Called with the outcome of each record; returns the outcome to report. */
+  readonly onSettled: (path: string, outcome: RecordOutcome) => RecordOutcome;
 }
 
 /** Whether an import deletes a stored record. */

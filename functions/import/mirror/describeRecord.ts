@@ -1,8 +1,9 @@
-import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
+import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import type { Reader, StoredDocument } from '../../../shared/store/store.ts';
+import type { DocumentKey, Reader, StoredDocument } from '../../../shared/store/store.ts';
 import type { Deletion } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
 
@@ -21,26 +22,42 @@ export function describeRecord(stored: StoredDocument | undefined) {
   return { type: section.error.type, orgId, id, name, roles };
 }
 
-/** Lists the first of the records to delete: users, then members and grants, then the others. */
+/** Lists the first of the records to delete: users with their tokens and roles, then members and grants, then the others. */
 export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<Deletion[]> {
   const listed: Deletion[] = [];
-  for (const batch of deletions.listed()) {
-    if (listed.length >= limit) break;
-    const found = await reader.getMany(
-      batch.map(({ key }) => key),
-      describedFields,
-    );
-    for (const described of found.map(describeRecord)) {
-      if (described === undefined) continue;
-      const { type, orgId, id, name, roles } = described;
-      listed.push({
-        type,
-        orgId,
-        id,
-        ...(name === '' ? {} : { name }),
-        ...(roles.length === 0 ? {} : { roles }),
-      });
+  const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
+    for (const batch of batches) {
+      if (listed.length >= limit) return;
+      const found = await reader.getMany(
+        batch.map(({ key }) => key),
+        [...describedFields, 'ownerId'],
+      );
+      for (const [index, stored] of found.entries()) listed.push(...describeDeletion(stored, batch[index]?.orgId));
     }
-  }
+  };
+  await list(deletions.users());
+  await list(deletions.along());
+  await list(deletions.others());
   return listed.slice(0, limit);
+}
+
+/**
+ * Describes a stored record, token or instance role that is deleted.
+ * @param userOrgId the organisation of the user whose token or role it is
+ */
+function describeDeletion(stored: StoredDocument | undefined, userOrgId = ''): Deletion[] {
+  if (stored === undefined) return [];
+  const { id: tokenId, ownerId, partition, body } = stored;
+  if (ownerId !== undefined) return [{ type: 'token', orgId: userOrgId, id: `${ownerId}_${tokenId}` }];
+  const described =
+    partition === INSTANCE_MEMBERS
+      ? { type: 'instance_member', orgId: userOrgId, name: '', ...instanceRole(parseObject(body)) }
+      : describeRecord(stored);
+  if (described === undefined) return [];
+  const { type, orgId, id, name, roles } = described;
+  return [{ type, orgId, id, ...(name === '' ? {} : { name }), ...(roles.length === 0 ? {} : { roles }) }];
+}
+
+function instanceRole(json: JsonObject) {
+  return { id: textAt(json, 'userId', ''), roles: textsAt(json, 'roles[]', '') };
 }

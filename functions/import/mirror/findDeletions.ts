@@ -169,6 +169,7 @@ interface Scanned {
 /**
  * Finds what requires the records to delete: others of them, which go first; records of the file, which then no longer do;
  * keys, which go along; and records of which the file has none, which are obstacles, also if they could do without.
+ * The stored version of a record of the file can be deleted first, too, if the file has everything that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -179,7 +180,6 @@ export async function findRequiring(
   if (deletions.size === 0) return [];
   const mirrored = mirroredSections(file);
   const obstacles = new Map<string, Obstacle>();
-  const held = new Set<string>();
   for await (const { section, collection, stored } of scanRequiring(store, existing, file.signal)) {
     const { orgId = '', body, id } = stored;
     const key = { collection, id };
@@ -188,7 +188,10 @@ export async function findRequiring(
     const isMirrored = isOwn && mirrored.has(section);
     const json = parseObject(body);
     const references = planReferences({ section, json, orgId });
-    if (isCompleted({ section, json, orgId }, references, deletions)) deletions.keep(path);
+    if (isCompleted({ section, json, orgId }, references, deletions)) {
+      deletions.keep(path);
+      deletions.addFileRecord(path);
+    }
     // Keys that the file lacks go along with what they require.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
@@ -199,13 +202,40 @@ export async function findRequiring(
     if (isOwn && section.keys === true && !isMirrored) deletions.add({ key, section, orgId });
     for (const target of targets) {
       const required = documentPath(target);
-      if (deletions.has(path)) deletions.addRequirement(path, required);
-      else if (isMirrored) held.add(required);
+      if (isMirrored || deletions.has(path)) deletions.addRequirement(path, required);
       else if (obstacles.size < MAX_OBSTACLES) obstacles.set(required, { key: target, referring: stored });
     }
+    if (isMirrored && !deletions.has(path)) deletions.addHolder({ key, section, orgId });
   }
-  for (const path of held) deletions.hold(path);
+  await findHolding(store, existing, file, deletions);
   return [...obstacles.values()];
+}
+
+/** Finds what requires the records of the file that require records to delete: if the file lacks it, these stay until later. */
+async function findHolding(
+  store: MirroredStore,
+  existing: ReadonlySet<string>,
+  file: MirroredFile,
+  deletions: Deletions,
+): Promise<void> {
+  const required = new Set(Array.from(deletions.holderSections(), ({ collection }) => collection));
+  const isReferring = ({ references = [] }: Section) => references.some(({ collection }) => required.has(collection));
+  if (!sections.some(isReferring)) return;
+  const mirrored = mirroredSections(file);
+  for await (const { section, collection, stored } of scanRequiring(store, existing, file.signal)) {
+    const { orgId = '', body, id } = stored;
+    const key = { collection, id };
+    const path = documentPath(key);
+    const holders = planReferences({ section, json: parseObject(body), orgId })
+      .map((reference) => documentPath(reference.key))
+      .filter((target) => deletions.isHolder(target));
+    const isReplaceable = deletions.has(path) || (existing.has(orgId) && mirrored.has(section));
+    for (const holder of holders) {
+      if (isReplaceable) deletions.addRequirement(path, holder);
+      else deletions.hold(holder);
+    }
+    if (holders.length > 0 && isReplaceable && !deletions.has(path)) deletions.addHolder({ key, section, orgId });
+  }
 }
 
 /** Whether the file has a record without a field that the import completes, from a stored record that stays, to this one. */
@@ -248,14 +278,14 @@ async function* scanRequiring(
 export async function findAlong(store: MirroredStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
   if (deletions.users().next().done === true) return;
   const ranges = [
-    { collection: 'tokens', fields: ['ownerId'] },
-    { collection: 'members', partition: INSTANCE_MEMBERS, fields: ['body'] },
+    { kind: 'tokens', collection: 'tokens', fields: ['ownerId'] },
+    { kind: 'instanceMembers', collection: 'members', partition: INSTANCE_MEMBERS, fields: ['body'] },
   ] as const;
-  for (const range of ranges)
+  for (const { kind, ...range } of ranges)
     for await (const documents of scanInPasses(store, range)) {
       signal.throwIfAborted();
       for (const { id, body, ownerId = textAt(parseObject(body), 'userId', '') } of documents)
         if (deletions.has(documentPath(userKey(ownerId))))
-          deletions.addAlong(documentPath({ collection: range.collection, id }));
+          deletions.addAlong(kind, { collection: range.collection, id }, ownerId);
     }
 }

@@ -2,6 +2,7 @@
 
 import type { Stored } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions } from '../../../shared/accounts/userRemoval.ts';
+import { defined } from '../../../shared/defined.ts';
 import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
@@ -11,6 +12,7 @@ import { type Collection, type DocumentStore, documentPath, type Store } from '.
 import type { Beginning, ImportContext, ImportSettings } from '../context.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 import { ImportReport } from '../results/report.ts';
+import type { RecordOutcome } from '../stages.ts';
 import { writeFile } from '../writeFile.ts';
 import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
@@ -60,7 +62,7 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const errors = [...planned, ...(await tryWriting(call, existing, report))];
   for (const error of errors) report.addError(error);
   if (report.hasErrors) return response(call);
-  for (const batch of deletions.listed()) for (const { key } of batch) deletions.markDone(documentPath(key));
+  deletions.markAllDone();
   return response(call, await listDeletions(store, deletions, MAX_LISTED_ISSUES));
 }
 
@@ -88,9 +90,10 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const deleting = { ...call, store };
   if (isDeleting) await deleteEarly(deleting);
   const isFreeing = isDeleting && !report.hasErrors;
-  await writeFile(
-    await begin(documents, report, { deletions, isDeleting: isFreeing, onFreed: (path) => deletions.markDone(path) }),
-  );
+  const adopts = new Set(settings.replaceChanged);
+  const onFreed = (path: string) => deletions.markDone(path);
+  const onSettled = (path: string, outcome: RecordOutcome) => asForeseen(outcome, deletions.foreseen(path));
+  await writeFile(await begin(documents, report, { deletions, isDeleting: isFreeing, adopts, onFreed, onSettled }));
   for (const error of errors) report.addError(error);
   if (isFreeing && !report.hasErrors) await deleteLate(deleting);
   return response(call, listed);
@@ -114,17 +117,29 @@ async function planDeletions(
  * @returns the errors of what must not be deleted beside what the file has
  */
 async function tryWriting(
-  { store, readAgain, begin, deletions, signal }: MirrorCall,
+  { store, settings, readAgain, begin, deletions, signal }: MirrorCall,
   existing: ReadonlySet<string>,
   report: ImportReport,
 ): Promise<readonly ImportError[]> {
   await using overlay = await openOverlay(store, readAgain);
   await finishDeletions({ ...overlay, snapshot: () => store.snapshot() }, existing, { signal });
-  await writeFile(
-    await begin(overlay, report, { deletions, isDeleting: true, onFreed: (path) => deletions.markFreed(path) }),
-  );
+  const adopts = new Set(settings.replaceChanged);
+  const onFreed = (path: string) => deletions.markFreed(path);
+  const onSettled = (path: string, outcome: RecordOutcome) => {
+    if (outcome.kind === 'overwritten' || outcome.kind === 'unchanged')
+      deletions.foresee(path, { ...outcome, kind: outcome.kind });
+    return outcome;
+  };
+  await writeFile(await begin(overlay, report, { deletions, isDeleting: true, adopts, onFreed, onSettled }));
   deletions.settle();
   return await findOwnerErrors(store, overlay, deletions);
+}
+
+/** Returns the outcome of a record as if its stored version had not been deleted first. */
+function asForeseen(outcome: RecordOutcome, foreseen: ReturnType<Deletions['foreseen']>): RecordOutcome {
+  if (outcome.kind !== 'created' || foreseen === undefined) return outcome;
+  const { warnings } = outcome;
+  return { ...foreseen, ...defined({ warnings }) };
 }
 
 function response(

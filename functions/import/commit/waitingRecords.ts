@@ -1,0 +1,88 @@
+// Records of a mirrored file that want names which other records of the file hold and are about to give up.
+
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
+import type { ImportContext } from '../context.ts';
+import type { Settled } from '../stages.ts';
+
+/** A record that waits for a name. */
+export interface WaitingRecord {
+  readonly plan: RecordPlan;
+  /** The outcome if the name is not given up. */
+  readonly settled: Settled;
+  /** The path of the record that holds the name. */
+  readonly holder: string;
+}
+
+/** Bounds the memory of the waiting records. */
+const MAX_WAITING = 10_000;
+/** With up to five writes for each claim, a commit of these stays below the limit of Firestore. */
+const MAX_TOGETHER = 50;
+
+/** The records that wait for names. */
+export class WaitingRecords {
+  private readonly mirror: ImportContext['mirror'];
+  private waiting: WaitingRecord[] = [];
+
+  constructor({ mirror }: Pick<ImportContext, 'mirror'>) {
+    this.mirror = mirror;
+  }
+
+  /** Adds a record that failed because a record of the file holds its name; returns whether it was added. */
+  add(plan: RecordPlan, settled: Settled): boolean {
+    const { outcome } = settled;
+    if (this.mirror?.isDeleting !== true || this.waiting.length === MAX_WAITING) return false;
+    if (outcome.kind !== 'failed' || outcome.holder === undefined) return false;
+    if (!this.mirror.deletions.isInFile(outcome.holder)) return false;
+    this.waiting.push({ plan, settled, holder: outcome.holder });
+    return true;
+  }
+
+  /** Takes all waiting records. */
+  take(): readonly WaitingRecord[] {
+    const { waiting } = this;
+    this.waiting = [];
+    return waiting;
+  }
+}
+
+/**
+ * Orders waiting records so that each follows the one that it waits for, and those that wait for each other are together.
+ * @param bytesOf the size of a record in a commit
+ * @returns the parts to write, one after the other
+ */
+export function* inWaitingOrder(
+  waiting: readonly WaitingRecord[],
+  bytesOf: (plan: RecordPlan) => number,
+): Generator<readonly RecordPlan[]> {
+  const byPath = new Map(waiting.map((record) => [documentPath(record.plan.key), record]));
+  const isVisited = new Set<WaitingRecord>();
+  for (const first of waiting) {
+    const chain: RecordPlan[] = [];
+    for (let next: WaitingRecord | undefined = first; next !== undefined && !isVisited.has(next); ) {
+      isVisited.add(next);
+      chain.push(next.plan);
+      next = byPath.get(next.holder);
+    }
+    yield* inParts(chain.reverse(), bytesOf);
+  }
+}
+
+function* inParts(
+  plans: readonly RecordPlan[],
+  bytesOf: (plan: RecordPlan) => number,
+): Generator<readonly RecordPlan[]> {
+  let part: RecordPlan[] = [];
+  let bytes = 0;
+  for (const plan of plans) {
+    const size = bytesOf(plan);
+    if (part.length === MAX_TOGETHER || (part.length > 0 && bytes + size > MAX_COMMIT_BYTES)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(plan);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
