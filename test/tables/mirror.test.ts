@@ -70,6 +70,13 @@ const rows: readonly Row[] = [
   ],
   ['nothing that is equal', few, few, 'deletes nothing'],
   [
+    'nothing if a record of the file takes a name whose holder another one requires until it is written',
+    'a project p name; a project q; a api x p',
+    'a project n name; a project q; a api x q',
+    'keeps project n name_taken',
+    { after: 'a project p name; a project q; a api x q' },
+  ],
+  [
     'nothing of a section that the manifest does not list',
     keyed,
     'a robot bot; a machineKey key bot',

@@ -124,6 +124,51 @@ const rows: Readonly<Record<string, Row>> = {
       }),
     ],
   },
+  'values that the rules of ZITADEL reject': {
+    orgs: [
+      named('O', {
+        humanUsers: [
+          ...['Secret1', 'SECRET1!', 'secret1!', 'Secrets!', 'Secrets1'].map((password) =>
+            active(password, { password }),
+          ),
+          active('address', { email: { email: ' k15@x.ch ' } }),
+          active('name', { userName: 'a\0b' }),
+          active('hash', withHash('a\0b')),
+        ],
+        projects: [project('P')],
+        oidcApps: [app({ loginVersion: { loginV2: { baseUri: ':x' } } })],
+        initMessages: [{ language: 'zzz', title: 't' }],
+        triggerActions: [
+          trigger('9', 'a'),
+          { ...trigger('2', 'a'), triggerType: '1' },
+          { triggerType: '1', actionIds: ['a'] },
+        ],
+        orgMembers: [
+          { userId: 'name', roles: ['ORG_OWNER', 'a\0b'] },
+          { userId: 'hash', roles: [] },
+        ],
+        domains: [domain(' ')],
+      }),
+    ],
+  },
+  'login names that several organisations have': {
+    orgs: ['O', 'P'].map((orgId) => named(orgId, { humanUsers: [active(`of ${orgId}`, { userName: 'alice' })] })),
+  },
+  'a domain policy after the users': {
+    stored: [named('O', { humanUsers: [active('A')] })],
+    orgs: [named('O', { domainPolicy: strict })],
+  },
+  'languages in another spelling, and another language': {
+    stored: [named('O', { humanUsers: ['sh-ekavsk', 'i-default', 'sr'].map((tag) => active(tag, preferring(tag))) })],
+    orgs: [
+      named('O', {
+        humanUsers: [
+          ...[active('sh-ekavsk', preferring('sr-Latn-ekavsk')), active('i-default', preferring('en-x-i-default'))],
+          active('sr', preferring('sh-ekavsk')),
+        ],
+      }),
+    ],
+  },
   'an invalid password policy': {
     orgs: [
       named('O', {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ListedMember, listMembers } from '../../../shared/accounts/listing.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -11,51 +11,6 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-
-describe('a service user of an organisation whose login names carry its domain', () => {
-  const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
-
-  it('claims its name in that organisation, and releases it again', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    const humanUsers = [person('A', { userName: 'robot' })];
-    await instance.import({
-      dataOrgs: { orgs: [organisation('P', { humanUsers }), organisation('O', { domainPolicy })] },
-    });
-    const userId = await createServiceUser(store, 'robot', 'O', new Date());
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-    await expect(createServiceUser(store, 'robot', 'O', new Date())).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    await deleteServiceUser(store, userId);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-});
-
-describe('a service user with links to identity providers', () => {
-  it('releases the external users of its links when it is deleted', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    const idp = {
-      name: 'P',
-      jwtEndpoint: 'https://p.example/jwt',
-      issuer: 'p',
-      keysEndpoint: 'https://p.example/keys',
-    };
-    const linked = (userId: string) => ({
-      machineUsers: [{ userId, user: { userName: userId, name: userId } }],
-      userLinks: [{ userId, idpId: 'idp', providedUserId: 'external', providedUserName: 'external' }],
-    });
-    const send = async (fields: object) => {
-      const { errors } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
-      return errors;
-    };
-    const jwtIdps = [{ idpId: 'idp', idp: { ...idp, headerName: 'x-jwt' } }];
-    expect(await send({ ...linked('first'), jwtIdps })).toBeUndefined();
-    await deleteServiceUser(store, 'first');
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-    expect(await send(linked('second'))).toBeUndefined();
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-});
 
 describe('a service user that is created during another change', () => {
   it("claims its name by the organisation's new domain policy", async () => {

@@ -10,7 +10,7 @@ import { describeWithFirestore } from '../../support/emulators/withFirestore.ts'
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { hookedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const orgs = (userName: string, fields: object = {}) => [
@@ -146,32 +146,31 @@ async function importSlowly({ app, token }: TestInstance, request: object, actio
 }
 
 describeStores('an overwriting import', (kind) => {
-  describe.each(Object.entries(calls))('does not undo %s', (_name, { call, stored, sent, before, ...facts }) => {
-    it.each(['while its body arrives', 'while it waits for the lock', 'before its commit'] as const)(
-      '%s',
-      async (moment) => {
-        const store = await openTestStore(kind);
-        const instance = await testInstance(store);
-        await instance.import({ data_orgs: { orgs: stored } });
-        await before?.(store);
-        const action = () => call(store, instance);
-        const { subject, read, expected } = facts;
-        const collection = subject.type === 'org_member' ? 'members' : 'users';
-        const overwrite = { on_conflict: 'overwrite', data_orgs: { orgs: sent } };
-        const imported = {
-          'while its body arrives': () => importSlowly(instance, overwrite, action),
-          'while it waits for the lock': () => servedInstance(beforeLock(store, action), instance).import(overwrite),
-          'before its commit': () =>
-            servedInstance(beforeCommit(store, collection, action), instance).import(overwrite),
-        };
-        const { errors, reasons } = await imported[moment]();
-        expect(errors).toMatchObject([subject]);
-        expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
-        expect(await read(store)).toEqual(expected);
-        // The next import has seen the call.
-        expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
-      },
-    );
+  describe.each(Object.entries(calls))('does not undo %s', (name, { call, stored, sent, before, ...facts }) => {
+    // How a database finds the change of a call does not depend on the moment.
+    const early =
+      kind === sqlite || name === 'a lock' ? (['while its body arrives', 'while it waits for the lock'] as const) : [];
+    it.each([...early, 'before its commit'] as const)('%s', async (moment) => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      await instance.import({ data_orgs: { orgs: stored } });
+      await before?.(store);
+      const action = () => call(store, instance);
+      const { subject, read, expected } = facts;
+      const collection = subject.type === 'org_member' ? 'members' : 'users';
+      const overwrite = { on_conflict: 'overwrite', data_orgs: { orgs: sent } };
+      const imported = {
+        'while its body arrives': () => importSlowly(instance, overwrite, action),
+        'while it waits for the lock': () => servedInstance(beforeLock(store, action), instance).import(overwrite),
+        'before its commit': () => servedInstance(beforeCommit(store, collection, action), instance).import(overwrite),
+      };
+      const { errors, reasons } = await imported[moment]();
+      expect(errors).toMatchObject([subject]);
+      expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+      expect(await read(store)).toEqual(expected);
+      // The next import has seen the call.
+      expect(Object.values((await instance.import(overwrite)).summary.overwritten ?? {})).toEqual([1]);
+    });
   });
 
   it.each([

@@ -7,11 +7,6 @@ const A = person('U', { userName: 'a' });
 const B = person('U', { userName: 'b' });
 const existing = { type: 'human_user', id: 'U', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
 const onConflict = ['report', 'skip', 'overwrite'];
-const replacing = ['skip', 'overwrite'];
-const fileOf = (on_conflict: string, sections: object) => ({
-  data_orgs: { orgs: [organisation('O', sections)] },
-  on_conflict,
-});
 
 describe('the second record of a file with the same id', () => {
   it.for(onConflict)(
@@ -39,16 +34,4 @@ describe('the second record of a file with the same id', () => {
       survived(context, 'repeated records', 'SQLite', 2);
     },
   );
-
-  it.each(replacing)('is an error if the first fails (on_conflict %s)', async (mode) => {
-    const { instance } = await countedInstance();
-    const taken = person('V', { userName: 'a' });
-    const body = fileOf(mode, { humanUsers: [taken, A, B] });
-    for (const _repetition of [1, 2]) {
-      const { errors, summary } = await instance.import(body);
-      expect(errors?.map(({ id }) => id)).toEqual(['U', 'U']);
-      expect(summary.failed).toEqual({ humanUsers: 2 });
-    }
-    expect((await instance.export()).orgs[0]?.humanUsers).toMatchObject([{ userId: 'V' }]);
-  });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
@@ -16,33 +16,7 @@ const file = { orgs: [a, b, { orgId: 'a', humanUsers: [person('a-more')] }, c] }
 
 const newInstance = async () => testInstance(await openTestStore());
 
-async function organisationsOf(instance: Awaited<ReturnType<typeof testInstance>>): Promise<string[]> {
-  return (await instance.export()).orgs.map(({ orgId }) => orgId);
-}
-
 describe('an import of some organisations of a file', () => {
-  it('imports those in org_ids, and counts the others as not carried', async () => {
-    const instance = await newInstance();
-    const { success, summary } = await instance.import({ org_ids: ['a'], data_orgs: file });
-    expect(success.orgs).toMatchObject([{ orgId: 'a' }]);
-    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
-    expect(summary.notCarried).toEqual({ org: 2, humanUsers: 3, projects: 1 });
-    expect(await organisationsOf(instance)).toEqual(['a']);
-  });
-
-  it('omits those in excluded_org_ids, even if org_ids contains them', async () => {
-    const instance = await newInstance();
-    const request = { org_ids: ['a', 'c'], excluded_org_ids: ['c'], data_orgs: file };
-    const { summary } = await instance.import(request);
-    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
-    expect(summary.warnings).toEqual([
-      unproved,
-      expect.objectContaining({ reason: 'states_unknown' }),
-      { type: 'org', id: 'c', reason: 'organisation_missing', message: expect.stringContaining('excluded_org_ids') },
-    ]);
-    expect(await organisationsOf(instance)).toEqual(['a']);
-  });
-
   it('imports the rest later, like another file', async () => {
     const instance = await newInstance();
     await instance.import({ excluded_org_ids: ['a'], data_orgs: file });
@@ -66,12 +40,6 @@ describe('an import of some organisations of a file', () => {
     const target = await newInstance();
     const { summary } = await target.import(`{"org_ids":["b"],"data_orgs":${bytes}}`);
     expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 2 } });
-  });
-
-  it('warns of an id that the file does not contain', async () => {
-    const instance = await newInstance();
-    const { summary } = await instance.import({ org_ids: ['d'], data_orgs: file });
-    expect(summary).toMatchObject({ created: {}, warnings: [unproved, { type: 'org', id: 'd' }] });
   });
 });
 

@@ -206,6 +206,8 @@ describeContract('a transaction', (kind) => {
   });
 
   it('fails with ABORTED when every attempt loses against another writer', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.001);
+    onTestFinished(() => void vi.restoreAllMocks());
     await store.commit([createUser('counter', { sequence: 0 })]);
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {
