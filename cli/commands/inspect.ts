@@ -28,17 +28,16 @@ export const inspectCommand = defineCommand({
   run: async (call) => {
     const { openOnlyPlace } = await import('../open/openPlaces.ts');
     const { noEffect, requireEffects } = await import('../open/optionEffects.ts');
-    const { combineVisitors } = await import('../../shared/exportFile/inspection.ts');
-    const { allReleases } = await import('../../shared/organisation/zitadelReleases.ts');
+    const { TemporaryDatabase } = await import('../../shared/collections/temporaryDatabase.ts');
+    const { anyZitadel, ImportFacts } = await import('../records/importFacts.ts');
     const { FileFacts: Facts } = await import('../exports/fileFacts.ts');
     const { inspectPlace } = await import('../exports/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
     if (place.takes === 'files' && call.options.with !== undefined)
       throw noEffect('--with', 'a file is inspected with all its secrets');
     await requireEffects(call.options, call.signal, { place });
-    const { FileLosses } = await import('../zitadel/fileLosses.ts');
-    const losses = new FileLosses(allReleases);
-    const facts = new Facts((orgId, id) => losses.hasProvider(orgId, id));
+    using database = new TemporaryDatabase('');
+    const facts = new Facts(new ImportFacts(database, anyZitadel));
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptionsOf(call), onUnexported };
@@ -48,15 +47,7 @@ export const inspectCommand = defineCommand({
     const use: FileUser = async (file, inspection) => {
       issues = await findCertainIssues(file, inspection, options, output, call.signal);
     };
-    const inspection = await inspectPlace(
-      place,
-      options,
-      combineVisitors([losses, facts]),
-      output,
-      call.signal,
-      undefined,
-      use,
-    );
+    const inspection = await inspectPlace(place, options, facts, output, call.signal, undefined, use);
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
     return inspectOutput(place, { ...inspection, unexported, issues }, facts, requestLines(inspection.request));

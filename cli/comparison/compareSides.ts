@@ -3,16 +3,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
-import { combineVisitors, type Inspection, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import type { Inspection, RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { nothingStated, type StatedContent } from '../../shared/organisation/statedContent.ts';
 import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInterfaces.ts';
 import { meterOfRecords } from '../exports/trackTransfer.ts';
+import type { ImportFacts } from '../records/importFacts.ts';
 import type { ComparedSides, Explain, RunDatabase } from '../records/runDatabase.ts';
 import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
-import type { FileLosses } from '../zitadel/fileLosses.ts';
 
 interface Comparing {
   readonly database: RunDatabase;
@@ -31,8 +31,6 @@ interface Comparing {
   readonly isFirstZitadel?: boolean;
   /** Whether each side is a ZITADEL, whose exports omit the latest writes for a moment. */
   readonly lagging?: readonly [first: boolean, second: boolean];
-  /** Further visitors of the first side's records. */
-  readonly visitors?: readonly RecordVisitor[];
 }
 
 /**
@@ -40,22 +38,12 @@ interface Comparing {
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
-  {
-    database,
-    maxListed,
-    explain,
-    first,
-    second,
-    lagging = [false, false],
-    isFirstZitadel = lagging[0],
-    visitors = [],
-  }: Comparing,
+  { database, maxListed, explain, first, second, lagging = [false, false], isFirstZitadel = lagging[0] }: Comparing,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ): Promise<{
   readonly compared: ComparedSides;
   readonly read: readonly [first: PlaceInspection, second: PlaceInspection];
 }> {
-  const visitor = combineVisitors([database.first, ...visitors]);
   const [isFirstLagging] = lagging;
   const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor, expected?: number) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`, undefined, expected);
@@ -63,8 +51,8 @@ export async function compareSides(
   let before: string | undefined;
   for (;;) {
     if (read === undefined || isFirstLagging) {
-      visitor.reset();
-      read = await readSide(first.place, first.options, visitor, first.expected);
+      database.first.reset();
+      read = await readSide(first.place, first.options, database.first, first.expected);
       database.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
     }
     database.second.reset();
@@ -131,16 +119,16 @@ export function onlyOrganisationsOf(
 /**
  * Returns a function that explains the differences that ZITADELs cause.
  * @param facts undefined for a place without a database
- * @param losses the records of the first side that a ZITADEL cannot take
+ * @param imports what decides about the import of the first side into the second side
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
-  losses: FileLosses,
+  imports: ImportFacts,
 ): Explain {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
     const { domains = [], releases = allReleases } = known;
-    return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, losses }];
+    return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
   // The second of two is the target, which has changed the imported records.
   return (difference, first) =>

@@ -11,11 +11,9 @@ import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
+import type { ImportFacts } from '../records/importFacts.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
-
-/** Returns whether ZITADEL has an identity provider of an organisation. */
-type ProviderLookup = (orgId: string, id: string) => boolean;
 
 /** The kinds of secrets in counts, by the fields of credentials. */
 const credentialKinds = {
@@ -94,7 +92,7 @@ const MAX_PROVIDER_USERS = 100;
 
 /** The content of an export file, and the manual steps after its import. */
 export class FileFacts implements RecordVisitor {
-  private readonly hasProvider: ProviderLookup | undefined;
+  private readonly imports: ImportFacts | undefined;
   /** The records that refer to identity providers which the file may have at a later place. */
   private readonly providerUsers = new Map<string, ProviderUsers>();
   /** The number of records of each section, and the bytes of their JSON without secrets. */
@@ -104,16 +102,14 @@ export class FileFacts implements RecordVisitor {
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  /**
-   * @param hasProvider returns whether ZITADEL has an organisation's identity provider after an import of the records so
-   * far; without it, the steps about missing providers are not listed
-   */
-  constructor(hasProvider?: ProviderLookup) {
-    this.hasProvider = hasProvider;
+  /** @param imports gets the records; without it, the steps about missing identity providers are not listed */
+  constructor(imports?: ImportFacts) {
+    this.imports = imports;
   }
 
   add(record: OrganisationRecord, holder?: OrganisationRecord): void {
     const { section, body, credentials } = record;
+    this.imports?.note(record);
     const size = this.sections.get(section.name) ?? { records: 0, bytes: 0 };
     this.sections.set(section.name, { records: size.records + 1, bytes: size.bytes + Buffer.byteLength(body) });
     const { passwordHash } = credentials;
@@ -138,7 +134,7 @@ export class FileFacts implements RecordVisitor {
 
   /** Returns those of some identity providers that ZITADEL lacks after an import. */
   private missing(orgId: string, ids: readonly string[]): readonly string[] {
-    return ids.filter((id) => this.hasProvider?.(orgId, id) === false);
+    return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
   /** Lists the records whose identity providers the whole file lacks. */
@@ -153,6 +149,7 @@ export class FileFacts implements RecordVisitor {
   }
 
   reset(): void {
+    this.imports?.reset();
     this.sections.clear();
     this.secrets.reset();
     this.providerUsers.clear();

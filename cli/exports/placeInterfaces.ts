@@ -6,8 +6,9 @@ import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Inspection, RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
-import type { ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
+import { allReleases, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
+import type { ImportTarget } from '../records/importFacts.ts';
 import type { RunDatabase } from '../records/runDatabase.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
@@ -161,13 +162,9 @@ export interface DatabasePlace extends Source {
   /**
    * Prepares an import of a file that the caller reads once, for the dry run and the import. Undefined for a place that
    * reads the file itself.
-   * @param database has those of the place once they were read, and gets those of the file
+   * @param database has the records of the place once they were read, and gets those of the file
    */
-  prepareImport?(
-    options: PlaceImportOptions,
-    database: RunDatabase,
-    signal: AbortSignal,
-  ): Promise<PreparedImport | undefined>;
+  prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
    * Lists all organisations, of a ZITADEL also the deleted ones.
    * @throws IdentityError
@@ -247,6 +244,11 @@ export interface PlaceFacts {
   readonly exportLosses: readonly string[];
   /** The differences of every import from one into an instance of this service. */
   readonly importChanges?: readonly string[];
+}
+
+/** Describes a place as the target of an import. */
+export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, options: AcceptedLosses): ImportTarget {
+  return { releases: facts?.releases ?? allReleases, omitsHashes: accepts(options, 'refused-hashes') };
 }
 
 /** A place with its facts. */

@@ -5,23 +5,23 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { explainZitadels } from '../comparison/compareSides.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { comparedContent, type RecordContent } from '../records/comparedRecord.ts';
+import type { ImportFacts } from '../records/importFacts.ts';
 import type { Explain, RecordDifference } from '../records/runDatabase.ts';
-import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { OpenSides } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /**
  * Returns a function that explains the expected differences between the sides of a migration.
- * @param losses the records of the source that a ZITADEL cannot take
+ * @param imports what decides about the import of the source into a ZITADEL
  * @param response the import's response; undefined before the import, and if the target is a file
  */
 export function explainDifferences(
   { source, target }: OpenSides,
   settings: Pick<MigrationSettings, 'onConflict'>,
-  losses: FileLosses,
+  imports: ImportFacts,
   response?: ImportResponse,
 ): Explain {
-  const byZitadels = explainZitadels([source.facts, target.facts], losses);
+  const byZitadels = explainZitadels([source.facts, target.facts], imports);
   // The hashes of created people are those of the export.
   const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;
   const mayBeHashedAnew = target.kind === 'zitadel' && hasExisting;

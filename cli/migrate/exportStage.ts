@@ -11,7 +11,6 @@ import {
 } from '../../shared/errors/errors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileFacts } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
@@ -27,7 +26,6 @@ import type {
 import { RecordCounter } from '../exports/recordCounter.ts';
 import { trackImport, trackStore } from '../exports/trackTransfer.ts';
 import { usageError } from '../terminal/command.ts';
-import { FileLosses } from '../zitadel/fileLosses.ts';
 import { EXPORTING, type MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
@@ -46,10 +44,9 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
   const notices = run.sourceFile !== undefined ? [] : await stageSource(run, source.place, options);
   const facts = new FileFacts();
-  const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const prepared = await prepareImport(run, target);
-  const visitor = combineVisitors([prepared ?? run.database.first, facts, losses]);
+  const visitor = combineVisitors([prepared ?? run.database.first, facts]);
   const inspection = await inspectStaged(run, visitor, read);
   run.database.stated = inspection.stated;
   const { bytes, tally, counts, manifest, organisations, request } = inspection;
@@ -68,7 +65,6 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
     inspection,
     facts,
     listed: run.database.organisations(),
-    losses,
     bytes,
     records: total(counts) + org,
     organisations: orgs,
@@ -84,8 +80,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
 /** Prepares the import into ZITADEL, which needs the records of the export. */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
-  const options = targetOptions(run.settings, false);
-  run.prepared = await run.reconnecting(async () => place.prepareImport?.(options, run.database, run.signal));
+  run.prepared = await run.reconnecting(async () => place.prepareImport?.(run.database, run.signal));
   return run.prepared;
 }
 

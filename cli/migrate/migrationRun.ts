@@ -5,7 +5,13 @@ import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
-import type { ExportFile, FilePlace, PreparedImport, StoredFile } from '../exports/placeInterfaces.ts';
+import {
+  type ExportFile,
+  type FilePlace,
+  importTarget,
+  type PreparedImport,
+  type StoredFile,
+} from '../exports/placeInterfaces.ts';
 import { openPrivateFile } from '../exports/privateFile.ts';
 import { changedText } from '../exports/trackTransfer.ts';
 import { reconnecting } from '../http/reconnection.ts';
@@ -13,7 +19,6 @@ import { progressOutput } from '../places/placeOptions.ts';
 import { RunDatabase, type SizedOrganisation } from '../records/runDatabase.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
-import type { FileLosses } from '../zitadel/fileLosses.ts';
 import { selectsSecrets } from './chooseSecrets.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
@@ -27,8 +32,6 @@ export interface StagedExport {
   readonly facts: FileFacts;
   /** Its organisations with their sizes. */
   readonly listed: readonly SizedOrganisation[];
-  /** The records that ZITADEL cannot import. */
-  readonly losses: FileLosses;
   /** The size of its JSON. */
   readonly bytes: number;
   /** Including the organisations themselves, and nested records. */
@@ -83,10 +86,10 @@ export class MigrationRun implements AsyncDisposable {
   /** The file that the target has stored. */
   stored: StoredFile | undefined;
 
-  constructor(call: MigrationCall, settings: MigrationSettings, { source }: OpenSides) {
+  constructor(call: MigrationCall, settings: MigrationSettings, { source, target }: OpenSides) {
     this.settings = settings;
     this.selectsSecrets = selectsSecrets(call);
-    this.database = new RunDatabase(settings);
+    this.database = new RunDatabase(settings, importTarget(target.facts, settings));
     this.signal = call.signal;
     const { place, kind } = source;
     this.isFromFile = place.takes === 'files';

@@ -91,9 +91,9 @@ function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 't
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
   const { target } = sides;
-  const { inspection, facts, listed, losses } = run.exported;
+  const { inspection, facts, listed } = run.exported;
   const targetDigest = await readTarget(run, target);
-  const explain = explainDifferences(sides, settings, losses);
+  const explain = explainDifferences(sides, settings, database.imports);
   // Only records on both sides can be in conflict.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
   const compared = await database.compare(signal, maxConflicts, (difference, first) =>

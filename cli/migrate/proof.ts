@@ -4,13 +4,11 @@ import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
-import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { compareSides, onlyOrganisationsOf } from '../comparison/compareSides.ts';
 import { fieldTexts } from '../comparison/differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
-import { type RecordDifference, RunDatabase } from '../records/runDatabase.ts';
+import type { RecordDifference } from '../records/runDatabase.ts';
 import { counted } from '../terminal/numberTexts.ts';
-import { FileLosses } from '../zitadel/fileLosses.ts';
 import { listActivations } from './activations.ts';
 import { countCredentials } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
@@ -53,28 +51,16 @@ const BOTH_COMPARED = 'both sides were exported and compared, record by record a
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   const { source, target } = sides;
-  const { settings, response } = run;
-  const losses = new FileLosses(target.facts?.releases ?? allReleases, settings);
-  // The names of people in the result are those of the export, which the run's database keeps.
-  using database = new RunDatabase(settings);
-  const explain = explainDifferences(sides, settings, losses, response);
+  const { database, settings, response } = run;
+  const explain = explainDifferences(sides, settings, database.imports, response);
   const first = { place: source.place, options: currentOptions(run), expected: run.exported.records };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
   const isFirstZitadel = source.kind === 'zitadel';
-  const comparing = {
-    database,
-    maxListed: MAX_LISTED,
-    explain,
-    first,
-    second,
-    isFirstZitadel,
-    lagging,
-    visitors: [losses],
-  };
+  const comparing = { database, maxListed: MAX_LISTED, explain, first, second, isFirstZitadel, lagging };
   const { compared, read } = await run.reconnecting(() => compareSides(comparing, run));
   const [before, after] = read;
-  const credentials = await countCredentials({ database, signal: run.signal }, target);
+  const credentials = await countCredentials(run, target);
   const activations = target.kind === 'zitadel' ? await listActivations(database, run.signal) : NO_ACTIVATIONS;
   const all = await findOtherOrganisations(run, sides, before);
   const [fromSource, others] = [all.filter(isFromSource), all.filter((other) => !isFromSource(other))];

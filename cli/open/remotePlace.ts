@@ -69,8 +69,8 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
     readExport: async (options, signal) => (await openRecognised(settings, signal)).readExport(options, signal),
     import: async (content, options, meter, signal) =>
       (await openRecognised(settings, signal)).import(content, options, meter, signal),
-    prepareImport: async (options, database, signal) =>
-      (await openRecognised(settings, signal)).prepareImport?.(options, database, signal),
+    prepareImport: async (database, signal) =>
+      (await openRecognised(settings, signal)).prepareImport?.(database, signal),
     organisations: async (signal) => (await openRecognised(settings, signal)).organisations(signal),
     facts: async (operations, signal) => (await openRecognised(settings, signal)).facts(operations, signal),
   };

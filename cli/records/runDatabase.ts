@@ -23,6 +23,7 @@ import {
   recordName,
   statedRecordContent,
 } from './comparedRecord.ts';
+import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { type Side, SideFacts } from './sideFacts.ts';
 
@@ -56,6 +57,7 @@ const storedRecord = z.object({
   isRepeat: z.int(),
   first: z.string().nullable(),
   second: z.string().nullable(),
+  loss: z.string().nullable(),
 });
 const sectionRow = z.object({ section: z.string() });
 const equalRow = z.object({ section: z.string(), orgId: z.string(), records: z.int() });
@@ -82,11 +84,17 @@ function readContent(text: string): RecordContent {
   return content.parse(JSON.parse(text));
 }
 
+/** A record of the first side. */
+export interface FirstRecord extends RecordContent {
+  /** Why a ZITADEL may not import it. */
+  readonly loss?: string;
+}
+
 /**
  * Returns why a record may differ; undefined if it should not.
  * @param first the record of the first side, if it has one
  */
-export type Explain = (difference: RecordDifference, first?: RecordContent) => string | undefined;
+export type Explain = (difference: RecordDifference, first?: FirstRecord) => string | undefined;
 
 /** A record of the first side, with that of the second side. */
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
@@ -145,7 +153,7 @@ export class ComparedSides {
 
 const sideTable = (side: Side) => `
   CREATE TABLE ${side} (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
-    isRepeat INTEGER) STRICT;`;
+    isRepeat INTEGER, loss TEXT) STRICT;`;
 const TABLES = `
   ${sideTable('first')}
   ${sideTable('second')}
@@ -154,13 +162,14 @@ const TABLES = `
 
 // The records of the second side come in its order, then those that only the first side has.
 const OF_SECOND = `
-  SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second
+  SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second,
+    first.loss
   FROM second LEFT JOIN first USING (key)`;
 const OF_BOTH = `
   SELECT first.section, first.orgId, first.content AS first, second.content AS second
   FROM first JOIN second USING (key) WHERE key = ?`;
 const ONLY_FIRST = `
-  SELECT key, section, orgId, id, isRepeat, content AS first, NULL AS second
+  SELECT key, section, orgId, id, isRepeat, content AS first, NULL AS second, loss
   FROM first WHERE key NOT IN (SELECT key FROM second)`;
 const IN_SECTIONS = 'section IN (SELECT value FROM json_each(?))';
 const EQUAL = `
@@ -187,6 +196,8 @@ export class RunDatabase implements Disposable {
   /** Also for the tables of an import. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
+  /** What the first side decides about its import into a ZITADEL as the second side. */
+  readonly imports: ImportFacts;
   /** The secrets that are compared. */
   selection: SecretSelection;
   /** The absent values that the first side states; known once the side was read. */
@@ -198,9 +209,13 @@ export class RunDatabase implements Disposable {
   /** Takes the records of the second side. */
   readonly second = this.loader('second');
 
-  /** @param selection the secrets that are compared */
-  constructor(selection: SecretSelection) {
+  /**
+   * @param selection the secrets that are compared
+   * @param target the second side, if that is a ZITADEL
+   */
+  constructor(selection: SecretSelection, target = anyZitadel) {
     this.selection = selection;
+    this.imports = new ImportFacts(this.database, target);
   }
 
   /**
@@ -309,12 +324,14 @@ export class RunDatabase implements Disposable {
         if (section.exported?.providerType !== undefined)
           this.database.run(PROVIDER, orgId, textAt(json, section.key[0] ?? '', orgId), side);
         this.facts.note(given, side);
+        const loss = side === 'first' ? this.imports.note(given) : undefined;
         const record = comparedRecord(given, this.selection);
-        if (record !== undefined) this.keep(side, record);
+        if (record !== undefined) this.keep(side, record, loss ?? null);
         return record?.key;
       },
       reset: () => {
-        if (side === 'second') this.isSecondComplete = false;
+        if (side === 'first') this.imports.reset();
+        else this.isSecondComplete = false;
         this.database.run(`DELETE FROM ${side}`);
         this.database.run('DELETE FROM providers WHERE side = ?', side);
         this.facts.reset(side);
@@ -323,11 +340,12 @@ export class RunDatabase implements Disposable {
   }
 
   /** Keeps a record. As in an import, the first of several records with one key counts; the others are repetitions of it. */
-  private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord): void {
+  private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
-    const sql = `INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat) VALUES (?, ?, ?, ?, ?, ?)`;
+    const sql = `INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`;
     const insert = (as: Uint8Array, isRepeat: boolean) =>
-      this.database.statement(sql).run(as, section, orgId, id, text, Number(isRepeat)).changes > 0;
+      this.database.statement(sql).run(as, section, orgId, id, text, Number(isRepeat), loss).changes > 0;
     if (insert(key, false)) return;
     const isSame = [side, 'first' as const].some((other) => this.contentOf(other, key) === text);
     if (!isSame) insert(repeatKey(key, text), true);
@@ -339,7 +357,7 @@ export class RunDatabase implements Disposable {
   }
 
   private compareRecord(stored: z.infer<typeof storedRecord>, sides: ComparedSides, explain: Explain): void {
-    const { key, isRepeat, first: firstText, second: secondText, ...record } = stored;
+    const { key, isRepeat, first: firstText, second: secondText, loss, ...record } = stored;
     const { first, second } = this.contents(record.section, { first: firstText, second: secondText });
     if (this.isLeftOut(record, first, second)) return;
     const fields = first && second && this.fieldDifferences(record, first, second);
@@ -357,7 +375,7 @@ export class RunDatabase implements Disposable {
       ...(isRepeat === 0 ? {} : { isRepeat: true }),
       ...defined({ fields, name }),
     };
-    const reason = explain(difference, first);
+    const reason = explain(difference, first && { ...first, ...defined({ loss: loss ?? undefined }) });
     sides.count(record, outcome === 'different' && reason !== undefined ? 'differentAsExpected' : outcome);
     if (reason === undefined) sides.differences.add(difference);
     else sides.expected.add({ ...difference, reason });

@@ -10,9 +10,8 @@ import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { DifferingValues, FieldFact } from '../../shared/organisation/zitadelFacts.ts';
 import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
-import type { RecordContent } from '../records/comparedRecord.ts';
-import type { RecordDifference } from '../records/runDatabase.ts';
-import type { FileLosses } from './fileLosses.ts';
+import type { ImportFacts } from '../records/importFacts.ts';
+import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 
 /** The side of a comparison that is ZITADEL, and facts about it. */
 export interface ZitadelSide {
@@ -21,8 +20,8 @@ export interface ZitadelSide {
   readonly releases: ReleaseRange;
   /** Its domains, from which it derives those of organisations. */
   readonly domains: readonly string[];
-  /** The records of the other side that it could not import, if they were imported into it. */
-  readonly losses?: FileLosses;
+  /** What decides about the import of the other side, if that was imported into it. */
+  readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
 /** ZITADEL's exports omit writes of the last 2 s. */
@@ -56,14 +55,14 @@ function recordFacts(section: string, releases: ReleaseRange) {
 export function zitadelReason(
   difference: RecordDifference,
   zitadel: ZitadelSide,
-  first?: RecordContent,
+  first?: FirstRecord,
 ): string | undefined {
   const { outcome, section, fields = [] } = difference;
   const changed = recordFacts(section, zitadel.releases).find(({ does }) => does === 'changes');
   if (changed !== undefined) return changed.text;
   if (outcome !== 'different')
     return isOnlyIn(zitadel, outcome) ? addedReason(difference, zitadel) : lostReason(difference, zitadel, first);
-  const reasons = fields.map((field) => fieldReason(difference, field, zitadel));
+  const reasons = fields.map((field) => fieldReason(difference, field, zitadel, first));
   return reasons.every((reason) => reason !== undefined) ? [...new Set(reasons)].join('; ') : undefined;
 }
 
@@ -77,24 +76,30 @@ function addedReason({ section, id }: RecordDifference, zitadel: ZitadelSide): s
   return added.find(({ when }) => when(id, { domains, isTarget: side === 'second' }))?.text;
 }
 
-function lostReason(lost: RecordDifference, { losses, releases }: ZitadelSide, first?: RecordContent) {
+function lostReason(lost: RecordDifference, { imports, releases }: ZitadelSide, first?: FirstRecord) {
   const facts = recordFacts(lost.section, releases);
   const never = facts.find((fact) => fact.does === 'imports not' && fact.when === undefined)?.text;
-  const reason = never ?? unexportedReason(lost, releases) ?? losses?.reason(lost);
-  if (reason !== undefined || losses === undefined || first === undefined) return reason;
+  const reason = never ?? unexportedReason(lost, releases);
+  if (reason !== undefined || imports === undefined || first === undefined) return reason;
+  if (first.loss !== undefined) return first.loss;
   const { exported, zitadel } = recordSection(lost.section);
   const providers = exported?.providers?.(parseObject(first.body)).filter((id) => id !== '') ?? [];
-  return providers.some((id) => losses.mayLackProvider(lost.orgId, id)) ? zitadel?.missingProviders?.text : undefined;
+  return providers.some((id) => imports.mayLackProvider(lost.orgId, id)) ? zitadel?.missingProviders?.text : undefined;
 }
 
-function fieldReason(difference: RecordDifference, field: FieldDifference, zitadel: ZitadelSide): string | undefined {
-  const { side, losses, releases } = zitadel;
-  if ('secret' in field) return secretReason(difference, field, zitadel);
+function fieldReason(
+  difference: RecordDifference,
+  field: FieldDifference,
+  zitadel: ZitadelSide,
+  first: FirstRecord | undefined,
+): string | undefined {
+  const { side, imports, releases } = zitadel;
+  if ('secret' in field) return secretReason(difference, field, zitadel, first);
   const section = recordSection(difference.section);
   const values: DifferingValues = side === 'second' ? [field.first, field.second] : [field.second, field.first];
-  const mayLack = (id: string) => losses?.mayLackProvider(difference.orgId, id) === true;
+  const mayLack = (id: string) => imports?.mayLackProvider(difference.orgId, id) === true;
   if (lacksProviders(section, field.path, values, mayLack)) return section.zitadel?.missingProviders?.text;
-  const isTarget = losses !== undefined;
+  const isTarget = imports !== undefined;
   const facts = fieldFacts(section).filter((fact) => fact.fields.includes(field.path) && overlap(fact, releases));
   return facts.find((fact) => isExplained(fact, values, isTarget))?.text;
 }
@@ -106,14 +111,16 @@ function isExplained({ does, steps = [], explains }: FieldFact, values: Differin
 }
 
 function secretReason(
-  { fields = [], ...record }: RecordDifference,
+  { fields = [] }: RecordDifference,
   { path, secret }: Extract<FieldDifference, { secret: unknown }>,
-  { side, losses }: ZitadelSide,
+  { side, imports }: ZitadelSide,
+  first: FirstRecord | undefined,
 ): string | undefined {
   const { password } = personCredentials;
   const [onlyOther, onlyZitadel] = side === 'second' ? ['onlyFirst', 'onlySecond'] : ['onlySecond', 'onlyFirst'];
   const isHash = path === password.path;
-  if (isHash && secret === onlyOther && losses?.lacksHash(record) === true) return refusedHash.omitted;
+  const isOmitted = imports?.target.omitsHashes === true && first?.isHashRefused === true;
+  if (isHash && secret === onlyOther && isOmitted) return refusedHash.omitted;
   const isMade = isHash && secret === onlyZitadel && fields.some((other) => other.path === password.clear);
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }

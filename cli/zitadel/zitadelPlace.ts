@@ -25,8 +25,8 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
       await requireRole({ ...settings, signal }, 'import');
       return await importIntoZitadel(settings, content, options, meter, signal);
     },
-    prepareImport: async (options, database, signal) => {
-      const file = await FileImport.prepare({ ...settings, signal }, options, database);
+    prepareImport: async (database) => {
+      const file = new FileImport(settings, database);
       return {
         add: (...record) => file.add(...record),
         reset: () => file.reset(),

@@ -5,7 +5,6 @@ import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { defined } from '../../../shared/defined.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
-import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
@@ -17,14 +16,13 @@ import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts'
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
-import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
-import { contains, overlap, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
+import { contains, overlap } from '../../../shared/organisation/zitadelReleases.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { FileSecrets, providersOf } from '../../exports/fileFacts.ts';
-import type { AcceptedLosses, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import { type FileSecrets, providersOf } from '../../exports/fileFacts.ts';
+import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import { CaselessNames, type ImportFacts } from '../../records/importFacts.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factorEvents.ts';
-import { CaselessNames, FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { closables } from './closable.ts';
 import { eventParams, type Verdict } from './evidence.ts';
@@ -32,47 +30,11 @@ import { judgeRecords, type Subject } from './histories.ts';
 import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** The facts about a whole file on which the decisions about its records depend. */
-export class FileSurvey implements RecordVisitor {
-  readonly losses: FileLosses;
-  readonly secrets = new FileSecrets();
-  /** The organisations of projects. */
-  readonly projects = new Map<string, string>();
-  /** The organisations with texts of passwordless registration. */
-  readonly passwordless = new Set<string>();
-  /** The facts about other records on which the import of a record depends. */
-  readonly records: FileRecords = {
-    ownerOf: (projectId) => this.projects.get(projectId),
-    hasPasswordlessTexts: (orgId) => this.passwordless.has(orgId),
-  };
-  /** Whether the domain policies of organisations demand login names that are unique within the organisation. */
-  readonly loginNamesByDomain = new Map<string, boolean>();
-
-  constructor(releases: ReleaseRange, options: AcceptedLosses) {
-    this.losses = new FileLosses(releases, options);
-  }
-
-  add(record: OrganisationRecord): void {
-    const { section, json, orgId } = record;
-    this.secrets.add(record);
-    if (record.invalid !== undefined) return;
-    this.losses.add(record);
-    if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
-    if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
-    if (section.name === 'domainPolicy') this.loginNamesByDomain.set(orgId, json.userLoginMustBeDomain === true);
-  }
-
-  reset(): void {
-    this.secrets.reset();
-    this.losses.reset();
-    for (const known of [this.projects, this.passwordless, this.loginNamesByDomain]) known.clear();
-  }
-}
-
 /** A file that was read, its facts, and the existing records of the ZITADEL. */
-interface SurveyedFile {
+export interface SurveyedFile {
   readonly ledger: ImportLedger;
-  readonly survey: FileSurvey;
+  readonly secrets: FileSecrets;
+  readonly imports: ImportFacts;
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /** Whether the domain policy of the ZITADEL's instance demands login names that are unique within the organisation. */
@@ -112,7 +74,7 @@ export async function decideAll(
   onCompared: (records: number) => void,
 ): Promise<number> {
   const { ledger } = file;
-  const names = new CaselessNames((fact) => contains(fact, file.survey.losses.releases));
+  const names = new CaselessNames((fact) => contains(fact, file.imports.target.releases));
   const withSeed: PersonWithSeed[] = [];
   let [withSecrets, isHolderTaken, compared] = [0, false, 0];
   for await (const one of ledger.records(connection.signal)) {
@@ -210,7 +172,7 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
 
 /** @param isKept whether ZITADEL can take the record */
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
-  const { ledger, survey, target, options } = file;
+  const { ledger, imports, target, options } = file;
   const { record, id, isHeld, issues, withheld } = one;
   const { found, paths, isClosed } = target.find(one);
   const holder = ledger.earlierWithKey(one);
@@ -232,7 +194,7 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
     const ofName = record.section === organisationSection ? [ORGANISATION_NAME_TAKEN] : [];
     return { ...known, foreseen: 'failed', outcome: undefined, issues: ofName };
   }
-  const lacksProvider = providersNotTaken(survey, record).length > 0;
+  const lacksProvider = providersNotTaken(imports, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
@@ -246,20 +208,20 @@ const LOGIN_NAME_TAKEN = reportedIssue(taken('Errors.User.AlreadyExists'));
 
 /** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */
 function isLoginNameFree(
-  { ledger, survey, loginNamesByDomain }: SurveyedFile,
+  { ledger, imports, loginNamesByDomain }: SurveyedFile,
   { section, json, orgId }: OrganisationRecord,
 ): boolean {
   if (!claimsLoginNames(section)) return true;
   const name = textAt(json, 'user.userName', orgId).toLowerCase();
-  const isScoped = survey.loginNamesByDomain.get(orgId) ?? loginNamesByDomain;
+  const isScoped = imports.loginNamesByDomain(orgId) ?? loginNamesByDomain;
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
 /** Whether a record is not sent: the call has not selected it, or ZITADEL would not import it. */
-function withholds({ survey, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
+function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;
-  return survey.losses.isLost(record, survey.records);
+  return imports.isLost(record);
 }
 
 /** Whether a record is a link to an identity provider, without which ZITADEL refuses it. */
@@ -268,8 +230,8 @@ function isLink({ section: { exported } }: OrganisationRecord): boolean {
 }
 
 /** Returns the identity providers to which a record refers and that ZITADEL will not have. */
-function providersNotTaken({ losses }: FileSurvey, record: OrganisationRecord): string[] {
-  return providersOf(record).filter((id) => !losses.hasProvider(record.orgId, id));
+function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): string[] {
+  return providersOf(record).filter((id) => !imports.hasProvider(record.orgId, id));
 }
 
 /** The notices about the records of an import. */
@@ -282,12 +244,12 @@ interface RecordNotices {
 
 /** Lists the manual steps after an import, the privileges that it gives, and the deleted records that it creates again. */
 export async function listNotices(
-  { ledger, survey, options }: SurveyedFile,
+  { ledger, secrets, imports, options }: SurveyedFile,
   signal: AbortSignal,
 ): Promise<RecordNotices> {
-  const { content } = survey.secrets;
+  const { content } = secrets;
   const withKeys = options.withKeys && content.withKeys;
-  const { releases } = survey.losses;
+  const { releases } = imports.target;
   const facts = { ...content, withKeys, releases, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...defined({ asked: options.asked }) }, 'command');
   const names = new CaselessNames((fact) => overlap(fact, releases));
@@ -302,11 +264,11 @@ export async function listNotices(
     if (wasDeleted && outcome === 'created')
       warnings.add({ type: section.error.type, id, ...warn('record_recreated', {}) });
     const { passwordHash, ...others } = { id: '', ...storedFields(record) };
-    const isSent = passwordHash !== undefined && !survey.losses.omitsHash(record);
+    const isSent = passwordHash !== undefined && !imports.omitsHash(record);
     const document = isSent ? { ...others, passwordHash } : others;
     leftToDo.addRecord(section, document);
-    leftToDo.addMissingProviders(section, document, providersNotTaken(survey, record));
-    const loss = survey.losses.possibleLoss(record, survey.records);
+    leftToDo.addMissingProviders(section, document, providersNotTaken(imports, record));
+    const loss = imports.possibleLoss(record);
     if (loss?.dependsOnFile === true) for (const rule of rulesOf(loss)) leftToDo.add(rule, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(repeatedName, section, document);
   }

@@ -9,26 +9,26 @@ import { organisationFilter } from '../../../shared/exportFile/organisationFilte
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
+import { FileSecrets } from '../../exports/fileFacts.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
-import type {
-  AcceptedLosses,
-  ComparedRecords,
-  ExportFile,
-  ImportMeter,
-  PlaceImportOptions,
-  PreparedImport,
+import {
+  type ComparedRecords,
+  type ExportFile,
+  type ImportMeter,
+  importTarget,
+  type PlaceImportOptions,
+  type PreparedImport,
 } from '../../exports/placeInterfaces.ts';
 import { asRefusal } from '../../http/serverErrors.ts';
+import type { ImportFacts, ImportTarget } from '../../records/importFacts.ts';
 import { RunDatabase } from '../../records/runDatabase.ts';
 import { noSecrets } from '../../records/secretSelection.ts';
 import { usageError } from '../../terminal/command.ts';
 import { counted } from '../../terminal/numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
-import type { FileLosses } from '../fileLosses.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import {
   type OwnedFile,
@@ -42,7 +42,7 @@ import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts'
 import { readCaller, readDomainPolicy, readReleases } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
 import { findCreations } from './creations.ts';
-import { decideAll, decideClosings, FileSurvey, listNotices, organisationsWithTakenNames } from './decisions.ts';
+import { decideAll, decideClosings, listNotices, organisationsWithTakenNames, type SurveyedFile } from './decisions.ts';
 import { ImportLedger, type LedgerEntry, type LedgerIssue, type LedgerRecord } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
@@ -58,8 +58,10 @@ export async function importIntoZitadel(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  using database = new RunDatabase({ ...noSecrets, withKeys: options.withKeys });
-  const file = await FileImport.prepare({ ...address, signal }, options, database);
+  const releases = await readReleases({ ...address, signal });
+  const selection = { ...noSecrets, withKeys: options.withKeys };
+  using database = new RunDatabase(selection, importTarget({ releases }, options));
+  const file = new FileImport(address, database);
   const read = async (ends: AbortSignal) => {
     await using repeatable = await makeRepeatable(content, ends);
     return await inspect(repeatable, ends, { isSelected: organisationFilter(options), visitor: file });
@@ -75,37 +77,24 @@ export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
   private readonly ledger: ImportLedger;
   private readonly owners: IdOwners;
-  private readonly survey: FileSurvey;
+  private readonly secrets = new FileSecrets();
   private readonly database: RunDatabase;
 
-  private constructor(address: ZitadelAddress, survey: FileSurvey, database: RunDatabase) {
+  /** @param database gets the records of the file as its first side, and the tables of the import */
+  constructor(address: ZitadelAddress, database: RunDatabase) {
     this.address = address;
     this.database = database;
-    this.survey = survey;
     this.ledger = new ImportLedger(database.database);
     this.owners = new IdOwners(database.database);
   }
 
-  /**
-   * Prepares an import by reading which releases the target may be of.
-   * @param database gets the records of the file as its first side, and the tables of the import
-   */
-  static async prepare(
-    connection: ZitadelConnection,
-    options: AcceptedLosses,
-    database: RunDatabase,
-  ): Promise<FileImport> {
-    const { signal: _, ...address } = connection;
-    return new FileImport(address, new FileSurvey(await readReleases(connection), options), database);
-  }
-
   add(record: OrganisationRecord, holder?: OrganisationRecord): void {
     this.ledger.add(record, holder, this.database.first.add(record));
-    for (const visitor of [this.survey, this.owners]) visitor.add(record);
+    for (const visitor of [this.secrets, this.owners]) visitor.add(record);
   }
 
   reset(): void {
-    for (const visitor of [this.database.first, this.ledger, this.survey, this.owners]) visitor.reset();
+    for (const visitor of [this.database.first, this.ledger, this.secrets, this.owners]) visitor.reset();
   }
 
   async import(
@@ -114,7 +103,7 @@ export class FileImport implements PreparedImport {
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse> {
-    const { ledger, owners, survey, database, address } = this;
+    const { ledger, owners, secrets, database, address } = this;
     let read = 0;
     let compared: ComparedRecords = { records: 0, total: 0 };
     // Reading the target's records and events takes longer than the comparison, whose amount is known afterwards.
@@ -132,9 +121,9 @@ export class FileImport implements PreparedImport {
     if (options.onConflict === 'overwrite')
       throw usageError('ZITADEL never overwrites records: specify --on-conflict report, skip or fail');
     ledger.restart();
-    survey.losses.restart();
+    database.imports.restart();
     try {
-      const file = { ledger, owners, survey, database, inspection: await readFile(call.signal) };
+      const file = { ledger, owners, secrets, database, inspection: await readFile(call.signal) };
       return await importFile({ ...address, signal: call.signal, onRead }, file, options, onCompared, meter);
     } catch (error) {
       throw asRefusal(address.origin, error);
@@ -146,39 +135,25 @@ export class FileImport implements PreparedImport {
 interface ReadFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
-  readonly survey: FileSurvey;
+  readonly secrets: FileSecrets;
   readonly database: RunDatabase;
   readonly inspection: Inspection;
 }
 
 async function importFile(
   connection: ZitadelConnection,
-  { ledger, owners, survey, database, inspection }: ReadFile,
+  { inspection, ...read }: ReadFile,
   asked: PlaceImportOptions,
   onCompared: (compared: ComparedRecords) => void,
   { onStarted }: ImportMeter,
 ): Promise<ImportResponse> {
-  const { signal } = connection;
-  const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
-  for (const orgId of orgIds) await hasContext(connection, orgId);
-  const { losses } = survey;
-  const target = await TargetRecords.read(connection, asked, orgIds, { database, losses });
-  // From here on, this import creates organisations itself.
-  const options = { ...asked, onConflict: recordConflict(asked.onConflict) };
-  await owners.read(connection);
-  const release = { writesToFirstOwner: !haveStates(losses.releases) };
-  const owned = { ledger, owners, losses, release };
-  const { userId: callerId } = await readCaller(connection);
-  await withholdDeleted(connection, owned, callerId);
-  withholdForeign(owned);
-  const { userLoginMustBeDomain } = await readDomainPolicy(connection);
-  const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
-  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds, callerId };
+  const { ledger } = read;
+  const file = await compareWithTarget(connection, read, inspection, asked);
+  const { options, loginNamesByDomain } = file;
   const { total } = ledger.progress;
-  const withSecrets = await decideAll(read, connection, (records) => onCompared({ records, total }));
+  const withSecrets = await decideAll(file, connection, (records) => onCompared({ records, total }));
   for (const { orgId, record } of inspection.organisations)
-    if (record?.invalid !== undefined && !target.organisations.has(orgId)) ledger.refuse(orgId);
+    if (record?.invalid !== undefined && !file.target.organisations.has(orgId)) ledger.refuse(orgId);
   let progress = ledger.progress;
   const unchanged = progress.records;
   onStarted(() => ({ ...progress, unchanged }));
@@ -188,18 +163,17 @@ async function importFile(
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
-  else await sendLedger(connection, owned, callerId, onSettled);
-  const sent = { ...read, database, owned, connection };
-  if (await settleExisting(sent)) await decideClosings(read, connection);
+  else await sendLedger(connection, file, file.callerId, onSettled);
+  if (await settleExisting(file)) await decideClosings(file, connection);
   if (!options.dryRun) {
-    await lookAgain(sent);
-    await proveCreated(sent);
+    await lookAgain(file);
+    await proveCreated(file);
   }
   await closer?.finish();
-  const { leftToDo, warnings } = await listNotices(read, signal);
+  const { leftToDo, warnings } = await listNotices(file, connection.signal);
   const { errors, elsewhere, refused, outcomes, createdOrgs } = ledger;
   return joinedResponse({
-    orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
+    orgIds: inspection.organisations.map(({ orgId }) => orgId).filter((orgId) => !refused.has(orgId)),
     createdOrgs,
     counts: {
       ...outcomes,
@@ -210,7 +184,7 @@ async function importFile(
     errorsOmitted: errors.omitted,
     warnings: [
       ...fileWarnings(inspection),
-      ...loginNameWarnings(inspection, userLoginMustBeDomain),
+      ...loginNameWarnings(inspection, loginNamesByDomain),
       ...changeWarnings(ledger.changes, withSecrets, options.dryRun),
       ...warnings.entries,
       ...leftToDo.warnings,
@@ -221,16 +195,39 @@ async function importFile(
   });
 }
 
-/** A file whose records were sent. */
-interface SentFile {
+/** A file with the target's records, and the connection to the target. */
+interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly database: RunDatabase;
   readonly connection: ZitadelConnection;
-  readonly ledger: ImportLedger;
-  readonly survey: FileSurvey;
   readonly options: PlaceImportOptions;
-  readonly owned: OwnedFile;
-  /** The user of the token. */
-  readonly callerId: string;
+}
+
+/** Reads the target's records and the owners of the file's ids, and withholds the records that belong to others. */
+async function compareWithTarget(
+  connection: ZitadelConnection,
+  read: Omit<ReadFile, 'inspection'>,
+  { organisations }: Inspection,
+  asked: PlaceImportOptions,
+): Promise<ComparedFile> {
+  const orgIds = organisations.map(({ orgId }) => orgId);
+  // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
+  for (const orgId of orgIds) await hasContext(connection, orgId);
+  const target = await TargetRecords.read(connection, asked, orgIds, read.database);
+  await read.owners.read(connection);
+  const { userId: callerId } = await readCaller(connection);
+  const owned = { ...read, imports: read.database.imports };
+  await withholdDeleted(connection, owned, callerId);
+  withholdForeign(owned);
+  return {
+    ...owned,
+    connection,
+    // From here on, this import creates organisations itself.
+    options: { ...asked, onConflict: recordConflict(asked.onConflict) },
+    target,
+    callerId,
+    loginNamesByDomain: (await readDomainPolicy(connection)).userLoginMustBeDomain,
+    refusedOrgIds: organisationsWithTakenNames(organisations, target.organisations),
+  };
 }
 
 /** Searches of a ZITADEL can show writes up to a minute later, if its projections stand still. */
@@ -241,19 +238,19 @@ const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, 
  * and those that ZITADEL took without an error.
  * @returns whether there were any
  */
-async function settleExisting(file: SentFile): Promise<boolean> {
-  const { connection, ledger, survey, options, owned } = file;
+async function settleExisting(file: ComparedFile): Promise<boolean> {
+  const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
-  const scope = { onConflict: options.onConflict, releases: survey.losses.releases };
+  const scope = { onConflict: options.onConflict, releases: imports.target.releases };
   // A record that ZITADEL has in its organisation appears sooner or later.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
-    return outcome === 'sent' || owned.owners.ownerOf(path)?.orgId === orgId;
+    return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
   };
   await settleUnexported(file);
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
   for (let isLast = false, isFirst = true; ; isFirst = false) {
-    const orgIds = await placesOf(ledger.records(connection.signal, outcomes), survey);
+    const orgIds = await placesOf(ledger.records(connection.signal, outcomes), imports);
     if (orgIds.length === 0) return !isFirst;
     await setTimeout(LAG_MS, undefined, { signal: connection.signal });
     const target = await readAgain(file, orgIds);
@@ -269,14 +266,14 @@ async function settleExisting(file: SentFile): Promise<boolean> {
 }
 
 /** Reads some organisations of the ZITADEL after records were sent. */
-function readAgain({ connection, database, survey: { losses }, options }: SentFile, orgIds: readonly string[]) {
+function readAgain({ connection, database, options }: ComparedFile, orgIds: readonly string[]) {
   database.second.reset();
-  return TargetRecords.read(connection, options, orgIds, { database, losses });
+  return TargetRecords.read(connection, options, orgIds, database);
 }
 
 /** Settles the records that no export shows, and that ZITADEL left as they were, by the events of their creation before. */
-async function settleUnexported({ connection, ledger, survey }: SentFile): Promise<void> {
-  const { releases } = survey.losses;
+async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
+  const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
   for await (const one of ledger.records(connection.signal, ['sent']))
     if (isNeverExported({ section: one.record.section.name, id: one.id }, releases)) sent.push(one);
@@ -298,7 +295,7 @@ async function settleUnexported({ connection, ledger, survey }: SentFile): Promi
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
   { found, paths }: TargetRecord,
-  { onConflict, releases }: Pick<PlaceImportOptions, 'onConflict'> & Pick<FileLosses, 'releases'>,
+  { onConflict, releases }: Pick<PlaceImportOptions, 'onConflict'> & Pick<ImportTarget, 'releases'>,
   isAwaited: boolean,
 ): LedgerEntry | undefined {
   const isHidden = isNeverExported({ section: record.section.name, id }, releases) && outcome === 'existing';
@@ -322,13 +319,14 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
 }
 
 /** Looks once more who owns the ids of the created records, because others may have taken some during the import. */
-async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void> {
+async function lookAgain(file: ComparedFile): Promise<void> {
+  const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];
   if (created.length === 0) return;
-  await owned.owners.read(connection);
+  await owners.read(connection);
   for (const document of created) {
-    const owner = withholdIfForeign(owned, document);
-    if (owner !== undefined) ledger.addElsewhere(document.position, organisationText(owned.owners, owner.orgId));
+    const owner = withholdIfForeign(file, document);
+    if (owner !== undefined) ledger.addElsewhere(document.position, organisationText(owners, owner.orgId));
   }
 }
 
@@ -336,20 +334,20 @@ async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void>
  * Compares the created records with the target's export, as the proof of a migration does, and reports those that it shows
  * with other content, or not at all.
  */
-async function proveCreated(file: SentFile): Promise<void> {
-  const { connection, ledger, survey, callerId } = file;
+async function proveCreated(file: ComparedFile): Promise<void> {
+  const { connection, ledger, imports, callerId } = file;
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
-  let orgIds = await placesOf(ledger.records(connection.signal, ['created']), survey);
+  let orgIds = await placesOf(ledger.records(connection.signal, ['created']), imports);
   while (orgIds.length > 0) {
     const target = await readAgain(file, orgIds);
     const differing: LedgerRecord[] = [];
     for await (const one of ledger.records(connection.signal, ['created'])) {
-      const place = placeOf(one.record, survey);
-      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId, survey);
+      const place = placeOf(one.record, imports);
+      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId, imports.target);
       if (isShown && target.find(one).found !== 'equal') differing.push(one);
     }
     if (differing.length === 0) return;
-    orgIds = await placesOf(differing, survey);
+    orgIds = await placesOf(differing, imports);
     if (await backoff.failed(undefined)) continue;
     for (const one of differing) ledger.addProblem(one, differenceIssue(target.find(one)));
     return;
@@ -360,24 +358,24 @@ async function proveCreated(file: SentFile): Promise<void> {
 function isExported(
   { record: { section, json }, id }: LedgerRecord,
   callerId: string,
-  { losses }: FileSurvey,
+  { releases }: ImportTarget,
 ): boolean {
   const isOfCaller = ['members', 'userGrants'].includes(section.collection) && json.userId === callerId;
-  return !isOfCaller && !isNeverExported({ section: section.name, id }, losses.releases);
+  return !isOfCaller && !isNeverExported({ section: section.name, id }, releases);
 }
 
 /** Returns the organisation in which a ZITADEL keeps a record; undefined if the file does not have that organisation. */
-function placeOf({ section, json, orgId }: OrganisationRecord, { projects }: FileSurvey): string | undefined {
-  return section.zitadel?.movesRecords === true ? projects.get(textAt(json, 'projectId', orgId)) : orgId;
+function placeOf({ section, json, orgId }: OrganisationRecord, imports: ImportFacts): string | undefined {
+  return section.zitadel?.movesRecords === true ? imports.ownerOf(textAt(json, 'projectId', orgId)) : orgId;
 }
 
 /** Returns the organisations of the file in which a ZITADEL keeps some records. */
 async function placesOf(
   records: AsyncIterable<LedgerRecord> | Iterable<LedgerRecord>,
-  survey: FileSurvey,
+  imports: ImportFacts,
 ): Promise<string[]> {
   const orgIds = new Set<string>();
-  for await (const { record } of records) orgIds.add(placeOf(record, survey) ?? record.orgId);
+  for await (const { record } of records) orgIds.add(placeOf(record, imports) ?? record.orgId);
   return [...orgIds];
 }
 

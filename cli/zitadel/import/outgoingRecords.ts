@@ -7,7 +7,7 @@ import { organisationSection } from '../../../shared/organisation/allSections.ts
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
 import { isList, type SectionName } from '../../../shared/organisation/section.ts';
-import type { FileLosses } from '../fileLosses.ts';
+import type { ImportFacts } from '../../records/importFacts.ts';
 import type { LedgerRecord } from './ledger.ts';
 
 /** A record in the form in which it is sent. */
@@ -38,8 +38,7 @@ const ENVELOPE_BYTES = 64;
 interface RequestScope {
   /** The number of records, at most. */
   readonly records: number;
-  /** The records that the ZITADEL cannot take. */
-  readonly losses: FileLosses;
+  readonly imports: ImportFacts;
   /** Whether the request may have one organisation only. */
   readonly isApart: boolean;
 }
@@ -50,7 +49,7 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
   const orgIds = new Set<string>();
   let bytes = ENVELOPE_BYTES;
   for (const one of ledger) {
-    const record = outgoing(one, scope.losses);
+    const record = outgoing(one, scope.imports);
     const isNew = !orgIds.has(record.orgId);
     bytes += record.bytes + (isNew ? Buffer.byteLength(record.orgId) + 2 * MESSAGE_FRAME_BYTES : 0);
     if (request.length > 0 && (bytes > requestLimits.bytes || (scope.isApart && isNew))) break;
@@ -61,30 +60,30 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
   return request;
 }
 
-function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): OutgoingRecord {
+function outgoing({ record, ...known }: LedgerRecord, imports: ImportFacts): OutgoingRecord {
   const { section, orgId } = record;
   const facts = { ...known, orgId, section: section.name, type: section.error.type };
   if (section === organisationSection) {
     const fields = { org: record.json.org, orgState: record.state?.value };
     return { ...facts, list: undefined, ...encodeRecord(DataOrgSchema, fields) };
   }
-  const { json, bytes } = encodeRecord(recordSchema(section), sentForm(record, losses));
+  const { json, bytes } = encodeRecord(recordSchema(section), sentForm(record, imports));
   return isList(section)
     ? { ...facts, list: section.name, json, bytes }
     : { ...facts, list: undefined, json: { [section.name]: json }, bytes };
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
-function sentForm(record: OrganisationRecord, losses: FileLosses) {
+function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { section, json, credentials, clearPassword, orgId } = record;
-  const omitsHash = losses.omitsHash(record);
+  const omitsHash = imports.omitsHash(record);
   for (const { path, field, clear } of section.credentials ?? []) {
     const isOmitted = field === 'passwordHash' && omitsHash;
     if (credentials[field] !== undefined && !isOmitted) putAt(json, path, credentials[field]);
     if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
   }
   const { exported: { keepProviders } = {}, nested } = section;
-  const hasProvider = (id: unknown) => typeof id === 'string' && losses.hasProvider(orgId, id);
+  const hasProvider = (id: unknown) => typeof id === 'string' && imports.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));

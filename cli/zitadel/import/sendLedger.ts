@@ -32,11 +32,11 @@ export async function sendLedger(
   callerId: string,
   onSettled: () => Promise<void>,
 ): Promise<void> {
-  const { ledger, losses } = file;
+  const { ledger, imports } = file;
   const sender = new ImportSender(connection, file, callerId);
   for (const step of zitadelSteps.keys()) {
     const isApart = step === stepInContext;
-    const next = () => takeRequest(ledger.unsent(step), { records: sender.records, losses, isApart });
+    const next = () => takeRequest(ledger.unsent(step), { records: sender.records, imports, isApart });
     for (let request = next(); request.length > 0; request = next()) {
       await sender.send(request, isApart ? request[0]?.orgId : undefined);
       await onSettled();

@@ -12,7 +12,6 @@ import type { RunDatabase } from '../../records/runDatabase.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/omittedStates.ts';
-import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
@@ -45,21 +44,21 @@ export class TargetRecords {
    * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
    * four times as fast.
    * @param database gets the records, unless its second side is complete
-   * @param losses the records that the ZITADEL cannot take
    * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
    */
   static async read(
     connection: ZitadelConnection,
     { withKeys, onConflict, accepted, timeoutMs }: PlaceImportOptions,
     orgIds: readonly string[],
-    { database, losses }: { readonly database: RunDatabase; readonly losses: FileLosses },
+    database: RunDatabase,
   ): Promise<TargetRecords> {
     const organisations = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
     // Only a search shows who is active in releases without states.
-    const { releases } = losses;
+    const { imports } = database;
+    const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
     // ZITADEL reports records that appeared since the database was filled as existing, and then they are read.
@@ -70,7 +69,7 @@ export class TargetRecords {
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: database.second });
     }
-    return new TargetRecords(database, { side: 'second', releases, domains, losses }, organisations);
+    return new TargetRecords(database, { side: 'second', releases, domains, imports }, organisations);
   }
 
   find({ key, record }: Pick<LedgerRecord, 'key' | 'record'>): TargetRecord {

@@ -3,8 +3,9 @@
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
+import type { ImportFacts } from '../../records/importFacts.ts';
 import { named } from '../../terminal/numberTexts.ts';
-import type { FileLosses } from '../fileLosses.ts';
 import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEventsOf } from '../zitadelEvents.ts';
@@ -15,8 +16,7 @@ import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOr
 export interface OwnedFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
-  readonly losses: FileLosses;
-  readonly release: ReleaseFacts;
+  readonly imports: ImportFacts;
 }
 
 /**
@@ -25,19 +25,19 @@ export interface OwnedFile {
  * @param callerId the user of the token, whom the ZITADEL makes a member of each organisation that it creates
  */
 export async function withholdDeleted(connection: ZitadelConnection, file: OwnedFile, callerId: string): Promise<void> {
-  const { ledger, owners, losses, release } = file;
+  const { ledger, owners, imports } = file;
   const deleted = owners.deletedOrganisations;
   if (deleted.length === 0) return;
   const members = await readEventsOf(connection, deleted, memberEvents);
   for (const orgId of deleted) {
     const ofCaller = members.get(orgId)?.findLast(({ payload }) => payload.userId === callerId);
     const hadCaller = ofCaller?.type === MEMBER_ADDED;
-    const refusal = refusesOrganisation({ isDeleted: true, hadCaller }, release);
+    const refusal = refusesOrganisation({ isDeleted: true, hadCaller }, releaseFacts(imports));
     if (refusal === undefined) continue;
     ledger.refuse(orgId);
     const issue = because(refusal, { organisation: organisationText(owners, orgId) });
     for (const { position } of [...ledger.documents()].filter((document) => document.orgId === orgId))
-      losses.withhold(ledger.withhold(position, issue).record);
+      imports.withhold(ledger.withhold(position, issue).record);
   }
 }
 
@@ -66,13 +66,13 @@ export function withholdForeign(file: OwnedFile): void {
 
 /** Withholds a record if its id has another owner. Returns that owner. */
 export function withholdIfForeign(
-  { ledger, owners, release, losses }: OwnedFile,
+  { ledger, owners, imports }: OwnedFile,
   { position, orgId, section, path }: LedgerDocument,
 ): IdOwner | undefined {
   const id = claimedId({ section: recordSection(section), orgId });
   if (id === undefined) return undefined;
   const former = owners.ownerOf(path);
-  const decision = decideOwnership(id, former, release);
+  const decision = decideOwnership(id, former, releaseFacts(imports));
   if (decision.outcome === 'free') {
     owners.claim(path, id);
     if (former?.state === 'deleted') ledger.noteDeleted(position);
@@ -80,8 +80,12 @@ export function withholdIfForeign(
   if (decision.outcome !== 'refused') return undefined;
   const { reason, owner } = decision.conflict;
   const issue = because(reason, { holder: withArticle(owner.noun), owner: ownerText(owner, owners) });
-  losses.withhold(ledger.withhold(position, issue).record);
+  imports.withhold(ledger.withhold(position, issue).record);
   return owner;
+}
+
+function releaseFacts({ target }: ImportFacts): ReleaseFacts {
+  return { writesToFirstOwner: !haveStates(target.releases) };
 }
 
 function ownerText({ orgId }: IdOwner, owners: IdOwners): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { anyZitadel } from '../../../cli/records/importFacts.ts';
 import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDifferences.ts';
-import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
 import { templateText } from '../../../shared/errors/issueText.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
@@ -25,7 +25,7 @@ const zitadel = {
   side: 'second',
   releases: allReleases,
   domains: ['id.example.com'],
-  losses: new FileLosses(allReleases),
+  imports: { target: anyZitadel, mayLackProvider: () => true },
 } as const;
 
 interface Use {

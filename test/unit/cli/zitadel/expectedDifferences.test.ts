@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { explainZitadels } from '../../../../cli/comparison/compareSides.ts';
-import type { RecordDifference } from '../../../../cli/records/runDatabase.ts';
+import { anyZitadel, ImportFacts } from '../../../../cli/records/importFacts.ts';
+import type { FirstRecord, RecordDifference } from '../../../../cli/records/runDatabase.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
-import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
+import { TemporaryDatabase } from '../../../../shared/collections/temporaryDatabase.ts';
+import { defined } from '../../../../shared/defined.ts';
 import { findSection } from '../../../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
@@ -12,7 +14,7 @@ const zitadel = {
   side: 'second',
   releases: allReleases,
   domains: ['id.example.com'],
-  losses: new FileLosses(allReleases),
+  imports: new ImportFacts(new TemporaryDatabase(''), anyZitadel),
 } as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
   outcome,
@@ -67,22 +69,31 @@ describe('a difference between a ZITADEL and another side', () => {
   });
 
   it('is explained by a value that the file could not contain, for that record and rule only', () => {
-    const losses = new FileLosses(allReleases);
+    using database = new TemporaryDatabase('');
+    const imports = new ImportFacts(database, anyZitadel);
     const role = (roleKey: string) => readRecord(section('projectRoles'), { projectId: 'p', roleKey }, 'acme');
     const provider = (idpId: string, secret: object) =>
       readRecord(section('oidcIdps'), { idpId, idp: { name: idpId, ...secret } }, 'acme');
     const [taken, refused] = [provider('51', { clientSecret: 's' }), provider('52', {})];
-    for (const one of [role('admin'), role('ADMIN'), role('admin'), taken, refused]) losses.add(one);
-    const reason = (difference: RecordDifference, first?: object) =>
-      zitadelReason(difference, { ...zitadel, losses }, { body: JSON.stringify(first ?? {}), secrets: {} });
+    const [lower, upper, repeated, ofTaken, ofRefused] = [
+      role('admin'),
+      role('ADMIN'),
+      role('admin'),
+      taken,
+      refused,
+    ].map((one) => imports.note(one));
+    const reason = (difference: RecordDifference, json: object, loss?: string) => {
+      const first: FirstRecord = { body: JSON.stringify(json), secrets: {}, ...defined({ loss }) };
+      return zitadelReason(difference, { ...zitadel, imports }, first);
+    };
     const idps = (...ids: readonly string[]) => ids.map((idpId) => ({ idpId }));
     const policy = (first: readonly string[], second: readonly string[], ...fields: readonly FieldDifference[]) =>
       changed('loginPolicy', { path: 'idps', first: idps(...first), second: idps(...second) }, ...fields);
-    expect(reason(policy(['51', 'x'], ['51']))).toMatch(
+    expect(reason(policy(['51', 'x'], ['51']), {})).toMatch(
       / identity providers? that the export does not contain|does not contain its identity provider/,
     );
-    expect(reason(policy(['51', 'x'], []))).toBeUndefined();
-    expect(reason(policy(['x'], [], { path: 'forceMfa', first: true }))).toBeUndefined();
+    expect(reason(policy(['51', 'x'], []), {})).toBeUndefined();
+    expect(reason(policy(['x'], [], { path: 'forceMfa', first: true }), {})).toBeUndefined();
     const link = record('userLinks', '1_x', 'onlyFirst');
     expect(reason(link, { idpId: 'x' })).toMatch(
       / identity providers? that the export does not contain|does not contain its identity provider/,
@@ -91,10 +102,11 @@ describe('a difference between a ZITADEL and another side', () => {
     expect(reason({ ...link, orgId: 'emca' }, { idpId: '51' })).toMatch(
       / identity providers? that the export does not contain|does not contain its identity provider/,
     );
-    expect(reason(record('projectRoles', 'p_ADMIN', 'onlyFirst'))).toMatch(/by case/);
-    expect(reason(record('projectRoles', 'p_admin', 'onlyFirst'))).toBeUndefined();
-    expect(reason(record('oidcIdps', '52', 'onlyFirst'))).toMatch(/client secret/);
-    expect(reason(record('oidcIdps', '51', 'onlyFirst'))).toBeUndefined();
+    expect(reason(record('projectRoles', 'p_ADMIN', 'onlyFirst'), {}, upper)).toMatch(/by case/);
+    for (const loss of [lower, repeated])
+      expect(reason(record('projectRoles', 'p_admin', 'onlyFirst'), {}, loss)).toBeUndefined();
+    expect(reason(record('oidcIdps', '52', 'onlyFirst'), {}, ofRefused)).toMatch(/client secret/);
+    expect(reason(record('oidcIdps', '51', 'onlyFirst'), {}, ofTaken)).toBeUndefined();
   });
 
   it('of a state is explained if the record is closed on both sides', () => {
@@ -120,7 +132,7 @@ describe('a difference between a ZITADEL and another side', () => {
       { ...facts, ...unknown },
     ] as const;
     const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' };
-    expect(explainZitadels(both, new FileLosses(allReleases))(changed('humanUsers', state))).toBe(
+    expect(explainZitadels(both, zitadel.imports)(changed('humanUsers', state))).toBe(
       'ZITADEL makes people without password hash, or with an unverified e-mail address, initial',
     );
   });

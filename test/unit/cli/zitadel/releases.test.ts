@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ImportFacts } from '../../../../cli/records/importFacts.ts';
 import type { RecordDifference } from '../../../../cli/records/runDatabase.ts';
 import { isNeverExported, zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
-import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
+import { TemporaryDatabase } from '../../../../shared/collections/temporaryDatabase.ts';
+import { defined } from '../../../../shared/defined.ts';
 import { recordSection } from '../../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { importLoss, unexportedContent, type ZitadelBehaviour } from '../../../../shared/organisation/zitadelFacts.ts';
@@ -37,6 +39,10 @@ function declare(name: string, zitadel: ZitadelBehaviour) {
 
 const text = 'an invented fact';
 const provider = { idpId: '51', idp: { name: 'one' } };
+/** The facts of an empty file for a ZITADEL of some releases. */
+const noFacts = (releases: ReleaseRange) =>
+  new ImportFacts(new TemporaryDatabase(''), { releases, omitsHashes: false });
+const first = (loss?: string) => ({ body: '{}', secrets: {}, ...defined({ loss }) });
 const lost = (section: string, id: string): RecordDifference => ({ outcome: 'onlyFirst', section, orgId: 'acme', id });
 
 describe.each(pairs)('a fact about the releases $fact and a ZITADEL of $releases', ({ fact, releases }) => {
@@ -45,13 +51,13 @@ describe.each(pairs)('a fact about the releases $fact and a ZITADEL of $releases
 
   it('withholds a record if it certainly holds, and explains its loss if it may hold', () => {
     const section = declare('oidcIdps', { records: [{ ...fact, does: 'imports not', text, when: () => true }] });
-    const losses = new FileLosses(releases);
+    const imports = noFacts(releases);
     const record = readRecord(section, provider, 'acme');
-    losses.add(record);
-    expect(losses.isLost(record)).toBe(isCertain);
-    expect(losses.hasProvider('acme', '51')).toBe(!isCertain);
-    const zitadel = { ...side, losses };
-    expect(zitadelReason(lost('oidcIdps', '51'), zitadel)).toBe(mayHold ? text : undefined);
+    const loss = imports.note(record);
+    expect(imports.isLost(record)).toBe(isCertain);
+    expect(imports.hasProvider('acme', '51')).toBe(!isCertain);
+    const zitadel = { ...side, imports };
+    expect(zitadelReason(lost('oidcIdps', '51'), zitadel, first(loss))).toBe(mayHold ? text : undefined);
     const link = { body: JSON.stringify({ idpId: '51' }), secrets: {} };
     const isLinkExplained = zitadelReason(lost('userLinks', '1_51'), zitadel, link) !== undefined;
     expect(isLinkExplained).toBe(mayHold);
@@ -64,13 +70,12 @@ describe.each(pairs)('a fact about the releases $fact and a ZITADEL of $releases
     const section = declare('projects', {
       caseless: { ...fact, kind: 'project', scope: '$orgId', name: 'project.name' },
     });
-    const losses = new FileLosses(releases);
-    for (const [projectId, name] of [
-      ['1', 'shop'],
-      ['2', 'Shop'],
-    ])
-      losses.add(readRecord(section, { projectId, project: { name } }, 'acme'));
-    expect(zitadelReason(lost('projects', '2'), { ...side, losses }) !== undefined).toBe(mayHold);
+    const imports = noFacts(releases);
+    const add = (projectId: string, name: string) =>
+      imports.note(readRecord(section, { projectId, project: { name } }, 'acme'));
+    expect(add('1', 'shop')).toBeUndefined();
+    const loss = first(add('2', 'Shop'));
+    expect(zitadelReason(lost('projects', '2'), { ...side, imports }, loss) !== undefined).toBe(mayHold);
   });
 
   it('explains the loss of a field if it may hold', () => {

@@ -1,0 +1,178 @@
+// What the records of a file decide about its import into ZITADEL.
+
+import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
+import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { reportedId } from '../../shared/organisation/recordPlan.ts';
+import { domainPolicySection } from '../../shared/organisation/sections/policies.ts';
+import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
+import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
+
+/** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
+export class CaselessNames {
+  private readonly holds: (fact: ReleaseRange) => boolean;
+  private readonly ids = new Map<string, string>();
+
+  /** @param holds whether a fact holds for the ZITADEL */
+  constructor(holds: (fact: ReleaseRange) => boolean) {
+    this.holds = holds;
+  }
+
+  /** Returns the id of an earlier record whose name differs only in case. */
+  earlier(record: OrganisationRecord): string | undefined {
+    const { section, json, orgId } = record;
+    const { caseless } = section.zitadel ?? {};
+    if (caseless === undefined || !this.holds(caseless)) return undefined;
+    const { kind, scope, name } = caseless;
+    const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
+    const earlier = this.ids.get(folded);
+    if (earlier === undefined) this.ids.set(folded, reportedId(record));
+    return earlier;
+  }
+
+  clear(): void {
+    this.ids.clear();
+  }
+}
+
+/** A fact about records that ZITADEL does not import. */
+type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
+
+const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
+
+/** Returns the facts because of which ZITADEL does not import a record, of all releases. */
+function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
+  const { records = [] } = record.section.zitadel ?? {};
+  return records
+    .filter((fact) => fact.does === 'imports not')
+    .filter(({ dependsOnFile }) => file !== undefined || dependsOnFile !== true)
+    .filter(({ when }) => when?.(record, file ?? unknownRecords) ?? true);
+}
+
+const TABLES = `
+  CREATE TABLE importedProviders (orgId TEXT, id TEXT, isUncertain INTEGER, isWithheld INTEGER, PRIMARY KEY (orgId, id))
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE importedProjects (id TEXT PRIMARY KEY, orgId TEXT) STRICT, WITHOUT ROWID;
+  CREATE TABLE loginPolicies (orgId TEXT PRIMARY KEY, isByDomain INTEGER) STRICT, WITHOUT ROWID;
+  CREATE TABLE passwordless (orgId TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`;
+const PROVIDER = 'INSERT OR REPLACE INTO importedProviders VALUES (?, ?, ?, 0)';
+const PROJECT = 'INSERT OR REPLACE INTO importedProjects VALUES (?, ?)';
+const LOGIN_NAMES = 'INSERT OR REPLACE INTO loginPolicies VALUES (?, ?)';
+const PASSWORDLESS = 'INSERT OR IGNORE INTO passwordless VALUES (?)';
+const FIND_PROVIDER = 'SELECT isUncertain FROM importedProviders WHERE orgId = ? AND id = ? AND isWithheld = 0';
+const WITHHOLD_PROVIDER = 'UPDATE importedProviders SET isWithheld = 1 WHERE orgId = ? AND id = ?';
+const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
+
+/** A ZITADEL into which a file is imported. */
+export interface ImportTarget {
+  /** The releases that it may be of. */
+  readonly releases: ReleaseRange;
+  /** Whether people are imported without password hashes that it may refuse. */
+  readonly omitsHashes: boolean;
+}
+
+/** Any ZITADEL that gets all password hashes. */
+export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
+
+/** What the valid records of a file decide about its import into ZITADEL, in tables of a database. */
+export class ImportFacts implements FileRecords {
+  readonly target: ImportTarget;
+  private readonly database: TemporaryDatabase;
+  private readonly names: CaselessNames;
+
+  /** @param database gets the tables */
+  constructor(database: TemporaryDatabase, target: ImportTarget) {
+    this.target = target;
+    this.database = database;
+    this.names = new CaselessNames((fact) => overlap(fact, target.releases));
+    database.create(TABLES);
+  }
+
+  /**
+   * Notes what a record decides about others.
+   * @returns why the ZITADEL may not import the record, as far as that does not depend on later records of the file
+   */
+  note(record: OrganisationRecord): string | undefined {
+    const { section, orgId, json } = record;
+    if (record.invalid !== undefined) return undefined;
+    const losses = lossesOf(record, undefined);
+    const loss = this.possible(losses);
+    if (section.exported?.providerType !== undefined && !this.isCertain(losses))
+      this.database.run(PROVIDER, orgId, textAt(json, 'idpId', orgId), Number(loss !== undefined));
+    if (section.name === 'projects') this.database.run(PROJECT, textAt(json, 'projectId', orgId), orgId);
+    if (section.name === 'passwordlessRegistrationMessages') this.database.run(PASSWORDLESS, orgId);
+    if (section === domainPolicySection)
+      this.database.run(LOGIN_NAMES, orgId, Number(json.userLoginMustBeDomain === true));
+    const earlier = this.names.earlier(record);
+    return earlier !== undefined && earlier !== reportedId(record) ? equalButForCase.text : loss?.text;
+  }
+
+  reset(): void {
+    this.names.clear();
+    for (const table of ['importedProviders', 'importedProjects', 'loginPolicies', 'passwordless'])
+      this.database.run(`DELETE FROM ${table}`);
+  }
+
+  /** Takes back what was withheld. */
+  restart(): void {
+    this.database.run(RESTART);
+  }
+
+  /** Withholds an identity provider whose id has another owner. */
+  withhold({ section, json, orgId }: OrganisationRecord): void {
+    if (section.exported?.providerType !== undefined)
+      this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
+  }
+
+  /** Whether the ZITADEL certainly does not import a record, which is therefore not sent. */
+  isLost(record: OrganisationRecord): boolean {
+    return this.isCertain(lossesOf(record, this));
+  }
+
+  /** Returns the fact because of which the ZITADEL may not import a record; undefined for a record that it imports. */
+  possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
+    return this.possible(lossesOf(record, this));
+  }
+
+  /** Whether an identity provider of an organisation is imported. */
+  hasProvider(orgId: string, id: string): boolean {
+    return this.database.statement(FIND_PROVIDER).get(orgId, id) !== undefined;
+  }
+
+  /** Whether the ZITADEL may not have an identity provider of an organisation after the import. */
+  mayLackProvider(orgId: string, id: string): boolean {
+    return this.database.statement(FIND_PROVIDER).get(orgId, id)?.isUncertain !== 0;
+  }
+
+  /** Whether a person is imported without the password hash that the record has. */
+  omitsHash({ credentials: { passwordHash } }: Pick<OrganisationRecord, 'credentials'>): boolean {
+    return this.target.omitsHashes && passwordHash !== undefined && isRefusedByDefault(passwordHash);
+  }
+
+  ownerOf(projectId: string): string | undefined {
+    const owner = this.database.statement('SELECT orgId FROM importedProjects WHERE id = ?').get(projectId)?.orgId;
+    return typeof owner === 'string' ? owner : undefined;
+  }
+
+  hasPasswordlessTexts(orgId: string): boolean {
+    return this.database.statement('SELECT 1 FROM passwordless WHERE orgId = ?').get(orgId) !== undefined;
+  }
+
+  /**
+   * Whether the domain policy of an organisation demands login names that are unique within the organisation; undefined for
+   * an organisation without a policy of its own.
+   */
+  loginNamesByDomain(orgId: string): boolean | undefined {
+    const found = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);
+    return found && found.isByDomain === 1;
+  }
+
+  private possible(losses: readonly ImportLoss[]): ImportLoss | undefined {
+    return losses.find((fact) => overlap(fact, this.target.releases));
+  }
+
+  private isCertain(losses: readonly ImportLoss[]): boolean {
+    return losses.some((fact) => contains(fact, this.target.releases));
+  }
+}
