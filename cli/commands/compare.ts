@@ -3,11 +3,11 @@ import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
 import type { DescribedPlace, Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import {
+  callContext,
   eventsOption,
   exportChoices,
   exportOptionsOf,
   placeDetails,
-  progressOutput,
   secretsOfTwo,
 } from '../places/placeOptions.ts';
 import type { ComparedSides, RecordDifference } from '../records/runDatabase.ts';
@@ -15,7 +15,7 @@ import { missingKinds, secretNames, secretSelection } from '../records/secretSel
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, figures, named, numberText } from '../terminal/numberTexts.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
+import type { CallContext } from '../terminal/progress.ts';
 import { type Line, section } from '../terminal/terminal.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -60,10 +60,10 @@ export const compareCommand = defineCommand({
       using database = new RunDatabase(options, importTarget(secondFacts, {}));
       const explain = explainZitadels([firstFacts, secondFacts], database.imports);
       const maxListed = call.options.limit ?? DEFAULT_LIMIT;
-      const run = { output: progressOutput(call), signal };
-      const sides = await selectOrganisations([first, second], options, run);
+      const context = callContext(call);
+      const sides = await selectOrganisations([first, second], options, context);
       const lagging = [firstFacts?.service === 'zitadel', secondFacts?.service === 'zitadel'] as const;
-      const { compared, read } = await compareSides({ database, maxListed, explain, ...sides, lagging }, run);
+      const { compared, read } = await compareSides({ database, maxListed, explain, ...sides, lagging }, context);
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const notices = read.flatMap((side) => side.notices);
@@ -99,7 +99,7 @@ async function stayingOrganisations(
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,
-  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+  context: CallContext,
 ) {
   const { onlyOrganisationsOf } = await import('../comparison/compareSides.ts');
   if (first.takes === second.takes)
@@ -107,7 +107,7 @@ async function selectOrganisations(
   if (first.takes === 'files')
     return { first: { place: first, options }, second: onlyOrganisationsOf(second, options) };
   const { inspectPlace } = await import('../exports/inspectPlace.ts');
-  const file = await inspectPlace(second, options, undefined, output, signal);
+  const file = await inspectPlace(second, options, context);
   const only = onlyOrganisationsOf(first, options);
   return { first: { ...only, options: only.options(file) }, second: { place: second, options: () => options } };
 }

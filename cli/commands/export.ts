@@ -9,18 +9,18 @@ import type {
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
 import {
+  callContext,
   eventsOption,
   exportChoices,
   exportOptionsOf,
   placeDetails,
-  progressOutput,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
 import { defineCommand, interruptible, type Output, required, usageError } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted } from '../terminal/numberTexts.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
+import type { CallContext } from '../terminal/progress.ts';
 import { section } from '../terminal/terminal.ts';
 
 export const exportCommand = defineCommand({
@@ -53,12 +53,12 @@ export const exportCommand = defineCommand({
     const options = exportOptionsOf(call);
     // The file may be written to standard output.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
-    const progress = progressOutput(call, call[stream]);
+    const context = callContext(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await requireEffects(given, signal, { place: source }, { place: target });
     await target.requireFree?.(signal);
     return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => ({
-      ...(await exportInto(target, source, options, progress, signal)),
+      ...(await exportInto(target, source, options, context)),
       stream,
     }));
   },
@@ -69,8 +69,7 @@ async function exportInto(
   target: FilePlace,
   source: Place,
   options: PlaceExportOptions,
-  progress: ProgressOutput,
-  signal: AbortSignal,
+  context: CallContext,
 ): Promise<Output> {
   const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
   const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
@@ -82,11 +81,14 @@ async function exportInto(
     counter.missing.delete(one.orgId);
   };
   const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
-  const facts = isWhole ? await source.facts(['export'], signal) : undefined;
+  const facts = isWhole ? await source.facts(['export'], context.signal) : undefined;
   const stays = stayingOrganisation(facts, options.orgIds);
-  await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
+  await using content = await source.readExport(
+    { ...withoutOrganisation(options, stays), onUnexported },
+    context.signal,
+  );
   const read = { name: source.name, content, counter };
-  const stored = await trackStore(target, read, 'exporting', progress, signal);
+  const stored = await trackStore(target, read, 'exporting', context);
   const left =
     stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
   const requested = [...left, ...requestLines(counter.request)];

@@ -15,6 +15,7 @@ import type {
 } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import {
+  callContext,
   eventsOption,
   exportChoices,
   exportOptionsOf,
@@ -23,7 +24,6 @@ import {
   mirrorChoices,
   mirrorOptionsOf,
   placeDetails,
-  progressOutput,
   RUN_AND_OUTPUT,
   SELECTION,
   secretsOfTwo,
@@ -41,7 +41,7 @@ import {
 } from '../terminal/command.ts';
 import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
-import { type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type CallContext, type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
 
 export const importCommand = defineCommand({
@@ -89,7 +89,7 @@ export const importCommand = defineCommand({
     const confirm = asksFirst ? (trial: ImportResponse) => confirmTrial(trial, target.name, call) : undefined;
     const importing = { source, target, selection, options, takesAll, failedFile, confirm };
     const phases = new Map<string, PhaseState>();
-    const output = progressOutput(call);
+    const { output } = callContext(call);
     const finish: ProgressOutput['finish'] = (phase, hasSucceeded) => {
       output.finish(phase, hasSucceeded);
       phases.set(phase.phase, phase);
@@ -99,7 +99,7 @@ export const importCommand = defineCommand({
     return interruptible(
       signal,
       () => `interrupted: ${interruption()}; repeat the command`,
-      () => importInto(importing, { ...output, finish }, signal),
+      () => importInto(importing, { output: { ...output, finish }, signal }),
     );
   },
 });
@@ -135,8 +135,7 @@ async function openNewFile(path: string, { stderr, signal }: Surroundings): Prom
 /** Imports one place into another. */
 async function importInto(
   { source, target, selection, options: given, takesAll, failedFile, confirm }: Importing,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  context: CallContext,
 ): Promise<Output> {
   const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
   const { trackImport } = await import('../exports/trackTransfer.ts');
@@ -146,20 +145,21 @@ async function importInto(
   const orgIds = given.mirror === true ? given.orgIds : [];
   const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
   // A database must not be imported into itself under another name.
-  if (!isFile) requireOtherInstance(await describePlace(source, signal), await describePlace(target, signal));
+  if (!isFile)
+    requireOtherInstance(await describePlace(source, context.signal), await describePlace(target, context.signal));
   await using resources = new AsyncDisposableStack();
-  const opened = resources.use(await openSource(source, selection, takesAll, output, signal));
+  const opened = resources.use(await openSource(source, selection, takesAll, context));
   const isCopied = (failedFile !== undefined || confirm !== undefined) && !opened.isRepeatable;
   // The failed records are written from the same content, and a trial reads it first.
-  const content = isCopied ? resources.use(await copyContent(source.name, opened, output, signal)) : opened;
+  const content = isCopied ? resources.use(await copyContent(source.name, opened, context)) : opened;
   const name = source.name;
-  const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, output, signal));
+  const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, context));
   const maxDeleted = trial && (await confirm?.(trial));
   const counter = new RecordCounter(name, given, isFile);
   const isRefused = trial !== undefined && maxDeleted === undefined;
   const consented = maxDeleted === undefined ? options : { ...options, maxDeleted };
-  const response = isRefused ? trial : await trackImport(target, { name, content, counter }, consented, output, signal);
-  const storedFailures = failedFile && (await tryToStore(failedFile, content, response, signal));
+  const response = isRefused ? trial : await trackImport(target, { name, content, counter }, consented, context);
+  const storedFailures = failedFile && (await tryToStore(failedFile, content, response, context.signal));
   const { losses = [], notices = [] } = opened;
   const { humanUsers: people = 0 } = response.summary.created;
   const isWithout = !isFile && !selection.withPasswords && people > 0;
@@ -171,12 +171,7 @@ async function importInto(
 }
 
 /** Copies content that can be read only once, and shows how much of it was read. */
-async function copyContent(
-  name: string,
-  content: ExportFile,
-  output: ProgressOutput,
-  signal: AbortSignal,
-): Promise<ExportFile> {
+async function copyContent(name: string, content: ExportFile, { output, signal }: CallContext): Promise<ExportFile> {
   const { makeRepeatable } = await import('../exports/fileContent.ts');
   const { RecordCounter } = await import('../exports/recordCounter.ts');
   const { countedContent, meterOf } = await import('../exports/trackTransfer.ts');
@@ -225,12 +220,11 @@ async function openSource(
   source: Place,
   options: PlaceExportOptions,
   takesAll: boolean,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  context: CallContext,
 ): Promise<ExportFile> {
-  if (source.takes !== 'files' || takesAll) return source.readExport(options, signal);
+  if (source.takes !== 'files' || takesAll) return source.readExport(options, context.signal);
   const { openWithSecrets } = await import('../exports/fileSecrets.ts');
-  return openWithSecrets(source, options, output, signal);
+  return openWithSecrets(source, options, context);
 }
 
 interface ImportedFile {

@@ -3,14 +3,14 @@ import { words } from '../../shared/errors/nouns.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { CertainIssues } from '../exports/certainIssues.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
-import type { FileUser, PlaceInspection } from '../exports/inspectPlace.ts';
+import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
 import {
+  callContext,
   eventsOption,
   exportChoices,
   exportOptionsOf,
   placeDetails,
-  progressOutput,
   secretOptions,
 } from '../places/placeOptions.ts';
 import { defineCommand, type Output, required } from '../terminal/command.ts';
@@ -41,13 +41,15 @@ export const inspectCommand = defineCommand({
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptionsOf(call), onUnexported };
-    const output = progressOutput(call);
+    const context = callContext(call);
     const { findCertainIssues, noIssues } = await import('../exports/certainIssues.ts');
     let issues = noIssues;
-    const use: FileUser = async (file, inspection) => {
-      issues = await findCertainIssues(file, inspection, options, output, call.signal);
-    };
-    const inspection = await inspectPlace(place, options, facts, output, call.signal, undefined, use);
+    const inspection = await inspectPlace(place, options, context, {
+      visitor: facts,
+      use: async (file, read) => {
+        issues = await findCertainIssues(file, read, options, context);
+      },
+    });
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
     return inspectOutput(place, { ...inspection, unexported, issues }, facts, requestLines(inspection.request));

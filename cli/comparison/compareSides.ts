@@ -11,7 +11,7 @@ import type { Place, PlaceExportOptions, PlaceFacts } from '../exports/placeInte
 import { meterOfRecords } from '../exports/trackTransfer.ts';
 import type { ImportFacts } from '../records/importFacts.ts';
 import type { ComparedSides, Explain, RunDatabase } from '../records/runDatabase.ts';
-import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 
 interface Comparing {
@@ -39,14 +39,14 @@ interface Comparing {
  */
 export async function compareSides(
   { database, maxListed, explain, first, second, lagging = [false, false], isFirstZitadel = lagging[0] }: Comparing,
-  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+  context: CallContext,
 ): Promise<{
   readonly compared: ComparedSides;
   readonly read: readonly [first: PlaceInspection, second: PlaceInspection];
 }> {
   const [isFirstLagging] = lagging;
-  const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor, expected?: number) =>
-    inspectPlace(place, options, records, output, signal, `comparing ${place.name}`, undefined, expected);
+  const readSide = (place: Place, options: PlaceExportOptions, visitor: RecordVisitor, expected?: number) =>
+    inspectPlace(place, options, context, { visitor, label: `comparing ${place.name}`, expected });
   let read: PlaceInspection | undefined;
   let before: string | undefined;
   for (;;) {
@@ -58,11 +58,11 @@ export async function compareSides(
     database.second.reset();
     const records = recordsOf(read);
     const other = await readSide(second.place, second.options(read), database.second, records);
-    const compared = await trackComparison(database, records, { maxListed, explain }, { output, signal });
+    const compared = await trackComparison(database, records, { maxListed, explain }, context);
     const found = JSON.stringify([...compared.counts]);
     if (compared.isEqual || !lagging.includes(true) || found === before) return { compared, read: [read, other] };
     before = found;
-    await setTimeout(LAG_MS, undefined, { signal });
+    await setTimeout(LAG_MS, undefined, { signal: context.signal });
   }
 }
 
@@ -71,14 +71,16 @@ function trackComparison(
   database: RunDatabase,
   expected: number,
   { maxListed, explain }: Pick<Comparing, 'maxListed' | 'explain'>,
-  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+  context: CallContext,
 ): Promise<ComparedSides> {
   let records = 0;
   const onCompared = (compared: number) => {
     records += compared;
   };
   const meter = meterOfRecords(() => ({ records, total: expected }));
-  return trackPhase(output, 'comparing both', meter, () => database.compare(signal, maxListed, explain, onCompared));
+  return trackPhase(context.output, 'comparing both', meter, () =>
+    database.compare(context.signal, maxListed, explain, onCompared),
+  );
 }
 
 /** Returns the number of records that were read. */

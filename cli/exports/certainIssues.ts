@@ -4,7 +4,7 @@ import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
-import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { ComparedRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 import { meterOfRecords } from './trackTransfer.ts';
@@ -41,8 +41,7 @@ export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,
   { manifest }: Pick<Inspection, 'manifest'>,
   { orgIds, excludedOrgIds }: PlaceExportOptions,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  { output, signal }: CallContext,
 ): Promise<CertainIssues> {
   let checked = (): ComparedRecords => ({ records: 0, total: 0 });
   const settings: Parameters<typeof importIntoEmpty>[1] = {

@@ -2,7 +2,7 @@
 
 import { type SecretSelection, selectedKinds } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
+import type { CallContext } from '../terminal/progress.ts';
 import { makeRepeatable, undisposed } from './fileContent.ts';
 import { FileSecrets } from './fileFacts.ts';
 import { inspectPlace } from './inspectPlace.ts';
@@ -39,15 +39,16 @@ export function requireSelected(
 export async function openWithSecrets(
   place: FilePlace,
   options: PlaceExportOptions,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  context: CallContext,
 ): Promise<ExportFile> {
   await using resources = new AsyncDisposableStack();
+  const { signal } = context;
   const content = resources.use(await place.readExport(options, signal));
   const file = content.isRepeatable ? content : resources.use(await makeRepeatable(content, signal));
   const secrets = new FileSecrets();
   const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
-  const { request } = await inspectPlace(opened, options, secrets, output, signal, `checking ${place.name}`);
+  const reading = { visitor: secrets, label: `checking ${place.name}` };
+  const { request } = await inspectPlace(opened, options, context, reading);
   requireSelected(place.name, secrets, request, options);
   const held = resources.move();
   return { ...file, [Symbol.asyncDispose]: () => held.disposeAsync() };

@@ -1,13 +1,12 @@
 // Reading and validating the export of a place.
 
-import { defined } from '../../shared/defined.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import { rejection } from '../http/serverErrors.ts';
 import { interruptible, isUsageError, NOTHING_CHANGED } from '../terminal/command.ts';
-import { type ProgressOutput, trackPhase } from '../terminal/progress.ts';
+import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import { makeRepeatable, notIntact } from './fileContent.ts';
 import type { ExportFile, Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
@@ -25,25 +24,26 @@ export interface PlaceInspection extends Inspection {
   readonly notices: readonly RecordWarning[];
 }
 
-/** Uses a validated file, which can be read again. */
-export type FileUser = (file: ExportFile, inspection: Inspection) => Promise<void>;
+/** How the export of a place is read. */
+interface Reading {
+  readonly visitor?: RecordVisitor | undefined;
+  /** The name of the phase in the progress. */
+  readonly label?: string;
+  /** Uses the validated file, which can be read again. */
+  readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
+  /** The number of records that the place is expected to have, for the remaining time of an export. */
+  readonly expected?: number | undefined;
+}
 
 /**
  * Reads and validates the export of a place, record by record.
- * @param label the name of the phase in the progress
- * @param use uses the file afterwards
- * @param expected the number of records that the place is expected to have, for the remaining time of an export
  * @throws IdentityError for an invalid export file or a manifest mismatch; InterruptedError when the signal aborts
  */
 export function inspectPlace(
   { name, readExport }: Place,
   options: PlaceExportOptions,
-  visitor: RecordVisitor | undefined,
-  output: ProgressOutput,
-  signal: AbortSignal,
-  label = `reading ${name}`,
-  use: FileUser = async () => {},
-  expected?: number,
+  { output, signal }: CallContext,
+  { visitor, label = `reading ${name}`, use, expected }: Reading = {},
 ): Promise<PlaceInspection> {
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
@@ -56,14 +56,14 @@ export function inspectPlace(
         // A file contains all organisations, so they are selected here.
         const inspection = await inspect(file, signal, {
           isSelected: organisationFilter(options),
-          ...defined({ visitor }),
+          visitor,
         });
         return { file, inspection };
       } catch (error) {
         throw hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error) ? notIntact(name, rejection(error)) : error;
       }
     });
-    await use(file, inspection);
+    await use?.(file, inspection);
     const { losses = [], notices = [] } = content;
     return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
   });

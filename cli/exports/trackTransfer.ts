@@ -2,7 +2,7 @@
 
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { counted } from '../terminal/numberTexts.ts';
-import { type Meter, type PhaseState, type ProgressOutput, trackPhase, waitText } from '../terminal/progress.ts';
+import { type CallContext, type Meter, type PhaseState, trackPhase, waitText } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -35,8 +35,7 @@ export async function trackImport(
   target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
   options: PlaceImportOptions,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  { output, signal }: CallContext,
 ): Promise<ImportResponse> {
   const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
   const uploading = Promise.withResolvers<SentBytes>();
@@ -151,8 +150,7 @@ export function trackStore(
   target: FilePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
   phase: string,
-  output: ProgressOutput,
-  signal: AbortSignal,
+  { output, signal }: CallContext,
 ): Promise<StoredFile> {
   return trackPhase(output, phase, meterOf(content, counter), () =>
     target.store(counter.count(content, signal), signal).catch(async (error: unknown) => {

@@ -98,11 +98,11 @@ async function stageSource(
   place: Place,
   options: PlaceExportOptions,
 ): Promise<readonly RecordWarning[]> {
-  const { export: staged, output, signal } = run;
+  const { export: staged, signal } = run;
   return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
     const counter = new RecordCounter(place.name, options);
-    await trackStore(staged, { name: place.name, content, counter }, EXPORTING, output, signal);
+    await trackStore(staged, { name: place.name, content, counter }, EXPORTING, run);
     return content.notices ?? [];
   });
 }
@@ -110,7 +110,7 @@ async function stageSource(
 /** Reads and validates the stored export. */
 function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): Promise<PlaceInspection> {
   const options = stagedOptions(run.settings);
-  return inspectPlace(read, options, visitor, run.output, run.signal, `checking ${run.export.name}`);
+  return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
 /** The errors of an instance that has changed nothing. */
@@ -149,5 +149,5 @@ async function sendExport(
   const place: Pick<DatabasePlace, 'import'> =
     prepared === undefined ? target : { import: (_, ...call) => prepared.import(read, ...call) };
   await using content = await run.openExport();
-  return await trackImport(place, { name: run.export.name, content }, options, run.output, run.signal);
+  return await trackImport(place, { name: run.export.name, content }, options, run);
 }

@@ -209,7 +209,7 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
     await using content = await run.openExport();
-    run.stored = await trackStore(place, { name: run.export.name, content }, 'storing', run.output, run.signal);
+    run.stored = await trackStore(place, { name: run.export.name, content }, 'storing', run);
   } else {
     run.response = await importExport(run, place);
   }

@@ -15,10 +15,10 @@ import {
 import { openPrivateFile } from '../exports/privateFile.ts';
 import { changedText } from '../exports/trackTransfer.ts';
 import { reconnecting } from '../http/reconnection.ts';
-import { progressOutput } from '../places/placeOptions.ts';
+import { callContext } from '../places/placeOptions.ts';
 import { RunDatabase, type SizedOrganisation } from '../records/runDatabase.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
-import type { PhaseState, ProgressOutput } from '../terminal/progress.ts';
+import type { CallContext, PhaseState, ProgressOutput } from '../terminal/progress.ts';
 import { selectsSecrets } from './chooseSecrets.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPhase } from './migrationTypes.ts';
@@ -57,7 +57,7 @@ export const EXPORTING = 'exporting';
 const THE_EXPORT = 'the export';
 
 /** A running migration. Its disposal deletes the export. */
-export class MigrationRun implements AsyncDisposable {
+export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
   /** Whether the call, or its user, selects the secrets; otherwise the source does, which is a file. */
   readonly selectsSecrets: boolean;
@@ -96,7 +96,7 @@ export class MigrationRun implements AsyncDisposable {
     const isRead = place.takes === 'files' && kind === 'file';
     this.sourceFile = isRead ? place.name : undefined;
     this.export = isRead ? { ...place, name: THE_EXPORT } : this.privateFile;
-    const output = progressOutput(call);
+    const { output } = callContext(call);
     this.output = {
       ...output,
       finish: (phase, hasSucceeded) => {

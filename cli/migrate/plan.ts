@@ -146,12 +146,13 @@ function secondFactors(
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
   if (place.takes === 'files') return 'a new file';
-  const { database, output, signal } = run;
+  const { database } = run;
   const only = onlyOrganisationsOf(place, stagedOptions(run.settings));
   const options = only.options(run.exported.inspection);
   const { tally } = await run.reconnecting(async () => {
     database.second.reset();
-    const read = await inspectPlace(only.place, options, database.second, output, signal, `comparing ${place.name}`);
+    const reading = { visitor: database.second, label: `comparing ${place.name}` };
+    const read = await inspectPlace(only.place, options, run, reading);
     database.isSecondComplete = true;
     return read;
   });
@@ -184,7 +185,7 @@ async function findRefused(run: MigrationRun, inspection: PlaceInspection, confl
   await using content = await run.openExport();
   await using file = await makeRepeatable(content, run.signal);
   const options = stagedOptions(run.settings);
-  const { errors, errorsOmitted } = await findCertainIssues(file, inspection, options, run.output, run.signal);
+  const { errors, errorsOmitted } = await findCertainIssues(file, inspection, options, run);
   const listed = new BoundedList(MAX_LISTED_ISSUES, [...errors, ...conflicts.entries.map(conflictError)]);
   return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
 }

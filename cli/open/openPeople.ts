@@ -100,7 +100,8 @@ async function findInExport(
     },
     reset: () => search.reset(),
   };
-  await inspectPlace(place, defaultExportOptions, visitor, progressLines(stderr), signal, 'finding people');
+  const context = { output: progressLines(stderr), signal };
+  await inspectPlace(place, defaultExportOptions, context, { visitor, label: 'finding people' });
   return search.found;
 }
 

@@ -4,7 +4,7 @@ import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { secretSelection } from '../records/secretSelection.ts';
 import { flag, optional, required, type Surroundings, usageError, type Values } from '../terminal/command.ts';
-import { type ProgressOutput, progressEvents, progressLines } from '../terminal/progress.ts';
+import { type CallContext, progressEvents, progressLines } from '../terminal/progress.ts';
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
@@ -173,14 +173,10 @@ export function mirrorOptionsOf({
   return { mirror, replaceChanged, ...(maxDeleted === undefined ? {} : { maxDeleted }) };
 }
 
-/** Returns the output of a call's progress: with `--json` the stream of the result, otherwise standard error. */
-export function progressOutput(
-  {
-    options,
-    stdout,
-    stderr,
-  }: Pick<Surroundings, 'stdout' | 'stderr'> & { readonly options: { readonly json: boolean } },
+/** Returns a call's context. With `--json`, the progress goes to the stream of the result, otherwise to standard error. */
+export function callContext(
+  { options, stdout, stderr, signal }: Surroundings & { readonly options: { readonly json: boolean } },
   beside = stdout,
-): ProgressOutput {
-  return options.json ? progressEvents(beside) : progressLines(stderr);
+): CallContext {
+  return { output: options.json ? progressEvents(beside) : progressLines(stderr), signal };
 }

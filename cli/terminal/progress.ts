@@ -49,6 +49,12 @@ export interface ProgressOutput {
   wait(text: string): void;
 }
 
+/** Where a call of the command shows its progress, and what aborts it. */
+export interface CallContext {
+  readonly output: ProgressOutput;
+  readonly signal: AbortSignal;
+}
+
 /** The remaining time is not estimated earlier, because a phase may start slowly. */
 const MIN_MEASURED_SECONDS = 3;
 

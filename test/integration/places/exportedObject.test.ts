@@ -141,7 +141,7 @@ describe('an export that an instance has written into its bucket', () => {
           throw storageFull({ directory: '.', bytes: '0 bytes', place: 'full' });
         },
       };
-      await trackStore(target, { name: url, content }, 'exporting', silent, signal);
+      await trackStore(target, { name: url, content }, 'exporting', { output: silent, signal });
     };
     const deleted = await startInstance();
     await expect(store(deleted.url)).rejects.toThrow(/nothing is left there$/);

@@ -31,8 +31,7 @@ it('an import that has waited for other operations shows the speed of its work',
       content: { isRepeatable: true, open: () => expect.unreachable(), [Symbol.asyncDispose]: async () => {} },
     },
     { dryRun: false, orgIds: [], excludedOrgIds: [], withKeys: false, onConflict: 'report', ids: true },
-    progressLines({ write: (text) => void written.push(text) }),
-    new AbortController().signal,
+    { output: progressLines({ write: (text) => void written.push(text) }), signal: new AbortController().signal },
   );
   await vi.advanceTimersByTimeAsync(40_000);
   await importing;
