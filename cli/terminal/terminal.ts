@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { withCalls } from './program.ts';
 
 /** How text is laid out. */
 export interface Layout {
@@ -39,10 +40,12 @@ export function printable(text: string): string {
   return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Returns a value as JSON, with escapes for characters that are not printable. */
+/** Returns a value as JSON, with escapes for characters that are not printable. Its messages have calls as texts have them. */
 export function printableJson(value: unknown): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value).replace(unprintable, (character) => character.replace(/./gs, escaped));
+  const withMessages = (name: string, field: unknown) =>
+    name === 'message' && typeof field === 'string' ? withCalls(field) : field;
+  return JSON.stringify(value, withMessages).replace(unprintable, (character) => character.replace(/./gs, escaped));
 }
 
 /** A line of text, before it is laid out. */
