@@ -2,7 +2,15 @@
 
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { counted } from '../terminal/numberTexts.ts';
-import { type CallContext, type Meter, type PhaseState, trackPhase, waitText } from '../terminal/progress.ts';
+import {
+  type CallContext,
+  type Meter,
+  type PhaseState,
+  type RunningPhase,
+  startPhase,
+  trackPhase,
+  waitText,
+} from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -14,7 +22,6 @@ import type {
   ImportMeter,
   ImportSettled,
   PlaceImportOptions,
-  SentBytes,
   StoredFile,
 } from './placeInterfaces.ts';
 import { RecordCounter } from './recordCounter.ts';
@@ -37,50 +44,56 @@ export async function trackImport(
   options: PlaceImportOptions,
   { output, signal }: CallContext,
 ): Promise<ImportResponse> {
-  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
-  const uploading = Promise.withResolvers<SentBytes>();
-  const started = Promise.withResolvers<undefined>();
-  let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
-  const onStarted = (read: () => ImportSettled) => {
+  let running: RunningPhase | undefined;
+  let checking: NodeJS.Timeout | undefined;
+  /** Whether the target, once it has read the file, checks it before it writes. */
+  let mayCheck = false;
+  const begin = (phase: string, meter: Meter) => {
+    clearTimeout(checking);
+    mayCheck = false;
+    running?.end(true);
+    running = startPhase(output, phase, meter);
+  };
+  let settled: (() => ImportSettled) | undefined;
+  const settle = (read: () => ImportSettled) => {
+    const isFirst = settled === undefined;
     settled = read;
-    started.resolve(undefined);
+    if (!isFirst) return;
+    const current = () => (settled ?? read)();
+    const taken = { ...meterOfRecords(current), unchanged: () => current().unchanged, waitedMs: () => waits.elapsedMs };
+    begin(options.dryRun ? 'trying' : IMPORTING, taken);
   };
-  const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
   const waits = new WaitClock();
-  const onWait: ImportMeter['onWait'] = (holder) => {
-    waits.change(holder !== undefined);
-    if (holder !== undefined) output.wait(waitText(holder));
+  const meter: ImportMeter = {
+    onBegun: (phase, compared) => {
+      if (running !== undefined) return;
+      begin(phase, compared === undefined ? meterOf(content, counter) : meterOfRecords(compared));
+      mayCheck = compared === undefined;
+    },
+    onUploading: ({ bytes, total }) => begin('uploading', { records: () => 0, bytes, fraction: () => bytes() / total }),
+    onStarted: settle,
+    onWait: (holder) => {
+      waits.change(holder !== undefined);
+      if (holder !== undefined) output.wait(waitText(holder));
+    },
+    onRetry: output.retry,
   };
-  const meter: ImportMeter = { onBegun, onUploading: uploading.resolve, onStarted, onWait, onRetry: output.retry };
-  const read = Promise.withResolvers<undefined>();
-  const counted = countedContent(content, counter, () => read.resolve(undefined));
-  const importing = target.import(counted, options, meter, signal).catch((error: unknown) => {
+  const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
+  const onRead = () => {
+    if (mayCheck) checking = setTimeout(check, CHECKING_AFTER_MS);
+  };
+  try {
+    const response = await target.import(countedContent(content, counter, onRead), options, meter, signal);
+    settle(() => ({ records: 0, unchanged: 0, total: 0 }));
+    clearTimeout(checking);
+    running?.end(true, countSettled(outcomeCounts(response.summary)));
+    return response;
+  } catch (error) {
+    clearTimeout(checking);
+    running?.end(false);
     // The target knows only paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
-  });
-  const ended = Promise.race([started.promise, importing.then(() => undefined)]);
-  const next = Promise.race([uploading.promise, ended]);
-  const [first, compared] = await Promise.race([begun.promise, next.then(() => ['sending'] as const)]);
-  const given = compared === undefined ? meterOf(content, counter) : meterOfRecords(compared);
-  // A target checks a file that it has read before it writes.
-  const isChecking = compared === undefined ? isStillWorking(read.promise, next) : Promise.resolve(false);
-  let hasNext = false;
-  const following = next.then((phase) => {
-    hasNext = true;
-    return phase;
-  });
-  const firstEnd = isChecking.then((is) => (is ? undefined : following));
-  await trackPhase(output, first, given, () => Promise.race([following, firstEnd]));
-  const checking = { records: () => counter.records, isOpaque: true } as const;
-  const sent = hasNext ? await following : await trackPhase(output, 'checking', checking, () => following);
-  if (sent !== undefined) {
-    const { bytes, total } = sent;
-    await trackPhase(output, 'uploading', { records: () => 0, bytes, fraction: () => bytes() / total }, () => ended);
   }
-  const waitedMs = () => waits.elapsedMs;
-  const taken = { ...meterOfRecords(() => settled()), unchanged: () => settled().unchanged, waitedMs };
-  const count = ({ summary }: ImportResponse) => countSettled(outcomeCounts(summary));
-  return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
 }
 
 /** The time that an import waits for other operations. */
@@ -100,22 +113,6 @@ class WaitClock {
 
 /** The milliseconds after which the check of a file is shown as a phase. */
 const CHECKING_AFTER_MS = 2_000;
-
-/** Whether the target still works some time after it has read the whole file. */
-async function isStillWorking(read: Promise<unknown>, next: Promise<unknown>): Promise<boolean> {
-  const over = next.then(
-    () => false,
-    () => false,
-  );
-  if ((await Promise.race([read, over])) === false) return false;
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(true), CHECKING_AFTER_MS);
-  try {
-    return await Promise.race([late.promise, over]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** The phases in which a target that writes by itself has the content. */
 const WRITING = ['sending', 'reading', IMPORTING] as const satisfies (

@@ -58,17 +58,17 @@ export interface CallContext {
 /** The remaining time is not estimated earlier, because a phase may start slowly. */
 const MIN_MEASURED_SECONDS = 3;
 
-/**
- * Does the work of one phase and shows its progress. The shown counts never decrease.
- * @param count returns the final counts of a result; by default those of the last measurement
- */
-export async function trackPhase<Result>(
-  output: ProgressOutput,
-  phase: string,
-  meter: Meter,
-  work: () => Promise<Result>,
-  count?: (result: Result) => { readonly records: number; readonly unchanged: number },
-): Promise<Result> {
+/** The final counts of a phase. */
+type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
+
+/** A phase that shows its progress until it ends. */
+export interface RunningPhase {
+  /** @param counts the final counts; by default those of the last measurement */
+  end(hasSucceeded: boolean, counts?: FinalCounts): void;
+}
+
+/** Starts a phase and shows its progress. The shown counts never decrease. */
+export function startPhase(output: ProgressOutput, phase: string, meter: Meter): RunningPhase {
   const startedAt = performance.now();
   const rate = new RollingRate();
   let records = 0;
@@ -96,20 +96,32 @@ export async function trackPhase<Result>(
   };
   measure();
   const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
-  let final: ReturnType<NonNullable<typeof count>> | undefined;
-  let hasSucceeded = false;
+  return {
+    end: (hasSucceeded, counts) => {
+      for (const timer of timers) clearInterval(timer);
+      const last = { ...measure(), ...counts };
+      // At the end, the speed of the whole phase is shown.
+      const perSecond = pace(movedBy(last), workedSeconds(last.seconds));
+      output.finish({ ...last, perSecond, secondsLeft: undefined }, hasSucceeded);
+    },
+  };
+}
+
+/** Does the work of one phase and shows its progress. */
+export async function trackPhase<Result>(
+  output: ProgressOutput,
+  phase: string,
+  meter: Meter,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const running = startPhase(output, phase, meter);
   try {
     const result = await work();
-    final = count?.(result);
-    hasSucceeded = true;
+    running.end(true);
     return result;
-  } finally {
-    for (const timer of timers) clearInterval(timer);
-    const last = measure();
-    const counts = final ?? { records: last.records, unchanged: last.unchanged };
-    // At the end, the speed of the whole phase is shown.
-    const perSecond = pace(movedBy({ ...last, ...counts }), workedSeconds(last.seconds));
-    output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
+  } catch (error) {
+    running.end(false);
+    throw error;
   }
 }
 

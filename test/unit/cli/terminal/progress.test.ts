@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type PhaseState, progressEvents, progressLines, trackPhase } from '../../../../cli/terminal/progress.ts';
+import {
+  type PhaseState,
+  progressEvents,
+  progressLines,
+  startPhase,
+  trackPhase,
+} from '../../../../cli/terminal/progress.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -39,10 +45,9 @@ async function linesOf(ms: number, measure: (elapsed: number) => Measured, count
     unchanged: () => measured().unchanged ?? 0,
     fraction: () => measured().fraction,
   };
-  const work = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const phase = trackPhase(progressLines(target), 'importing', meter, work, counts && (() => counts));
+  const phase = startPhase(progressLines(target), 'importing', meter);
   await vi.advanceTimersByTimeAsync(ms);
-  await phase;
+  phase.end(true, counts);
   return target.written.map((line) => line.replace(/^importing: (.*)\n$/, '$1'));
 }
 
@@ -227,14 +232,12 @@ describe('the progress of a phase', () => {
         const meter = { records: () => at().records, unchanged: () => at().unchanged, fraction: () => at().fraction };
         const work = async () => {
           for (; step < steps.length; step++) await new Promise((resolve) => setTimeout(resolve, 700));
-          if (!isDone) throw new Error('lost');
-          return result;
+          phase.end(isDone, isDone ? { records: result, unchanged: 0 } : undefined);
         };
-        const phase = trackPhase(output, 'importing', meter, work, (records) => ({ records, unchanged: 0 })).catch(
-          () => undefined,
-        );
+        const phase = startPhase(output, 'importing', meter);
+        const working = work();
         await vi.advanceTimersByTimeAsync(700 * steps.length);
-        await phase;
+        await working;
         const counts = states.map(({ records }) => records);
         expect(counts).toEqual(counts.toSorted((a, b) => a - b));
         expect(Math.max(0, ...counts)).toBeLessThanOrEqual(Math.max(0, ...steps.map(({ records }) => records)));
