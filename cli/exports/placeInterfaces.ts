@@ -127,7 +127,7 @@ export interface ImportSettled {
 export type ComparedRecords = Pick<ImportSettled, 'records' | 'total'>;
 
 /** The progress of an upload: the number of sent bytes, and of all. */
-export interface SentBytes {
+interface SentBytes {
   readonly bytes: () => number;
   readonly total: number;
 }
