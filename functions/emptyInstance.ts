@@ -13,14 +13,16 @@ import { importOrganisations } from './import/operation.ts';
 /** The lowest cost of bcrypt, because no hash is kept. */
 const BCRYPT_COST = 4;
 
-/** The organisations of the trial, and the instance's default for login names. */
-interface TrialSettings extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'> {
+/** The valid file of the trial, its organisations, and the instance's default for login names. */
+interface TrialSettings
+  extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
+    Required<Pick<ImportSettings, 'inspection'>> {
   readonly loginNamesByDomain: boolean;
 }
 
 /**
- * Tries the import of a file into an empty instance. Memory does not grow with the file.
- * @throws IdentityError for an invalid file; the signal's reason
+ * Tries the import of a valid file into an empty instance. Memory does not grow with the file.
+ * @throws the signal's reason
  */
 export function importIntoEmpty(
   source: Parameters<typeof importOrganisations>[1],

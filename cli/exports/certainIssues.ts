@@ -39,13 +39,14 @@ const excluded = new Set<string | undefined>([
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,
-  { manifest }: Pick<Inspection, 'manifest'>,
+  inspection: Inspection,
   { orgIds, excludedOrgIds }: PlaceExportOptions,
   { output, signal }: CallContext,
 ): Promise<CertainIssues> {
   let checked = (): ComparedRecords => ({ records: 0, total: 0 });
   const settings: Parameters<typeof importIntoEmpty>[1] = {
-    loginNamesByDomain: manifest?.userLoginMustBeDomain === true,
+    inspection,
+    loginNamesByDomain: inspection.manifest?.userLoginMustBeDomain === true,
     orgIds,
     excludedOrgIds,
     onInspected: async ({ totals, progress }) => {

@@ -33,6 +33,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
+  /** The file, if the caller has validated it without limits. An import that mirrors collects the keys itself. */
+  readonly inspection?: Inspection;
   /** The limits of the file; by default there are none. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }

@@ -117,7 +117,8 @@ export async function readBeginning(store: Store, signal: AbortSignal): Promise<
 async function inspectFile({ source, settings, signal, report, deletions }: ImportCall): Promise<Inspection> {
   const isSelected = organisationFilter(settings);
   const visitor = deletions && keyCollector(deletions);
-  const inspection = await inspect(source, signal, { isSelected, limits: fileLimits(settings), visitor });
+  const reading = { isSelected, limits: fileLimits(settings), visitor };
+  const inspection = settings.inspection ?? (await inspect(source, signal, reading));
   if (deletions !== undefined) requireMirrorable(inspection);
   for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
