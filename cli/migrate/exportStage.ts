@@ -49,7 +49,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const visitor = combineVisitors([prepared ?? run.database.first, facts]);
   const inspection = await inspectStaged(run, visitor, read);
   run.database.stated = inspection.stated;
-  const { bytes, tally, counts, manifest, organisations, request } = inspection;
+  const { tally, counts, manifest, organisations, request } = inspection;
   const { orgs = 0, org = 0 } = tally.counts;
   if (isFile && orgs === 0)
     throw usageError(`${source.place.name} has no organisations: specify an export file with organisations`);
@@ -65,10 +65,8 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
     inspection,
     facts,
     listed: run.database.organisations(),
-    bytes,
     records: total(counts) + org,
     organisations: orgs,
-    digest: tally.digest,
     defaultOrgId: isFile && contains(manifest?.defaultOrgId) ? manifest?.defaultOrgId : undefined,
     exporterId: isFile ? undefined : exporter?.userId,
     movedExporterId: contains(exporter?.orgId) ? exporter?.userId : undefined,

@@ -32,13 +32,9 @@ export interface StagedExport {
   readonly facts: FileFacts;
   /** Its organisations with their sizes. */
   readonly listed: readonly SizedOrganisation[];
-  /** The size of its JSON. */
-  readonly bytes: number;
   /** Including the organisations themselves, and nested records. */
   readonly records: number;
   readonly organisations: number;
-  /** The digest of its records, as manifests have it. */
-  readonly digest: string;
   /** The source's default organisation, if a file contains it. */
   readonly defaultOrgId: string | undefined;
   /** The user who exported the source, and its id if the export contains it. */

@@ -47,7 +47,8 @@ export interface MadePlan {
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
   const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
-  const { bytes, leftOut, inspection } = run.exported;
+  const { leftOut, inspection } = run.exported;
+  const { bytes, tally } = inspection;
   const trial = await tryImport(run, target);
   const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
   const [refused, refusedOmitted] =
@@ -78,7 +79,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
   };
-  return { plan, shown: shownState(plan, { source: run.exported.digest, target: targetDigest }), present };
+  return { plan, shown: shownState(plan, { source: tally.digest, target: targetDigest }), present };
 }
 
 /** Returns what a dry run shows. The name and the form of a source do not matter if its records are the same. */

@@ -86,7 +86,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       ],
       differencesOmitted: differences.omitted + expected.omitted,
       others: others.map(({ orgId, name }) => ({ orgId, name })),
-      sourceUnchanged: before.tally.digest === run.exported.digest,
+      sourceUnchanged: before.tally.digest === run.exported.inspection.tally.digest,
     },
     credentials: credentials && {
       ...credentials.credentials,

@@ -1,6 +1,7 @@
 // The form in which records of two sides are compared.
 
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { ComparedContent } from '../../shared/organisation/equality.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
@@ -15,7 +16,7 @@ import {
   statedState,
   statesOtpEmail,
 } from '../../shared/organisation/statedContent.ts';
-import type { RecordState } from '../../shared/organisation/states.ts';
+import { stateSources } from '../../shared/organisation/states.ts';
 import { ORGANISATION_FIELD } from '../../shared/organisation/zitadelFacts.ts';
 import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
@@ -29,24 +30,28 @@ export interface ComparedRecord {
   readonly content: RecordContent;
 }
 
-/** The compared content of a record. */
-export interface RecordContent {
+/** The schema of the compared content of a record, as a database keeps it. */
+export const recordContent = z.object({
   /** Canonical JSON without secrets. */
-  readonly body: string;
+  body: z.string(),
   /** The digests of the secrets, by the paths of their fields. */
-  readonly secrets: Readonly<Record<string, string>>;
+  secrets: z.record(z.string(), z.string()),
   /** Whether the person has the OTP e-mail factor; absent where the record does not state that, or it is not compared. */
-  readonly otpEmail?: boolean;
+  otpEmail: z.boolean().exactOptional(),
+  /** Absent for a record of a section without states. */
+  state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
+  /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
+  hashFormat: z.string().exactOptional(),
+  /** Present for a hash for which ZITADELs with default settings may refuse the person. */
+  isHashRefused: z.literal(true).exactOptional(),
+  /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
+  isSeedUnusable: z.literal(true).exactOptional(),
+});
+
+/** The compared content of a record. */
+export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /** The paths of the secrets that the record does not have, as its side states. */
   readonly lacks?: readonly string[];
-  /** Absent for a record of a section without states. */
-  readonly state?: RecordState;
-  /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
-  readonly hashFormat?: string;
-  /** Present for a hash for which ZITADELs with default settings may refuse the person. */
-  readonly isHashRefused?: true;
-  /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
-  readonly isSeedUnusable?: true;
 }
 
 /**

@@ -13,13 +13,13 @@ import { type FieldDifference, fieldDifferences } from '../../shared/organisatio
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { nothingStated } from '../../shared/organisation/statedContent.ts';
-import { stateSources } from '../../shared/organisation/states.ts';
 import { isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import {
   type ComparedRecord,
   comparedContent,
   comparedRecord,
   type RecordContent,
+  recordContent,
   recordName,
   statedRecordContent,
 } from './comparedRecord.ts';
@@ -70,18 +70,9 @@ const organisationRow = z.object({
 const sharedRow = z.object({ section: z.string(), orgId: z.string(), first: z.string(), second: z.string() });
 const contentRow = z.object({ content: z.string() });
 const namedRow = contentRow.extend({ orgId: z.string(), id: z.string() });
-const content = z.object({
-  body: z.string(),
-  secrets: z.record(z.string(), z.string()),
-  otpEmail: z.boolean().exactOptional(),
-  state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
-  hashFormat: z.string().exactOptional(),
-  isHashRefused: z.literal(true).exactOptional(),
-  isSeedUnusable: z.literal(true).exactOptional(),
-});
 
 function readContent(text: string): RecordContent {
-  return content.parse(JSON.parse(text));
+  return recordContent.parse(JSON.parse(text));
 }
 
 /** A record of the first side. */
