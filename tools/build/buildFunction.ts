@@ -8,6 +8,7 @@ import { functions } from '../../functions/endpoints.ts';
 import { root } from '../program.ts';
 import { bundledFiles, bundleScript, bundleWorker, optionalPackages } from './bundling.ts';
 import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
+import { selectOrganisationMessages } from './organisationMessages.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
 /** A function's deployed files. */
@@ -67,6 +68,7 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   const { contents, output } = await bundleScript(`functions/${name}/index.ts`, nodeMajor, {
     external: [...unbundled, ...otherApps(name)],
     define: worker.define,
+    plugins: [selectOrganisationMessages],
   });
   rejectMissing(name, output);
   rejectMissing(name, worker.output);

@@ -25,7 +25,7 @@ export function bundleOptions(nodeMajor: number) {
 export async function bundleScript(
   entryPoint: string,
   nodeMajor: number,
-  options: Pick<BuildOptions, 'define' | 'external'> = {},
+  options: Pick<BuildOptions, 'define' | 'external' | 'plugins'> = {},
 ) {
   const { outputFiles, metafile } = await build({
     ...bundleOptions(nodeMajor),
@@ -38,6 +38,7 @@ export async function bundleScript(
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
     external: [...optionalPackages, ...(options.external ?? [])],
+    plugins: [replaceModules, ...(options.plugins ?? [])],
   });
   const [file] = outputFiles;
   const output = metafile.outputs['index.js'];

@@ -8,6 +8,13 @@ import { selectCalledMessages } from './firestoreMessages.ts';
 // What bundles contain instead of some modules of dependencies. These modules only delay the start: dependencies load
 // them with their entry point, but this service calls nothing in them.
 
+// Descriptions of messages, which only servers with reflection read.
+const NO_DESCRIPTORS = `
+const { Enum, Root, Type } = require('protobufjs');
+const description = { $type: { toObject: () => ({}) } };
+Root.prototype.toDescriptor = () => ({ file: [] });
+Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
+
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
@@ -27,6 +34,7 @@ const replacements: Readonly<Record<string, string | ((original: string) => stri
   [`${gax}/protos/iam_service.js`]: EMPTY,
   [`${gax}/protos/locations.js`]: EMPTY,
   [`${gax}/protos/operations.js`]: EMPTY,
+  'node_modules/protobufjs/ext/descriptor/index.js': NO_DESCRIPTORS,
   // Messages in 60 languages.
   'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
   // Node has these streams.

@@ -1,0 +1,86 @@
+import { relative } from 'node:path';
+import { clone, type DescEnum, type DescFile, type DescMessage } from '@bufbuild/protobuf';
+import { embedFileDesc } from '@bufbuild/protobuf/codegenv2';
+import { type DescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { rules } from '@zitadel/proto/validate/validate_pb.js';
+import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
+import type { Plugin } from 'esbuild';
+import { root } from '../program.ts';
+
+// At its start, an import builds the definitions of all files on which the organisation document depends: all requests and
+// services of two APIs. Bundles of functions have only the definitions of which the document consists.
+
+/** The exported definitions: those that the sources import. */
+const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];
+
+const directory = 'node_modules/@zitadel/proto/es';
+const constant = ({ name }: DescFile) => `file_${name.replaceAll('/', '_')}`;
+
+/** Bundles the definitions of the organisation document instead of all definitions in their files. */
+export const selectOrganisationMessages: Plugin = {
+  name: 'select organisation messages',
+  setup(build) {
+    const modules = organisationModules();
+    build.onLoad({ filter: /[\\/]@zitadel[\\/]proto[\\/]es[\\/]zitadel[\\/]\w+_pb\.js$/ }, ({ path }) => {
+      const contents = modules.get(relative(root, path).replaceAll('\\', '/'));
+      return contents === undefined ? undefined : { contents };
+    });
+  },
+};
+
+/** Returns the modules with definitions of the organisation document, by their paths relative to the repository. */
+function organisationModules(): ReadonlyMap<string, string> {
+  const used = new Set<DescMessage | DescEnum>();
+  for (const message of roots) addMessage(used, message);
+  const files = new Set([...used].map(({ file }) => file).filter(({ name }) => name.startsWith('zitadel/')));
+  return new Map([...files].map((file) => [`${directory}/${file.name}_pb.js`, moduleText(file, used)]));
+}
+
+/** Adds a message, and the messages and enums of its fields. */
+function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): void {
+  if (used.has(message)) return;
+  used.add(message);
+  for (const field of message.fields) {
+    if (field.enum !== undefined) used.add(field.enum);
+    if (field.message !== undefined) addMessage(used, field.message);
+  }
+}
+
+/** Returns a module with the used definitions of a file, which the modules of other files import. */
+function moduleText(file: DescFile, used: ReadonlySet<DescMessage | DescEnum>): string {
+  const dependencies = file.dependencies.filter((dependency) => [...used].some((type) => type.file === dependency));
+  const proto = clone(FileDescriptorProtoSchema, file.proto);
+  const names = new Set([...used].filter((type) => type.file === file).map(outermostName));
+  proto.messageType = proto.messageType.filter(({ name }) => names.has(name));
+  proto.enumType = proto.enumType.filter(({ name }) => names.has(name));
+  proto.service = [];
+  for (const message of proto.messageType) keepRules(message);
+  const definition = `fileDesc('${embedFileDesc(proto).base64()}', [${dependencies.map(constant).join(', ')}])`;
+  const exported = roots.filter((message) => message.file === file);
+  return [
+    `import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';`,
+    ...dependencies.map((dependency) => `import { ${constant(dependency)} } from '${moduleOf(dependency)}';`),
+    `export const ${constant(file)} = /*@__PURE__*/ ${definition};`,
+    ...exported.map(({ name }) => {
+      const index = proto.messageType.findIndex((message) => message.name === name);
+      return `export const ${name}Schema = /*@__PURE__*/ messageDesc(${constant(file)}, ${index});`;
+    }),
+  ].join('\n');
+}
+
+function outermostName({ parent, name }: DescMessage | DescEnum): string {
+  return parent === undefined ? name : outermostName(parent);
+}
+
+function moduleOf({ name }: DescFile): string {
+  return name.startsWith('google/protobuf/') ? '@bufbuild/protobuf/wkt' : `../${name}_pb.js`;
+}
+
+/** Removes the options of other programs, such as those of ZITADEL's API description. */
+function keepRules(message: DescriptorProto): void {
+  for (const { options } of [message, ...message.field]) {
+    if (options?.$unknown !== undefined) options.$unknown = options.$unknown.filter(({ no }) => no === rules.number);
+  }
+  for (const nested of message.nestedType) keepRules(nested);
+}
