@@ -17,7 +17,7 @@ resource "terraform_data" "place" {
 }
 
 resource "google_project_service" "this" {
-  for_each = toset([
+  for_each = toset(concat([
     "artifactregistry.googleapis.com",
     "certificatemanager.googleapis.com",
     "cloudbuild.googleapis.com",
@@ -33,7 +33,7 @@ resource "google_project_service" "this" {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
-  ])
+  ], var.monthly_budget == null ? [] : ["billingbudgets.googleapis.com"]))
 
   service            = each.key
   disable_on_destroy = false

@@ -55,6 +55,24 @@ variable "notification_channels" {
   }
 }
 
+variable "monthly_budget" {
+  description = "A billing account, and the whole amount in its currency that the project may cost in a month. Google mails the account's administrators and `alert_email` at 50, 90 and 100 % of it, and stops nothing."
+  type = object({
+    billing_account = string
+    amount          = number
+  })
+  default = null
+
+  validation {
+    condition     = var.monthly_budget == null ? true : can(regex("^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$", var.monthly_budget.billing_account))
+    error_message = "monthly_budget must have the id of a billing account, such as \"012345-6789AB-CDEF01\"."
+  }
+  validation {
+    condition     = var.monthly_budget == null ? true : var.monthly_budget.amount >= 1 && floor(var.monthly_budget.amount) == var.monthly_budget.amount
+    error_message = "monthly_budget must have a whole amount of at least 1."
+  }
+}
+
 variable "requests_per_minute" {
   description = "The number of requests that one IP address may send per minute to all instances together. Further requests receive 429."
   type        = number

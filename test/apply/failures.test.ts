@@ -13,7 +13,7 @@ const ROW = /^\| `((?:module\.|google_)\S+)` \| `(\S+)` \|$/gm;
 
 /** Resources that are set instead of created, or whose ids Google generates: a second creation succeeds. */
 const WITHOUT_CONFLICT =
-  /_iam_|^google_(project_service|storage_bucket_object|firestore_field|firebaserules_ruleset|monitoring_\w+|secret_manager_secret_version|cloud_run_v2_service)$/;
+  /_iam_|^google_(project_service|storage_bucket_object|firestore_field|firebaserules_ruleset|monitoring_\w+|billing_budget|secret_manager_secret_version|cloud_run_v2_service)$/;
 
 /** Returns the type of the resource at an address. */
 const kindOf = (address: string) => /(?:^|\.)(google_\w+)\.\w+(?:\[[^\]]*\])?$/.exec(address)?.[1] ?? '';
@@ -25,6 +25,7 @@ const before: Variables = {
   project_id: 'acme-identity',
   region: 'europe-west1',
   alert_email: 'operations@example.com',
+  monthly_budget: { billing_account: '012345-6789AB-CDEF01', amount: 100 },
   dist_directory: 'tests/archives',
   labels: { team: 'identity' },
   instances: {
@@ -39,6 +40,7 @@ const before: Variables = {
 const after: Variables = {
   ...before,
   alert_email: 'alerts@example.com',
+  monthly_budget: { billing_account: '012345-6789AB-CDEF01', amount: 200 },
   dist_directory: 'tests/other-archives',
   requests_per_minute: 900,
   admin_requests_per_minute: 45,
@@ -95,6 +97,7 @@ describe('changes that fail, applied with the real provider', () => {
   it('repeats rejected requests in the next applies', async () => {
     await appendFile(join(applied.directory, '../firestore.rules'), '// changed\n');
     expect(updatedCollections(await applyWithFailures(after, 'rejected request'))).toEqual([
+      'billingbudgets/budgets',
       'certificatemanager/certificateMapEntries',
       'certificatemanager/certificateMaps',
       'certificatemanager/certificates',

@@ -68,6 +68,13 @@ const refusals: readonly Refusal[] = [
   ['a directory without archives', 'dist_directory', '"tests"'],
   ['an invalid address', 'alert_email', '"operations"'],
   ['a notification channel without its project', 'notification_channels', '["1234567890"]'],
+  [
+    'the number of a project as a billing account',
+    'monthly_budget',
+    '{ billing_account = "123456789012", amount = 1 }',
+  ],
+  ['a budget of zero', 'monthly_budget', '{ billing_account = "012345-6789AB-CDEF01", amount = 0 }'],
+  ['a fraction of a budget', 'monthly_budget', '{ billing_account = "012345-6789AB-CDEF01", amount = 1.5 }'],
   ['zero requests a minute', 'requests_per_minute', '0'],
   ['a fraction of a request', 'requests_per_minute', '1.5'],
   ['too many requests a minute', 'requests_per_minute', '10001'],

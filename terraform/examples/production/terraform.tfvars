@@ -4,6 +4,8 @@ region     = "europe-west1"
 notification_channels = ["projects/acme-identity/notificationChannels/1234567890"]
 labels                = { team = "identity", environment = "production" }
 
+monthly_budget = { billing_account = "012345-6789AB-CDEF01", amount = 500 }
+
 # The organisation forbids allUsers.
 public_access = "unchecked"
 

@@ -383,6 +383,33 @@ const monitoring: readonly Kind[] = [
   },
 ];
 
+const billingBudgets: readonly Kind[] = [
+  {
+    keys: /^billingbudgets\/billingAccounts\/[^/]+\/budgets\/[^/]+$/,
+    newId: () => randomUUID(),
+    fill(given, { project, name }) {
+      const { specifiedAmount } = fieldsOf(given.amount);
+      const { monitoringNotificationChannels } = fieldsOf(given.notificationsRule);
+      for (const channel of textsOf(monitoringNotificationChannels)) project.held(`monitoring/${channel}`);
+      return {
+        ...given,
+        name,
+        etag: digest(now()),
+        budgetFilter: {
+          ...fieldsOf(given.budgetFilter),
+          creditTypesTreatment: 'INCLUDE_ALL_CREDITS',
+          calendarPeriod: 'MONTH',
+        },
+        amount: { specifiedAmount: { currencyCode: 'EUR', ...fieldsOf(specifiedAmount) } },
+        thresholdRules: listOf(given.thresholdRules).map((rule) => ({
+          spendBasis: 'CURRENT_SPEND',
+          ...fieldsOf(rule),
+        })),
+      };
+    },
+  },
+];
+
 const kinds: readonly Kind[] = [
   ...cloudRun,
   ...secretManager,
@@ -392,6 +419,7 @@ const kinds: readonly Kind[] = [
   ...certificates,
   ...logging,
   ...monitoring,
+  ...billingBudgets,
 ];
 
 /** Returns the kind of a key. */

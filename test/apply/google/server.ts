@@ -14,6 +14,7 @@ import { answerStorage, answerUpload } from './storage.ts';
 /** The version in the paths of each API, and the provider's variable for its address. */
 const apis: Readonly<Record<string, readonly [path: string, variable: string]>> = {
   artifactregistry: ['v1/', 'ARTIFACT_REGISTRY'],
+  billingbudgets: ['v1/', 'BILLING_BUDGETS'],
   certificatemanager: ['v1/', 'CERTIFICATE_MANAGER'],
   cloudfunctions: ['v2/', 'CLOUDFUNCTIONS2'],
   cloudresourcemanager: ['v1/', 'RESOURCE_MANAGER'],
