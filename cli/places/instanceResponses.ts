@@ -26,6 +26,7 @@ import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
 import { rejection } from '../http/serverErrors.ts';
+import { sentenceIn } from '../http/serverSentence.ts';
 import type { Server } from './calledServer.ts';
 
 const BEFORE_RESULT = 'before the result';
@@ -156,10 +157,14 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 
 /** Returns the error of a response other than 200, with a remedy. */
 export async function responseError(server: Server, { status, body }: HttpResponse): Promise<IdentityError> {
-  // A proxy may return another body.
-  const { data } = describedError.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
-  const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
-  const message = data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`;
+  const text = await readText(body, MAX_ERROR_BYTES);
+  // A proxy may return another body. Another role of the token's user changes nothing for a proxy.
+  const { data } = describedError.safeParse(parseIfJson(text));
+  const isOfProxy = data?.message === undefined;
+  const ofStatus = status === 403 && isOfProxy ? undefined : errorKindOfStatus[status];
+  const fault = ofStatus ?? (status >= 500 ? 'repeat' : 'correct');
+  const ofProxy = [`status ${status}`, sentenceIn(text)].filter((part) => part !== '').join(': ');
+  const message = data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? ofProxy;
   return responseErrors[fault](server, rejection({ message, details: data?.details }), data);
 }
 

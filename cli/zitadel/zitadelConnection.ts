@@ -5,6 +5,7 @@ import { placeTimedOut, placeUnreachable, zitadelCallFailed } from '../../shared
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
+import { sentenceIn } from '../http/serverSentence.ts';
 import { connectionReason } from '../http/tls.ts';
 
 /** A server that may be a ZITADEL, and the signal that ends calls. */
@@ -113,11 +114,9 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-const SHOWN_CHARACTERS = 300;
-
-/** Returns the message of an error body, or the beginning of another text. */
+/** Returns the message of an error body, or the sentence of another response. */
 export function messageIn(text: string): string {
-  return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS));
+  return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? sentenceIn(text));
 }
 
 /** Removes the empty parentheses that the releases of 2026 append to messages without an id. */

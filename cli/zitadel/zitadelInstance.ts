@@ -37,15 +37,10 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
   const { status, text } = await send(connection, { method: 'GET', path });
   const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
   if (UNKNOWN_HOST.test(message)) throw zitadelHostUnknown({ url: connection.origin, message });
-  if (status !== 200) return `${path} returns ${status}${isPage(text) ? '' : `: ${message}`}`;
+  if (status !== 200) return `${path} returns ${status}${message === '' ? '' : `: ${message}`}`;
   return configuration.safeParse(parseIfJson(text)).success
     ? { service: 'zitadel', version: undefined }
     : `${path} describes another service`;
-}
-
-/** Whether a response has no message for people: it is empty, or a page for browsers. */
-function isPage(text: string): boolean {
-  return /^\s*(?:<|$)/.test(text);
 }
 
 /**

@@ -102,7 +102,7 @@ describe('a call on a ZITADEL that fails', () => {
     });
     const { message: problem } = await ends('inspect', url, '--token-file', await tokenFileWith('token'));
     // This server answers an export with 404.
-    expect(problem).toBe(`identity: ${url} refuses: status 404`);
+    expect(problem).toBe(`identity: ${url} refuses: status 404: ${JSON.stringify(description)}`);
   });
 
   it('contains the response of a server that is no ZITADEL', async () => {
