@@ -139,7 +139,14 @@ export const instanceIssues = {
     text: 'the member has no role that is valid there[: {roles}]',
     remedy: 'give the member a role of ZITADEL for this kind of membership',
   },
-  domain_unverified: { text: 'a primary domain must be verified', remedy: 'verify the domain, or unset `isPrimary`' },
+  domain_unverified: {
+    text: 'a primary domain must be verified',
+    remedy: {
+      http: 'verify the domain, with `on_conflict` overwrite because it was imported without `isPrimary`, or unset that',
+      command:
+        'verify the domain, with --on-conflict overwrite because it was imported without `isPrimary`, or unset that',
+    },
+  },
   trigger_invalid: {
     text: 'the flow is unknown, or does not have the trigger[: {field} is {value}]',
     remedy: 'correct `flowType` and `triggerType`[: {field} must be one of {allowed}]',
@@ -166,7 +173,11 @@ export const instanceIssues = {
   },
   key_unused: {
     text: 'the application does not authenticate with keys',
-    remedy: 'set its method to private key JWT, or leave the key out',
+    remedy: {
+      http: 'set its method to private key JWT, with `on_conflict` overwrite if the application was imported, or leave the key out',
+      command:
+        'set its method to private key JWT, with --on-conflict overwrite if the application was imported, or leave the key out',
+    },
   },
   value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
   value_invalid: { text: '[{field}: ]{problem}[; {others}]', remedy: 'correct the value' },
