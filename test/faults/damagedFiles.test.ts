@@ -19,7 +19,7 @@ const STEP_OVER_HTTP = repetitions({ few: 53, many: 7 });
 
 const content = [
   organisation('O', {
-    humanUsers: [person('alice'), person('bob', { hashedPassword: { value: '$2a$10$x' } })],
+    humanUsers: [person('alice'), person('bob', { hashedPassword: { value: '$2a$10$x' }, otpCode: 'JBSWY3DP' })],
     userMetadata: [{ id: 'alice', key: 'team', value: 'eA==' }],
     projects: [{ projectId: 'P', project: { name: 'Portal' } }],
   }),

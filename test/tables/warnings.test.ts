@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { organisation, person, zitadelText } from '../support/fixtures/organisations.ts';
@@ -168,6 +169,20 @@ const rows: Readonly<Record<string, Row>> = {
         ],
       }),
     ],
+  },
+  'an organisation whose id is too long': {
+    orgs: [named('x'.repeat(301), { humanUsers: [active('A')] }), named('O', { humanUsers: [active('B')] })],
+  },
+  'a display name that ZITADEL has composed': {
+    orgs: JSON.parse(readFileSync('test/fixtures/reports/displayname-from-zitadel.json', 'utf8')).orgs,
+  },
+  'numbers above 2^53': {
+    orgs: [
+      named('O', { passwordComplexityPolicy: { minLength: 2 ** 53 }, more: 2 ** 53, org: { name: 'O', x: 2 ** 53 } }),
+    ],
+  },
+  'a number of 2^53 - 1, which is too long for a password': {
+    orgs: [named('O', { passwordComplexityPolicy: { min_length: 2 ** 53 - 1 } })],
   },
   'an invalid password policy': {
     orgs: [

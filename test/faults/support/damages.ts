@@ -50,6 +50,25 @@ export function damagesOf(file: Exported, other: Exported): readonly Damage[] {
       () => file.bytes.replace('"hashedPassword":{"value":"$2a$10$x"}', '"hashedPassword":{}'),
       'manifest.digest',
     ],
+    ['the secret of a factor is edited', () => file.bytes.replace('JBSWY3DP', 'JBSWY3DQ'), 'manifest.digest'],
+    [
+      'a factor is added',
+      () => file.bytes.replace('{"userId":"alice"', '{"otpEmail":true,"userId":"alice"'),
+      'manifest.digest',
+    ],
+    [
+      'an organisation is deactivated',
+      () => file.bytes.replace('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
+      'manifest.digest',
+    ],
+    ['an organisation loses its name', inOrganisation(file, 'Q', () => ({ org: undefined })), 'manifest.counts.org'],
+    [
+      'records are counted that nobody has',
+      () => file.bytes.replace('"counts":{', '"counts":{"unknown":1,'),
+      'manifest.counts.unknown',
+    ],
+    ['a manifest has another version', () => file.bytes.replace('"version":1', '"version":2'), 'manifest.version'],
+    ['a manifest is text', () => JSON.stringify({ orgs: file.orgs, manifest: 'x' }), 'manifest'],
     ['a state is edited', () => file.bytes.replace('USER_STATE_ACTIVE', 'USER_STATE_LOCKED'), 'manifest.digest'],
     [
       'an organisation of another file is added',

@@ -4,7 +4,6 @@ import { filled } from '../../support/fixtures/filledOrganisation.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { expectClosed } from './closure/expectClosed.ts';
 
 const idp = { clientId: 'c', clientSecret: 's', issuer: 'https://i.example' };
 const jwt = { jwtEndpoint: 'https://j', issuer: 'https://j', keysEndpoint: 'https://j', headerName: 'j' };
@@ -60,19 +59,6 @@ describe('an export', () => {
     ]);
   });
 
-  it('is found unchanged by overwriting imports of it and of the original file', async () => {
-    const { source, exported } = await expectClosed(sqlite, [sparse]);
-    for (const orgs of [exported.orgs, [sparse]]) {
-      const { errors, summary } = await source.import({
-        data_orgs: { orgs },
-        with_keys: true,
-        on_conflict: 'overwrite',
-      });
-      expect({ errors, ...summary }).toMatchObject({ errors: undefined, created: {}, failed: {} });
-      expect(summary.overwritten).toBeUndefined();
-    }
-  });
-
   it('describes links by the current provider', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
@@ -104,16 +90,5 @@ describe('an export', () => {
     expect((await instance.export({ for_zitadel: true })).orgs).toMatchObject([{ loginPolicy: { idps: [own] } }]);
     for (const data_orgs of [{ orgs: [org] }, JSON.parse(bytes)])
       expect((await instance.import({ data_orgs })).summary).toMatchObject({ created: {}, failed: {} });
-  });
-
-  it('does not hide other differences in records whose values it fills in', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    await instance.import({ data_orgs: { orgs: [sparse] } });
-    const userLinks = [link('oidc', { providedUserName: 'changed' })];
-    const oidcApps = [{ appId: 'A', app: { projectId: 'P', name: 'A', clockSkew: '2s' } }];
-    const { summary } = await instance.import({
-      data_orgs: { orgs: [{ orgId: 'O', userLinks, oidcApps, loginPolicy: { forceMfa: true } }] },
-    });
-    expect(summary.failed).toEqual({ userLinks: 1, oidcApps: 1, loginPolicy: 1 });
   });
 });

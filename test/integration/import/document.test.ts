@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
 import { organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
-import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
@@ -221,75 +221,10 @@ describe('an invalid document', () => {
   });
 });
 
-describe('a file with a manifest', () => {
-  let exported: Promise<Exported> | undefined;
-  const exportFile = async () => {
-    const source = await testInstance(await openTestStore(sqlite), 'source');
-    await source.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
-    return source.export();
-  };
-  /** The same file for all tests. */
-  const exportedFile = () => (exported ??= exportFile());
-
-  it('is proved even if its keys are not imported', async () => {
-    const { bytes } = await exportedFile();
-    const { instance } = await strictInstance();
-    const { summary } = await instance.import(around(bytes));
-    expect(summary).toMatchObject({ proved: true, notCarried: { appKeys: 1, machineKeys: 1 } });
-  });
-
-  it.each<[string, (text: string) => string, string[]]>([
-    ['a changed value', (text) => text.replace('"Alice"', '"Alicf"'), ['manifest.digest']],
-    ['a changed credential', (text) => text.replace('JBSWY3DPEHPK3PXP', 'JBSWY3DPEHPK3PXQ'), ['manifest.digest']],
-    [
-      'a changed name of an organisation',
-      (text) => text.replace('Acme Robotics"},', 'Acme Robots"},'),
-      ['manifest.digest'],
-    ],
-    [
-      'a changed state of an organisation',
-      (text) => text.replace('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
-      ['manifest.digest'],
-    ],
-    [
-      'an added OTP e-mail factor',
-      (text) => text.replace('{"userId":"auth0|', '{"otpEmail":true,"userId":"auth0|'),
-      ['manifest.digest'],
-    ],
-    [
-      'a lost record',
-      (text) => text.replace(/,?{"userId":"330000000000000301","projectId":[^}]+}/, ''),
-      ['manifest.counts.userGrants'],
-    ],
-    ['a lost policy', (text) => text.replace(/"lockoutPolicy":{[^}]+},/, ''), ['manifest.counts.lockoutPolicy']],
-    [
-      'a lost description of an organisation',
-      (text) => text.replace('"org":{"name":"Acme Robotics"},', ''),
-      ['manifest.counts.org'],
-    ],
-    [
-      'an added record',
-      (text) => text.replace('"orgMembers":[', '"orgMembers":[{"userId":"x"},'),
-      ['manifest.counts.orgMembers'],
-    ],
-    ['a changed count', (text) => text.replace('"humanUsers":10', '"humanUsers":11'), ['manifest.counts.humanUsers']],
-    [
-      'a count of missing records',
-      (text) => text.replace('"counts":{', '"counts":{"unknown":1,'),
-      ['manifest.counts.unknown'],
-    ],
-    [
-      'another digest',
-      (text) => text.replace('"sha256:', '"sha256:0').replace(/.("}}\s*)$/, '$1'),
-      ['manifest.digest'],
-    ],
-    ['a manifest of another version', (text) => text.replace('"version":1', '"version":2'), ['manifest.version']],
-    ['a manifest that is text', (text) => text.replace(/"manifest":{.*}}\s*$/s, '"manifest":"x"}'), ['manifest']],
-  ])('is rejected for %s before anything is written', async (_what, edit, fields) => {
-    const { bytes } = await exportedFile();
-    const edited = edit(bytes);
-    expect(edited).not.toBe(bytes);
-    const { refused } = await strictInstance();
-    expect((await refused(around(edited))).map(({ field }) => field)).toEqual(fields);
-  });
+it('a file with a manifest is proved even if its keys are not imported', async () => {
+  const { instance } = await strictInstance();
+  const source = await testInstance(await openTestStore(sqlite), 'source');
+  await source.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
+  const { summary } = await instance.import(around((await source.export()).bytes));
+  expect(summary).toMatchObject({ proved: true, notCarried: { appKeys: 1, machineKeys: 1 } });
 });

@@ -17,14 +17,6 @@ const file = { orgs: [a, b, { orgId: 'a', humanUsers: [person('a-more')] }, c] }
 const newInstance = async () => testInstance(await openTestStore());
 
 describe('an import of some organisations of a file', () => {
-  it('imports the rest later, like another file', async () => {
-    const instance = await newInstance();
-    await instance.import({ excluded_org_ids: ['a'], data_orgs: file });
-    const { summary } = await instance.import({ data_orgs: file });
-    expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
-    expect(summary.unchanged).toMatchObject({ org: 2, humanUsers: 3, projects: 1 });
-  });
-
   it('imports the rest later even if organisations have their ids after their records', async () => {
     const instance = await newInstance();
     const late = ({ orgId, ...rest }: object & { orgId?: unknown }) => ({ ...rest, orgId });

@@ -44,6 +44,11 @@ describe('integers of 64 bits in JSON', () => {
     ['as numbers up to 2^53 - 1', { passwordComplexityPolicy: { minLength: Number.MAX_SAFE_INTEGER } }, []],
     ['as strings', { passwordComplexityPolicy: { minLength: '9007199254740993' } }, []],
     ['as larger numbers', { passwordComplexityPolicy: { minLength: UNSAFE } }, ['passwordComplexityPolicy.minLength']],
+    [
+      'beyond all numbers',
+      { passwordComplexityPolicy: { minLength: Infinity } },
+      ['passwordComplexityPolicy.minLength'],
+    ],
     ['in snake_case', { password_complexity_policy: { min_length: UNSAFE } }, ['passwordComplexityPolicy.minLength']],
     ['inside lists', { domains: [{}, { details: { sequence: UNSAFE } }] }, ['domains[1].details.sequence']],
     ['below -2^53', { domains: [{ details: { sequence: -UNSAFE } }] }, ['domains[0].details.sequence']],
