@@ -173,6 +173,6 @@ resource "google_monitoring_alert_policy" "unreachable" {
   }
 
   documentation {
-    content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database: docs/operations-google-cloud.md, \"Alarms\"."
+    content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database. If the check got 403, Cloud Run checks invokers: terraform plan prints the commands. See docs/operations-google-cloud.md, \"Alarms\"."
   }
 }
