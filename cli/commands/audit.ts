@@ -112,6 +112,8 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.otpEmailEnable',
   'command.patCreate',
   'command.serviceUserDelete',
+  'command.userDelete',
+  'command.userGrantRemove',
   'command.userLock',
   'command.userUnlock',
 ]);

@@ -19,10 +19,12 @@ import { serveCommand } from './serve.ts';
 import {
   serviceUserCreateCommand,
   serviceUserDeleteCommand,
+  userDeleteCommand,
   userListCommand,
   userLockCommand,
   userUnlockCommand,
 } from './user.ts';
+import { userGrantListCommand, userGrantRemoveCommand } from './userGrant.ts';
 
 /** The descriptions of families, the commands with a common first word. */
 export const families: Readonly<Record<string, string>> = {
@@ -32,6 +34,7 @@ export const families: Readonly<Record<string, string>> = {
   pat: 'manage personal access tokens',
   'service-user': 'manage service users',
   user: 'manage people and service users',
+  'user-grant': 'manage roles of users in projects',
 };
 
 /** All commands of `identity`, in the order of the help. Definitions are light: each loads its modules when it runs. */
@@ -53,6 +56,7 @@ export const commands: readonly Command[] = [
   userListCommand,
   userLockCommand,
   userUnlockCommand,
+  userDeleteCommand,
   serviceUserCreateCommand,
   serviceUserDeleteCommand,
   patCreateCommand,
@@ -61,6 +65,8 @@ export const commands: readonly Command[] = [
   memberAddCommand,
   memberRemoveCommand,
   memberListCommand,
+  userGrantListCommand,
+  userGrantRemoveCommand,
   orgListCommand,
   orgDeleteCommand,
 ];

@@ -1,10 +1,24 @@
 // The commands on users and service users.
 
+import type { ListedUser } from '../../shared/accounts/listing.ts';
 import { userUnknown } from '../../shared/errors/commandErrors.ts';
-import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
+import {
+  defineInstanceCommand,
+  flag,
+  type OpenInstance,
+  optional,
+  required,
+  type Surroundings,
+  toList,
+} from '../terminal/command.ts';
+import { named } from '../terminal/numberTexts.ts';
+import { askConfirmation } from '../terminal/questions.ts';
+import { section } from '../terminal/terminal.ts';
 import { runAlone } from './runAlone.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');
+const DELETED_WITH =
+  "the user's tokens, keys, factors, links and metadata, and memberships and grants in any organisation";
 
 export const userListCommand = defineInstanceCommand({
   name: 'user list',
@@ -71,6 +85,33 @@ export const serviceUserCreateCommand = defineInstanceCommand({
   },
 });
 
+export const userDeleteCommand = defineInstanceCommand({
+  name: 'user delete',
+  summary: 'delete a person or service user with everything that refers to the user',
+  details: `These are ${DELETED_WITH}. If the command was interrupted, repeat it.`,
+  isAudited: true,
+  arguments: [userArgument],
+  options: { yes: flag('skip the confirmation'), force: flag('delete even the last IAM_OWNER') },
+  examples: ['user delete 330000000000000201 --data ./north'],
+  run: async (call) => {
+    const {
+      arguments: [userId],
+      store,
+    } = call;
+    const { describeUser } = await import('../../shared/accounts/userNames.ts');
+    const user = await describeUser(store, userId);
+    const { userName, kind, orgId } = user;
+    const lines = [`${kind} ${named(userId, userName)} of organisation ${orgId}`];
+    const what = section(`Deletes this user with ${DELETED_WITH}`, lines);
+    if (!(await askConfirmation('Delete?', call, what))) {
+      const text = [...what, 'nothing is deleted: add --yes'];
+      return { json: { ...user, deleted: false }, text, exitStatus: () => 'unconfirmed' };
+    }
+    const text = await deleteAlone(call, kind, { isServiceUser: false });
+    return { json: { ...user, deleted: true }, text };
+  },
+});
+
 export const serviceUserDeleteCommand = defineInstanceCommand({
   name: 'service-user delete',
   summary: 'delete a service user with its tokens',
@@ -82,21 +123,47 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
   run: async (call) => {
     const {
       arguments: [userId],
-      options: { force },
-      signal,
+      store,
     } = call;
-    const { deleteServiceUser, requireServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
-    await requireServiceUser(call.store, userId);
-    const interruption = 'interrupted: the service user may be deleted in part; repeat the command';
-    try {
-      await runAlone({ name: 'service-user delete', phase: 'deleting', interruption }, call, (store, onDeleted) =>
-        deleteServiceUser(store, userId, { force, signal, onDeleted }),
-      );
-      return { json: { userId }, text: `service user ${userId} is deleted` };
-    } catch (error) {
-      // The user existed before the wait.
-      if (!userUnknown.is(error)) throw error;
-      return { json: { userId }, text: `another command has deleted service user ${userId} meanwhile` };
-    }
+    const { requireServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    await requireServiceUser(store, userId);
+    const text = await deleteAlone(call, 'service user', { isServiceUser: true });
+    return { json: { userId }, text };
   },
 });
+
+interface DeletionCall extends OpenInstance, Surroundings {
+  readonly arguments: readonly [string];
+  readonly options: { readonly force: boolean };
+}
+
+/**
+ * Deletes a user under the lock.
+ * @returns what has happened
+ */
+async function deleteAlone(
+  call: DeletionCall,
+  kind: ListedUser['kind'],
+  { isServiceUser }: { readonly isServiceUser: boolean },
+): Promise<string> {
+  const {
+    arguments: [userId],
+    options: { force },
+    signal,
+  } = call;
+  const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+  const { deleteUser } = await import('../../shared/accounts/userRemoval.ts');
+  const name = `${isServiceUser ? 'service-user' : 'user'} delete`;
+  const interruption = `interrupted: the ${kind} may be deleted in part; repeat the command`;
+  const remove = isServiceUser ? deleteServiceUser : deleteUser;
+  try {
+    await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted) =>
+      remove(store, userId, { force, signal, onDeleted }),
+    );
+    return `${kind} ${userId} is deleted`;
+  } catch (error) {
+    // The user existed before the wait.
+    if (!userUnknown.is(error)) throw error;
+    return `another command has deleted ${kind} ${userId} meanwhile`;
+  }
+}

@@ -114,6 +114,7 @@ const valueFormats = {
   ORG_ID: idFormat,
   // Parsed later, by the command that opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
+  PROJECT_ID: idFormat,
   PORT: {
     remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
     schema: async () => (await import('../../shared/config.ts')).port,

@@ -8,18 +8,10 @@ import { isInSection } from '../organisation/section.ts';
 import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { Reader, Store, StoredDocument, Transaction } from '../store/store.ts';
-import type { DeletionOptions } from './dependents.ts';
 import { createMember } from './memberships.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
-import {
-  forgetLastImport,
-  generateId,
-  holdOrganisation,
-  type NewServiceUser,
-  planServiceUser,
-  requireUser,
-} from './userAccounts.ts';
-import { deleteStripped, stripUsers } from './userRemoval.ts';
+import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './userAccounts.ts';
+import { deleteUser, type UserDeletion } from './userRemoval.ts';
 
 /**
  * Creates a service user.
@@ -93,25 +85,15 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
 }
 
 /**
- * Deletes a service user, and everything in the instance that refers to it: tokens, memberships, grants, metadata,
- * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
- * when it is repeated. The caller holds the instance's lock alone.
- * @param options.force whether to delete the last IAM_OWNER, too
+ * Deletes a service user (see `deleteUser`).
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person and for the last IAM_OWNER
  */
-export async function deleteServiceUser(
+export function deleteServiceUser(
   store: Store,
   userId: string,
-  { force = false, ...options }: DeletionOptions & { readonly force?: boolean } = {},
+  options: Omit<UserDeletion, 'readUser'> = {},
 ): Promise<void> {
-  const { orgId = '' } = await requireServiceUser(store, userId);
-  const users = new Map([[userId, orgId]]);
-  const check = async (transaction: Transaction) => {
-    await requireServiceUser(transaction, userId);
-    await forgetLastImport(transaction, orgId);
-  };
-  await stripUsers(store, users, { ...options, force, check });
-  await deleteStripped(store, users, options.signal);
+  return deleteUser(store, userId, { ...options, readUser: requireServiceUser });
 }
 
 /**

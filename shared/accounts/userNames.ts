@@ -1,6 +1,8 @@
 import { userKey } from '../auth/authorise.ts';
-import { parseObject, textAt } from '../json/jsonObject.ts';
+import { parseObject, textAt, valueAt } from '../json/jsonObject.ts';
 import type { Reader } from '../store/store.ts';
+import type { ListedUser } from './listing.ts';
+import { requireUser } from './userAccounts.ts';
 
 /** Bounds the memory of the known names. */
 const MAX_KNOWN_NAMES = 10_000;
@@ -23,4 +25,19 @@ export class UserNames {
     this.known.set(userId, name);
     return name;
   }
+}
+
+/**
+ * Describes a user by name, kind and organisation.
+ * @throws IdentityError NOT_FOUND for an unknown user
+ */
+export async function describeUser(
+  reader: Reader,
+  userId: string,
+): Promise<Pick<ListedUser, 'userId' | 'userName' | 'kind' | 'orgId'>> {
+  const { orgId = '', body } = await requireUser(reader, userId, ['orgId', 'body']);
+  const json = parseObject(body);
+  // Only people have a profile, also those whose deletion was interrupted.
+  const kind = valueAt(json, 'user.profile') === undefined ? 'service user' : 'person';
+  return { userId, orgId, userName: textAt(json, 'user.userName', orgId), kind };
 }

@@ -4,7 +4,7 @@ import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { deletionPartition, deletionPartitions, isInDeletion } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import { documentPath, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
+import { documentPath, type Reader, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
 import {
   type DeletedUsers,
   type DeletionOptions,
@@ -16,6 +16,7 @@ import {
   type Stored,
 } from './dependents.ts';
 import { requireOtherOwner } from './memberships.ts';
+import { forgetLastImport, requireUser } from './userAccounts.ts';
 
 /** The database of a deletion, whose lock the caller holds alone. */
 type Database = Pick<Store, 'snapshot' | 'transaction'>;
@@ -71,6 +72,39 @@ interface StripOptions extends DeletionOptions {
 
 /** The fields of a user that its mark replaces, and those that decide about it. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'digest', 'changedAt'];
+
+/** The options of the deletion of a user. */
+export interface UserDeletion extends DeletionOptions {
+  /** Whether to delete the last IAM_OWNER, too. */
+  readonly force?: boolean;
+  /** Reads the user, who may be in deletion. */
+  readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
+}
+
+/**
+ * Deletes a user, and everything in the instance that refers to it: tokens, memberships, grants, metadata, links and keys.
+ * The first step blocks the user, the last one deletes it; a deletion that was interrupted continues when it is repeated.
+ * The caller holds the instance's lock alone.
+ * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for the last IAM_OWNER
+ */
+export async function deleteUser(
+  store: Store,
+  userId: string,
+  { readUser = requireAnyUser, ...options }: UserDeletion = {},
+): Promise<void> {
+  const { orgId = '' } = await readUser(store, userId);
+  const users = new Map([[userId, orgId]]);
+  const check = async (transaction: Transaction) => {
+    await readUser(transaction, userId);
+    await forgetLastImport(transaction, orgId);
+  };
+  await stripUsers(store, users, { ...options, check });
+  await deleteStripped(store, users, options.signal);
+}
+
+function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument> {
+  return requireUser(reader, userId, ['orgId']);
+}
 
 interface Marking {
   /** The users as they were, by id. */

@@ -59,6 +59,10 @@ export const roleNotHeld = defineError('NOT_FOUND', 'ROLE_NOT_HELD', {
   text: 'user {userId} does not hold the role {role}: check the role, and whether --org is needed',
 });
 
+export const userGrantUnknown = defineError('NOT_FOUND', 'USER_GRANT_UNKNOWN', {
+  text: 'user {userId} has no grant for project {projectId}: identity user-grant list shows the grants of a user',
+});
+
 export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOMPATIBLE', {
   text: 'user {userId} cannot have both {role} and {held}: remove one of them',
 });

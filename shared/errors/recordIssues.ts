@@ -42,7 +42,7 @@ export const instanceIssues = {
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
     remedy:
-      'send the mirroring import again, or delete the service user again, which ends the deletion, then send this import again',
+      'send the mirroring import again, or delete the user again, which ends the deletion, then send this import again',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
   login_name_taken: {

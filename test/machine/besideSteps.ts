@@ -61,7 +61,7 @@ const removals: readonly fc.Arbitrary<{ name: string; call: (system: System) => 
       name: `service-user delete ${userId}`,
       call: (system) => system.run('service-user delete', [userId]),
       effect: (model) => {
-        if (model.find('users', userId)?.section === 'machineUsers') model.deleteServiceUser(userId);
+        if (model.find('users', userId)?.section === 'machineUsers') model.deleteUser(userId);
       },
     })),
   ];

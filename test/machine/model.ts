@@ -67,8 +67,8 @@ export class Model {
     return domain !== undefined && verified !== undefined && verified.orgId !== record.orgId;
   }
 
-  /** Deletes a service user with everything that refers to it, in every organisation. */
-  deleteServiceUser(userId: string): void {
+  /** Deletes a user with everything that refers to it, in every organisation. */
+  deleteUser(userId: string): void {
     this.records.delete(`users ${userId}`);
     for (const [place, record] of [...this.records]) if (belongsTo(record, userId)) this.records.delete(place);
     this.forget(userId);

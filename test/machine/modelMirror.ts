@@ -36,7 +36,7 @@ export function mirrorFile(model: Model, orgs: readonly Organisation[], options:
   const heldNames = new Set([...doomed].flatMap(([place, record]) => (isHeld(place) ? nameOf(record, model) : [])));
   const after = model.clone();
   for (const [place, { section, json }] of doomed) {
-    if (isUser(section)) after.deleteServiceUser(String(json.userId));
+    if (isUser(section)) after.deleteUser(String(json.userId));
     after.records.delete(place);
   }
   const outcomes = importFile(after, orgs, { ...options, mirrored: places }, stated);

@@ -5,7 +5,7 @@ import { comparable } from '../support/fixtures/comparable.ts';
 import { besideSteps } from './besideSteps.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
-import { nameOf, textAt, textsAt } from './kinds.ts';
+import { type ModelRecord, nameOf, placeOf, textAt, textsAt } from './kinds.ts';
 import { mirrorSteps } from './mirrorSteps.ts';
 import { exportedOrganisations } from './modelFile.ts';
 import { anyProtection, naming } from './protections.ts';
@@ -150,7 +150,25 @@ const deleteServiceUser = anyone.map((user) =>
     const id = idOf(state, user);
     const can = state.model.find('users', id)?.section === 'machineUsers';
     await run(system, can, 'service-user delete', [id]);
-    if (can) state.model.deleteServiceUser(id);
+    if (can) state.model.deleteUser(id);
+  }),
+);
+
+const deleteUser = anyone.map((user) =>
+  step(`user delete ${user}`, async (state, system) => {
+    const id = idOf(state, user);
+    const can = state.model.has('users', id);
+    await run(system, can, 'user delete', [id], { yes: true });
+    if (can) state.model.deleteUser(id);
+  }),
+);
+
+const removeUserGrant = fc.record({ user: anyUser, project: fc.constantFrom('pa', 'pb') }).map(({ user, project }) =>
+  step(`user-grant remove ${brief({ user, project })}`, async ({ model }, system) => {
+    const isRemoved = (one: ModelRecord) => textAt(one, 'userId') === user && textAt(one, 'projectId') === project;
+    const grants = model.ofSection('userGrants').filter(isRemoved);
+    await run(system, grants.length > 0, 'user-grant remove', [], { user, project, yes: true });
+    for (const grant of grants) model.records.delete(placeOf(grant));
   }),
 );
 
@@ -213,6 +231,9 @@ export const anySteps: readonly fc.Arbitrary<Step>[] = [
   removeMember,
   createServiceUser,
   deleteServiceUser,
+  deleteUser,
+  removeUserGrant,
+  removeUserGrant,
   deleteOrganisation,
   exportSome,
   ...besideSteps,

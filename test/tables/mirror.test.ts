@@ -4,8 +4,9 @@ import { uniqueStamp } from '../../functions/import/stamp.ts';
 import { changeRole } from '../../shared/accounts/memberships.ts';
 import { issueToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
+import { removeUserGrants } from '../../shared/accounts/userGrants.ts';
 import { changeLock } from '../../shared/accounts/userLocks.ts';
-import { stripUsers } from '../../shared/accounts/userRemoval.ts';
+import { deleteUser, stripUsers } from '../../shared/accounts/userRemoval.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import type { Manifest } from '../../shared/exportFile/manifest.ts';
@@ -307,6 +308,12 @@ const changes: readonly [what: string, change: (at: At, own: Own) => Promise<unk
   ],
   ['a user was created', ({ store }, own) => createServiceUser(store, own('new'), own('a'), new Date()), false],
   ['a user was deleted', ({ store }, own) => deleteServiceUser(store, own('bot')), false],
+  ['a person was deleted', ({ store }, own) => deleteUser(store, own('bob')), false],
+  [
+    'a grant was removed',
+    ({ store }, own) => removeUserGrants(store, { userId: own('bob'), projectId: own('q') }),
+    true,
+  ],
   ['a member was removed', ({ store }, own) => changeMember(store, own, 'bob', 'ORG_OWNER', 'remove'), true],
   ['an import without a manifest wrote', (at, own) => importPlainly(at, own, 'none'), true],
   ['an import of a future file wrote', (at, own) => importPlainly(at, own, { readTime: '2999-01-01T00:00:00Z' }), true],

@@ -66,6 +66,19 @@ const rows: readonly Row[] = [
   { command: 'user list', args: [] },
   { command: 'user lock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
   { command: 'user unlock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
+  {
+    command: 'user delete',
+    args: ['ada'],
+    facts: { target: 'ada', outcome: 'CANCELLED' },
+    exit: 2,
+  },
+  { command: 'user-grant list', args: onUser },
+  {
+    command: 'user-grant remove',
+    args: [...onUser, '--project', 'p', '--yes'],
+    facts: { target: 'ROBOT', flags: ['--project p', '--yes'], outcome: 'NOT_FOUND' },
+    exit: 1,
+  },
   { command: 'service-user create', args: ['bot'], facts: { target: 'bot', ids: { userId: NEW } } },
   { command: 'service-user delete', args: ['ROBOT', '--force'], facts: { target: 'ROBOT', flags: ['--force'] } },
   // On Firestore, it first waits until every process has read the new key.

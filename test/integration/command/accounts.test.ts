@@ -131,7 +131,11 @@ describe('a command on accounts', () => {
     };
     expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
     expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);
-    expect(await identity(['service-user', 'delete', userId, ...database])).toMatchObject(refused);
+    for (const call of [
+      ['service-user', 'delete', userId],
+      ['user', 'delete', userId, '--yes'],
+    ])
+      expect(await identity([...call, ...database])).toMatchObject(refused);
     await exportFrom({ ...instance, token });
     await identityJson(['member', 'remove', ...member, '--force']);
     expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
@@ -209,6 +213,58 @@ describe('a command on accounts', () => {
     await newServiceUser(database, 'temporary');
   });
 
+  it('user delete asks, and deletes a person with tokens, roles and grants', async () => {
+    const projects = [{ projectId: 'U-p', project: { name: 'P' } }];
+    const content = {
+      humanUsers: [{ ...person('U-ann'), state: 'USER_STATE_ACTIVE' }],
+      projects,
+      userGrants: [{ userId: 'U-ann', projectId: 'U-p' }],
+    };
+    await importInto(instance, { data_orgs: { orgs: [emptyOrganisation('U', content)] } });
+    const { token } = await newToken(database, 'U-ann');
+    await identityJson(['member', 'add', '--user', 'U-ann', '--role', 'IAM_OWNER', ...database]);
+    const call = ['user', 'delete', 'U-ann', ...database];
+    const { code, stdout } = await identity(call);
+    expect({ code, stdout }).toEqual({
+      code: 2,
+      stdout: expect.stringMatching(
+        /\n {2}person U-ann \(name of U-ann\) of organisation U\n.*nothing is deleted: add --yes\n$/s,
+      ),
+    });
+    expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
+    const user = { userId: 'U-ann', userName: 'name of U-ann', kind: 'person', orgId: 'U' };
+    expect(await identityJson([...call, '--yes'])).toEqual({ ...user, deleted: true });
+    expectError(await post({ ...instance, token }, 'export', { response_output: true }), 401, 16);
+    const { orgs } = await exportFrom(instance, { org_ids: ['U'] });
+    expect(JSON.stringify(orgs)).not.toContain('U-ann');
+    const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
+    expect(members.map(({ userId }) => userId)).not.toContain('U-ann');
+  });
+
+  it('user-grant list and remove show and revoke the roles of a user in a project', async () => {
+    const projects = ['G-p', 'G-q'].map((projectId) => ({ projectId, project: { name: projectId } }));
+    const projectRoles = [{ projectId: 'G-p', roleKey: 'r' }];
+    const userGrants = [
+      { userId: 'G-ann', projectId: 'G-p', roleKeys: ['r'] },
+      { userId: 'G-ann', projectId: 'G-q' },
+    ];
+    const content = { humanUsers: [person('G-ann')], projects, projectRoles, userGrants };
+    await importInto(instance, { data_orgs: { orgs: [emptyOrganisation('G', content)] } });
+    const grants = [
+      { userId: 'G-ann', orgId: 'G', projectId: 'G-p', roles: ['r'] },
+      { userId: 'G-ann', orgId: 'G', projectId: 'G-q', roles: [] },
+    ];
+    const list = () => identityJson(['user-grant', 'list', '--user', 'G-ann', '--org', 'G', ...database]);
+    expect(await list()).toEqual({ grants: expect.arrayContaining(grants) });
+    const remove = ['user-grant', 'remove', '--user', 'G-ann', '--project', 'G-p', ...database];
+    expect(await identity(remove)).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('nothing is removed: add --yes'),
+    });
+    expect(await identityJson([...remove, '--yes'])).toEqual({ grants: grants.slice(0, 1), removed: 1 });
+    expect(await list()).toEqual({ grants: grants.slice(1) });
+  });
+
   it('service-user create --org creates the user in that organisation', async () => {
     const args = ['service-user', 'create', '--org', organisation.orgId, 'local-robot', ...database];
     const { userId } = z.strictObject({ userId: z.string() }).parse(await identityJson(args));
@@ -268,6 +324,16 @@ describe('a command on accounts', () => {
     [['service-user', 'delete', 'nobody'], 'user nobody not found'],
     [['service-user', 'delete', people.ada], `user ${people.ada} is a person: specify a service user`],
     [['user', 'list', '--org', 'nowhere'], 'organisation nowhere not found'],
+    [['user', 'delete', 'nobody', '--yes'], 'user nobody not found'],
+    [['user-grant', 'list', '--user', 'nobody'], 'user nobody not found'],
+    [
+      ['user-grant', 'remove', '--user', people.ada, '--project', 'p', '--yes'],
+      `user ${people.ada} has no grant for project p`,
+    ],
+    [
+      ['user-grant', 'remove', '--user', people.ada, '--project', 'p', '--org', 'nowhere', '--yes'],
+      'organisation nowhere not found',
+    ],
     [['user', 'lock', 'nobody'], 'user nobody not found'],
     [['user', 'lock', people.inactive], `cannot lock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],
     [['user', 'unlock', people.inactive], `cannot unlock user ${people.inactive}, whose state is USER_STATE_INACTIVE`],

@@ -21,6 +21,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   'user list': [],
   'user lock': ['U'],
   'user unlock': ['U'],
+  'user delete': ['V', '--yes'],
   'service-user create': ['robot'],
   'service-user delete': ['R'],
   'pat create': ['--user', 'U'],
@@ -29,6 +30,8 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   'member add': ['--user', 'U', '--role', 'ORG_OWNER', '--org', 'A'],
   'member remove': ['--user', 'U', '--role', 'ORG_OWNER', '--org', 'A'],
   'member list': [],
+  'user-grant list': ['--user', 'U'],
+  'user-grant remove': ['--user', 'U', '--project', 'P', '--yes'],
   'org list': [],
   'org delete': ['B', '--yes'],
 };
@@ -63,7 +66,10 @@ describe('a command', () => {
     directory = join(made.path, 'north');
     await init(['--data', directory]);
     const machineUsers = [{ userId: 'R', user: { userName: 'R', name: 'R' } }];
-    const orgs = [organisation('A', { humanUsers: [person('U')], machineUsers }), organisation('B')];
+    const projects = [{ projectId: 'P', project: { name: 'P' } }];
+    const userGrants = [{ userId: 'U', projectId: 'P' }];
+    const humanUsers = [person('U'), person('V')];
+    const orgs = [organisation('A', { humanUsers, machineUsers, projects, userGrants }), organisation('B')];
     const file = join(made.path, 'file.json');
     await writeFile(file, JSON.stringify({ orgs }));
     expect(await identity(['import', file, '--to', `sqlite:${directory}`])).toMatchObject({ code: 0 });
@@ -121,6 +127,13 @@ describe('a command', () => {
       'B (Organisation B): 0 people, 0 service users',
       'B (Organisation B): 0 people, 0 service users',
       'another command has deleted B meanwhile',
+    ]);
+  });
+
+  it('user delete reports that another command has deleted the user while it waited', async () => {
+    expect(await callTwice('user', 'delete', 'V', '--yes')).toEqual([
+      'another command has deleted person V meanwhile',
+      'person V is deleted',
     ]);
   });
 

@@ -1,0 +1,59 @@
+// The commands on the grants of users.
+
+import type { UserGrant } from '../../shared/accounts/userGrants.ts';
+import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
+import { counted } from '../terminal/numberTexts.ts';
+import { askConfirmation } from '../terminal/questions.ts';
+import { section } from '../terminal/terminal.ts';
+import { runAlone } from './runAlone.ts';
+
+const user = required('USER_ID', 'the person or service user');
+const org = optional('ORG_ID', 'the organisation that has given the grants; by default any');
+
+export const userGrantListCommand = defineInstanceCommand({
+  name: 'user-grant list',
+  summary: "list a user's roles in projects",
+  arguments: [],
+  options: { user, org },
+  examples: ['user-grant list --user 330000000000000201 --data ./north'],
+  run: async ({ store, options: { user: userId, org: orgId } }) => {
+    const { listUserGrants } = await import('../../shared/accounts/userGrants.ts');
+    return toList('grants', listUserGrants(store, { userId, orgId }), {
+      user: (grant) => grant.userId,
+      organisation: (grant) => grant.orgId,
+      project: ({ projectId }) => projectId,
+      roles: ({ roles }) => roles.join(','),
+    });
+  },
+});
+
+export const userGrantRemoveCommand = defineInstanceCommand({
+  name: 'user-grant remove',
+  summary: "revoke a user's roles in a project",
+  isAudited: true,
+  arguments: [],
+  options: { user, project: required('PROJECT_ID', 'the project'), org, yes: flag('skip the confirmation') },
+  examples: ['user-grant remove --user 330000000000000201 --project 330000000000000401 --data ./north'],
+  run: async (call) => {
+    const { user: userId, project: projectId, org: orgId } = call.options;
+    const { findUserGrants, removeUserGrants } = await import('../../shared/accounts/userGrants.ts');
+    const selection = { userId, projectId, orgId };
+    const grants = await findUserGrants(call.store, selection);
+    const what = section('Removes these grants', grants.map(grantText));
+    if (!(await askConfirmation('Remove?', call, what))) {
+      const text = [...what, 'nothing is removed: add --yes'];
+      return { json: { grants, removed: 0 }, text, exitStatus: () => 'unconfirmed' };
+    }
+    const interruption = 'interrupted: the grants may be removed; repeat the command';
+    const removed = await runAlone({ name: 'user-grant remove', phase: 'removing', interruption }, call, (store) =>
+      removeUserGrants(store, selection),
+    );
+    const text = [...removed.map(grantText), `${counted(removed.length, 'grant')} removed`];
+    return { json: { grants: removed, removed: removed.length }, text };
+  },
+});
+
+function grantText({ userId, orgId, projectId, roles }: UserGrant): string {
+  const held = roles.length === 0 ? 'without roles' : roles.join(', ');
+  return `${userId} in project ${projectId}, given by organisation ${orgId}: ${held}`;
+}
