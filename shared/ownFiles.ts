@@ -61,7 +61,9 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
  */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
   // Opening a pipe waits for its other end.
-  checkStatus(path, 'secret', await stat(path));
+  const status = await stat(path);
+  if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });
+  checkStatus(path, 'secret', status);
   await using file = await open(path);
   checkStatus(path, 'secret', await file.stat(), report);
   return decodeText(await file.readFile());

@@ -2,12 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { backupKeyMissing, fileExists, instanceExists } from '../../shared/errors/commandErrors.ts';
+import { backupKeyMissing, instanceExists } from '../../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../../shared/errors/storeErrors.ts';
 import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../../shared/store/openStore.ts';
 import { changeKeyFile, givenKeyring, keyFilePath } from '../../shared/store/secrets/keyring.ts';
 import { copyDatabase, makeOtherInstance, protectFiles } from '../../shared/store/sqlite/databaseFile.ts';
+import { requireFreeFile } from '../places/filePlace.ts';
 import { embeddedDirectory } from '../places/instanceLocation.ts';
 import { usageError } from '../terminal/command.ts';
 
@@ -19,7 +20,7 @@ const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
  */
 export async function backUp(location: StoreLocation, file: string, warn: (warning: string) => void): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
-  if (existsSync(file)) throw fileExists({ file });
+  await requireFreeFile(file);
   const keyring = openKeyring(location);
   await copyDatabase(databaseFile(directory), file, { keyring, warn });
 }

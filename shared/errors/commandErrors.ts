@@ -89,7 +89,7 @@ export const notInstanceFile = defineError('FAILED_PRECONDITION', 'BACKUP_INVALI
 });
 
 export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
-  text: 'no instance in {directory}: create one with identity init',
+  text: 'no instance in {directory}: check the path, or create an instance with identity init',
 });
 
 export const instanceServed = defineError('FAILED_PRECONDITION', 'INSTANCE_SERVED', {

@@ -67,7 +67,7 @@ export const instanceIssues = {
     remedy: 'remove the link of one of them',
   },
   domain_reserved: {
-    text: "the user name ends with another organisation's verified domain",
+    text: 'the user name ends with the verified domain of another organisation[: {organisation}]',
     remedy: 'rename the user, or remove the domain from that organisation',
   },
   login_names_settled: {

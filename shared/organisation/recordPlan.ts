@@ -6,7 +6,7 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
 import { caselessClaimKey, claimKey, lowerCase } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.ts';
+import type { FieldPath, KeyedIssue, RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
 /** A name that a record claims, and what happens when another record has claimed it. */
@@ -18,7 +18,7 @@ interface PlannedClaim extends Pick<UniqueName, 'taken'> {
 interface PlannedReserve {
   /** The key of the claim. */
   readonly key: DocumentKey;
-  readonly reserved: RecordIssue;
+  readonly reserved: KeyedIssue;
 }
 
 /** A record with its key, claims and reserved names. */

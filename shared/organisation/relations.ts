@@ -79,7 +79,7 @@ export interface ReservedName {
   readonly type: string;
   /** The field whose text contains the name, after its last `@`. */
   readonly suffixOf: FieldPath;
-  readonly reserved: RecordIssue;
+  readonly reserved: KeyedIssue;
 }
 
 /** A reference to a record that must exist before this one is written. */

@@ -2,8 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkStatus } from '../../shared/ownFiles.ts';
+import { checkStatus, readOwnSecret } from '../../shared/ownFiles.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
+
+it('a directory in place of a file with a secret is reported as one, not by its mode', async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  chmodSync(directory.path, 0o755);
+  await expect(readOwnSecret(directory.path, () => {})).rejects.toMatchObject({ code: 'EISDIR', path: directory.path });
+});
 
 describe('a pipe that everyone may write to', () => {
   const pipe = async () => {

@@ -81,11 +81,14 @@ export class ReservedNames {
     if (reserving.length === 0) return new Map();
     const keys = distinctKeys(reserving.flatMap(({ reserves }) => reserves.map(({ key }) => key)));
     const owners = await this.readOwners(transaction, keys);
-    const isForeign = (name: DocumentKey, orgId: string) => (owners.get(name.id) ?? orgId) !== orgId;
     return new Map(
       reserving.flatMap((plan) => {
-        const used = plan.reserves.find(({ key }) => isForeign(key, plan.record.orgId));
-        return used === undefined ? [] : [[plan, used.reserved]];
+        const { orgId } = plan.record;
+        const [issue] = plan.reserves.flatMap(({ key, reserved }): RecordIssue[] => {
+          const organisation = owners.get(key.id) ?? orgId;
+          return organisation === orgId ? [] : [{ ...reserved, params: { organisation } }];
+        });
+        return issue === undefined ? [] : [[plan, issue]];
       }),
     );
   }

@@ -86,7 +86,15 @@ describe('identity backup', () => {
     expect(taken).toMatchObject({ code: 1, stderr: `identity: ${file} exists: choose another name\n` });
     expect(await readFile(file, 'utf8')).toBe('something else');
     const blocked = await identity(['backup', join(file, 'below'), '--data', data]);
-    expect(blocked).toMatchObject({ code: 1, stderr: expect.stringMatching(/^identity: E\w+: .*\n$/) });
+    expect(blocked).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `identity: the directory ${file} is not a directory: correct that, or choose another directory for ${join(file, 'below')}\n`,
+    });
+    const missing = join(path, 'missing');
+    expect((await identity(['backup', join(missing, 'x'), '--data', data])).stderr).toBe(
+      `identity: the directory ${missing} does not exist: correct that, or choose another directory for ${join(missing, 'x')}\n`,
+    );
     expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
   });
 

@@ -33,7 +33,9 @@ describe('a command that is printed to be run next', () => {
     const env = { npm_lifecycle_event: script };
     const data = join(await testDirectory(), 'north');
     const { stderr } = await identity(['serve', '--data', data], { env });
-    expect(stderr).toBe(`identity: no instance in ${data}: create one with ${program} init\n`);
+    expect(stderr).toBe(
+      `identity: no instance in ${data}: check the path, or create an instance with ${program} init\n`,
+    );
     const { stdout } = await identity(['init', '--data', data], { env });
     expect(stdout).toContain(`\n\nNext\n  ${program} serve --data ${data}\n`);
     const asked = await identity(['pat', 'crate'], { env });

@@ -9,6 +9,12 @@ const people = (count: number) =>
     ...person(`U${index}`),
     user: { ...person(`U${index}`).user, userName: `u${index}@theirs.example` },
   }));
+const reserved = (id: string) => ({
+  type: 'human_user',
+  id,
+  reason: 'domain_reserved',
+  params: { organisation: 'B' },
+});
 const verifying = {
   data_orgs: { orgs: [organisation('B', { domains: [{ domainName: 'theirs.example', isVerified: true }] })] },
 };
@@ -27,6 +33,7 @@ describeStores('an import of people whose domain another import verifies', (kind
     const { summary, reasons } = await servedInstance(during, instance).import(request);
     expect(await other).toMatchObject({ summary: { created: { domains: 1 } } });
     expect(summary.failed).toEqual({ humanUsers: 3 });
+    expect(reasons).toContainEqual(reserved('U0'));
     expect(new Set(reasons.map(({ reason }) => reason))).toEqual(new Set(['domain_reserved']));
   });
 

@@ -127,7 +127,9 @@ describe('a migration', () => {
     expect((await call(...same, ...none, '--report', 'report.pdf')).message).toContain(
       'specify FILE.html or FILE.json',
     );
-    expect((await call(...same, ...none)).message).toMatch(/no instance in .*: create one with identity init/);
+    expect((await call(...same, ...none)).message).toMatch(
+      /no instance in .*: check the path, or create an instance with identity init/,
+    );
     expect(await readdir(cwd)).toEqual([]);
   });
 
