@@ -6,7 +6,7 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
-import type { ComparedRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
+import type { DoneRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 import { meterOfRecords } from './trackTransfer.ts';
 
 /** What every import of a file reports, whatever the target has. */
@@ -43,7 +43,7 @@ export async function findCertainIssues(
   { orgIds, excludedOrgIds }: PlaceExportOptions,
   { output, signal }: CallContext,
 ): Promise<CertainIssues> {
-  let checked = (): ComparedRecords => ({ records: 0, total: 0 });
+  let checked = (): DoneRecords => ({ records: 0, total: 0 });
   const settings: Parameters<typeof importIntoEmpty>[1] = {
     inspection,
     loginNamesByDomain: inspection.manifest?.userLoginMustBeDomain === true,

@@ -4,7 +4,7 @@ import type { ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from './importResponse.ts';
-import type { ImportSettled } from './placeInterfaces.ts';
+import type { DoneRecords } from './placeInterfaces.ts';
 
 /** The numbers of records by outcome and section. */
 export type OutcomeCounts = Record<
@@ -35,7 +35,9 @@ export function countSettled({
   notCarried: _,
   deleted: __,
   ...settled
-}: Partial<OutcomeCounts> & { readonly deleted?: Readonly<Counts> }): Omit<ImportSettled, 'total'> {
+}: Partial<OutcomeCounts> & { readonly deleted?: Readonly<Counts> }): Required<
+  Pick<DoneRecords, 'records' | 'unchanged'>
+> {
   const records = Object.values(settled).reduce((sum, counts) => sum + total(counts), 0);
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }

@@ -115,34 +115,26 @@ export interface FilePlace extends Source {
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/** The progress of an import's target: the settled records, and all of them. */
-export interface ImportSettled {
+/** The phases of an import. Only in the last one, the target writes by itself. */
+export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
+
+/** The progress of a phase: the records that are done, and all of them. */
+export interface DoneRecords {
   readonly records: number;
-  /** The number of settled records that existed before. */
-  readonly unchanged: number;
   readonly total: number;
-}
-
-/** The progress of a comparison: the number of compared records, and of all. */
-export type ComparedRecords = Pick<ImportSettled, 'records' | 'total'>;
-
-/** The progress of an upload: the number of sent bytes, and of all. */
-interface SentBytes {
-  readonly bytes: () => number;
-  readonly total: number;
+  /** The number of records among those done that existed before. */
+  readonly unchanged?: number;
+  /** The number of bytes, in a phase whose total is measured in bytes. */
+  readonly bytes?: number;
 }
 
 /** Receives the progress of an import. */
 export interface ImportMeter {
   /**
-   * Called with the first phase, before the target writes.
-   * @param compared returns the progress of the phase; by default that of reading the content
+   * Called at the start of each phase, and when another function returns its progress.
+   * @param done returns the progress; by default that of reading the content
    */
-  readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
-  /** Called when the target begins to receive the file, if that is a phase after the first one. */
-  readonly onUploading: (sent: SentBytes) => void;
-  /** Called when the target begins to write, with a function that returns its progress. */
-  readonly onStarted: (settled: () => ImportSettled) => void;
+  readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
   /** Called when the target waits for another operation before it writes, and without an operation when the wait ends. */
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called before an interrupted import is repeated, with the seconds until then. */

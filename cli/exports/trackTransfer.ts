@@ -15,12 +15,12 @@ import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type {
-  ComparedRecords,
   DatabasePlace,
+  DoneRecords,
   ExportFile,
   FilePlace,
   ImportMeter,
-  ImportSettled,
+  ImportPhase,
   PlaceImportOptions,
   StoredFile,
 } from './placeInterfaces.ts';
@@ -34,65 +34,57 @@ interface ReadContent {
   readonly counter?: RecordCounter;
 }
 
-/** The phase in which a target settles records. */
-const IMPORTING = 'importing';
-
-/** Imports content into a place, and shows its phases: sending, for some places uploading, and settling. */
+/** Imports content into a place, and shows its phases. */
 export async function trackImport(
   target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
   options: PlaceImportOptions,
   { output, signal }: CallContext,
 ): Promise<ImportResponse> {
+  const waits = new WaitClock();
   let running: RunningPhase | undefined;
+  let current: { readonly phase: ImportPhase; done: (() => DoneRecords) | undefined } | undefined;
   let checking: NodeJS.Timeout | undefined;
-  /** Whether the target, once it has read the file, checks it before it writes. */
-  let mayCheck = false;
   const begin = (phase: string, meter: Meter) => {
     clearTimeout(checking);
-    mayCheck = false;
     running?.end(true);
     running = startPhase(output, phase, meter);
   };
-  let settled: (() => ImportSettled) | undefined;
-  const settle = (read: () => ImportSettled) => {
-    const isFirst = settled === undefined;
-    settled = read;
-    if (!isFirst) return;
-    const current = () => (settled ?? read)();
-    const taken = { ...meterOfRecords(current), unchanged: () => current().unchanged, waitedMs: () => waits.elapsedMs };
-    begin(options.dryRun ? 'trying' : IMPORTING, taken);
+  const onPhase: ImportMeter['onPhase'] = (phase, done) => {
+    if (phase === current?.phase) {
+      current.done = done;
+      return;
+    }
+    const begun = { phase, done };
+    current = begun;
+    const shown = phase === 'importing' && options.dryRun ? 'trying' : phase;
+    const ofRecords = (first: () => DoneRecords) => meterOfRecords(() => (begun.done ?? first)());
+    begin(
+      shown,
+      done === undefined ? meterOf(content, counter) : { ...ofRecords(done), waitedMs: () => waits.elapsedMs },
+    );
   };
-  const waits = new WaitClock();
-  const meter: ImportMeter = {
-    onBegun: (phase, compared) => {
-      if (running !== undefined) return;
-      begin(phase, compared === undefined ? meterOf(content, counter) : meterOfRecords(compared));
-      mayCheck = compared === undefined;
-    },
-    onUploading: ({ bytes, total }) => begin('uploading', { records: () => 0, bytes, fraction: () => bytes() / total }),
-    onStarted: settle,
-    onWait: (holder) => {
-      waits.change(holder !== undefined);
-      if (holder !== undefined) output.wait(waitText(holder));
-    },
-    onRetry: output.retry,
+  const onWait: ImportMeter['onWait'] = (holder) => {
+    waits.change(holder !== undefined);
+    if (holder !== undefined) output.wait(waitText(holder));
   };
+  // A target that has read the file checks it before it writes.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
-    if (mayCheck) checking = setTimeout(check, CHECKING_AFTER_MS);
+    if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
   };
   try {
+    const meter = { onPhase, onWait, onRetry: output.retry };
     const response = await target.import(countedContent(content, counter, onRead), options, meter, signal);
-    settle(() => ({ records: 0, unchanged: 0, total: 0 }));
-    clearTimeout(checking);
+    if (current?.phase !== 'importing') onPhase('importing', () => ({ records: 0, total: 0 }));
     running?.end(true, countSettled(outcomeCounts(response.summary)));
     return response;
   } catch (error) {
-    clearTimeout(checking);
     running?.end(false);
     // The target knows only paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
+  } finally {
+    clearTimeout(checking);
   }
 }
 
@@ -115,10 +107,7 @@ class WaitClock {
 const CHECKING_AFTER_MS = 2_000;
 
 /** The phases in which a target that writes by itself has the content. */
-const WRITING = ['sending', 'reading', IMPORTING] as const satisfies (
-  | Parameters<ImportMeter['onBegun']>[0]
-  | 'importing'
-)[];
+const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**
  * Describes what an import has changed in its target when it was interrupted, as far as this process has seen.
@@ -129,17 +118,22 @@ export function changedText(
   phases: ReadonlyMap<string, Pick<PhaseState, 'records' | 'unchanged'>>,
 ): string {
   if (!WRITING.some((phase) => phases.has(phase))) return `nothing is changed in ${target}`;
-  const { records, unchanged } = phases.get(IMPORTING) ?? { records: 0, unchanged: 0 };
+  const { records, unchanged } = phases.get('importing') ?? { records: 0, unchanged: 0 };
   if (records === 0) return `${target} had reported no record; what it has written, if anything, remains`;
   const reported = `${target} had reported ${counted(records, 'record')}`;
   if (records > unchanged) return `${reported}, and what it has written remains`;
   return `${reported}, all unchanged; what it has written since, if anything, remains`;
 }
 
-/** Measures how many of a known number of records are done. */
-export function meterOfRecords(read: () => ComparedRecords): Meter {
-  const shareOf = ({ records, total }: ComparedRecords) => (total === 0 ? undefined : records / total);
-  return { records: () => read().records, fraction: () => shareOf(read()) };
+/** Measures how many of a known number of records or bytes are done. */
+export function meterOfRecords(read: () => DoneRecords): Meter {
+  const shareOf = ({ records, bytes = records, total }: DoneRecords) => (total === 0 ? undefined : bytes / total);
+  return {
+    records: () => read().records,
+    bytes: () => read().bytes,
+    unchanged: () => read().unchanged ?? 0,
+    fraction: () => shareOf(read()),
+  };
 }
 
 /** Stores content in a place, and shows the number of records. */

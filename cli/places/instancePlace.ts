@@ -186,7 +186,7 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
   // A database reads the file without a transfer. Only the size of a file decides whether it is uploaded.
-  meter.onBegun(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
+  meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
   // The counts and checks of the file's owner run before an upload, or have run for the copy.

@@ -23,7 +23,7 @@ import {
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { isSameHolder } from '../../shared/store/lock/instanceLock.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
-import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
+import type { DoneRecords, ImportMeter } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
 import { rejection } from '../http/serverErrors.ts';
 import { sentenceIn } from '../http/serverSentence.ts';
@@ -76,7 +76,7 @@ async function readImportEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
-  let settled: ImportSettled = { records: 0, unchanged: 0, total: 0 };
+  let settled: DoneRecords = { records: 0, total: 0 };
   let waitedFor: ImportProgress['waitingFor'];
   const wait = (holder: ImportProgress['waitingFor']) => {
     const isKnown = holder && waitedFor ? isSameHolder(holder, waitedFor) : holder === waitedFor;
@@ -89,7 +89,7 @@ async function readImportEvents(
       if (event.event !== 'progress') return event;
       wait(event.waitingFor);
       settled = { ...countSettled(event.records), total: total(event.total) };
-      meter.onStarted(() => settled);
+      meter.onPhase('importing', () => settled);
     }
     return undefined;
   } finally {

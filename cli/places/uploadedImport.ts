@@ -37,7 +37,7 @@ export async function importUploaded(
   const onSent = (position: number) => {
     sent = position;
   };
-  meter.onUploading({ bytes: () => sent, total: bytes });
+  meter.onPhase('uploading', () => ({ records: 0, bytes: sent, total: bytes }));
   const upload = { address: parseAddress(server.name, uri), size: bytes, onSent };
   const held = new HeldFile(server, 'import', id);
   try {
@@ -77,9 +77,9 @@ async function importUpload(
   const endsAt = performance.now() + timeoutMs;
   let settled = 0;
   let attempts = 0;
-  const onStarted: ImportMeter['onStarted'] = (read) => {
-    settled = Math.max(settled, read().records);
-    meter.onStarted(read);
+  const onPhase: ImportMeter['onPhase'] = (phase, done) => {
+    settled = Math.max(settled, done?.().records ?? 0);
+    meter.onPhase(phase, done);
   };
   const repeating = {
     output: { retry: meter.onRetry },
@@ -94,7 +94,7 @@ async function importUpload(
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
     const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
     await using response = await callOperation(server, call, [200], signal);
-    return await readImportResponse(server, response, { ...meter, onStarted }, signal);
+    return await readImportResponse(server, response, { ...meter, onPhase }, signal);
   });
   return attempts === 1 || options.dryRun ? response : withWarnings(response, repetitionWarnings(response.summary));
 }

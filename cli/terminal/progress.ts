@@ -7,8 +7,8 @@ import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.
 /** The measurements of a running phase. */
 export interface Meter {
   readonly records: () => number;
-  /** The number of bytes, in a phase whose amount and speed are measured in bytes. */
-  readonly bytes?: () => number;
+  /** The number of bytes, in a phase whose amount and speed are measured in bytes; undefined in others. */
+  readonly bytes?: () => number | undefined;
   /** The number of records that existed before; they do not count for the speed. */
   readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */

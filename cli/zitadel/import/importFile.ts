@@ -15,7 +15,7 @@ import { FileSecrets } from '../../exports/fileFacts.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
 import {
-  type ComparedRecords,
+  type DoneRecords,
   type ExportFile,
   type ImportMeter,
   importTarget,
@@ -105,13 +105,13 @@ export class FileImport implements PreparedImport {
   ): Promise<ImportResponse> {
     const { ledger, owners, secrets, database, address } = this;
     let read = 0;
-    let compared: ComparedRecords = { records: 0, total: 0 };
+    let compared: DoneRecords = { records: 0, total: 0 };
     // Reading the target's records and events takes longer than the comparison, whose amount is known afterwards.
-    meter.onBegun('comparing', () => ({
+    meter.onPhase('comparing', () => ({
       records: read + compared.records,
       total: compared.total === 0 ? 0 : read + compared.total,
     }));
-    const onCompared = (now: ComparedRecords) => {
+    const onCompared = (now: DoneRecords) => {
       compared = now;
     };
     const onRead = (count: number) => {
@@ -144,8 +144,8 @@ async function importFile(
   connection: ZitadelConnection,
   { inspection, ...read }: ReadFile,
   asked: PlaceImportOptions,
-  onCompared: (compared: ComparedRecords) => void,
-  { onStarted }: ImportMeter,
+  onCompared: (compared: DoneRecords) => void,
+  { onPhase }: ImportMeter,
 ): Promise<ImportResponse> {
   const { ledger } = read;
   const file = await compareWithTarget(connection, read, inspection, asked);
@@ -156,7 +156,7 @@ async function importFile(
     if (record?.invalid !== undefined && !file.target.organisations.has(orgId)) ledger.refuse(orgId);
   let progress = ledger.progress;
   const unchanged = progress.records;
-  onStarted(() => ({ ...progress, unchanged }));
+  onPhase('importing', () => ({ ...progress, unchanged }));
   const closer = options.dryRun ? undefined : await Closer.start(connection, ledger);
   const onSettled = async () => {
     await closer?.afterRequest();

@@ -20,7 +20,7 @@ import { sqlite } from '../../support/stores/stores.ts';
 
 const { timeout: _, ...defaultOptions } = importRequest.parse({});
 const options: PlaceImportOptions = { ...defaultExportOptions, ...defaultOptions };
-const meter: ImportMeter = { onBegun() {}, onUploading() {}, onStarted() {}, onWait() {}, onRetry() {} };
+const meter: ImportMeter = { onPhase() {}, onWait() {}, onRetry() {} };
 const { signal } = new AbortController();
 
 /** A new database as a place, and the events of its audit trail without those of its creation. */
@@ -90,7 +90,10 @@ describe('a database as a place', () => {
   it('ends an interrupted import on record before it closes the database', async () => {
     const { place, events } = await newDatabase();
     const interrupt = new AbortController();
-    const interrupted = { ...meter, onStarted: () => interrupt.abort(reason) };
+    const onPhase: ImportMeter['onPhase'] = (phase) => {
+      if (phase === 'importing') interrupt.abort(reason);
+    };
+    const interrupted = { ...meter, onPhase };
     await expect(place.import(file, options, interrupted, interrupt.signal)).rejects.toBe(reason);
     expect((await events()).map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
       'import.started started',

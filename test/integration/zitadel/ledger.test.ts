@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImportMeter, ImportSettled } from '../../../cli/exports/placeInterfaces.ts';
+import type { DoneRecords, ImportMeter } from '../../../cli/exports/placeInterfaces.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { foundError, importIntoStandIn } from '../../support/zitadel/connect.ts';
@@ -124,13 +124,14 @@ describe('an import into a ZITADEL', () => {
   it('reports after each request how many of the records that it carries are settled', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: people(20) })]);
-    let settled = (): ImportSettled | undefined => undefined;
-    let first: ImportSettled | undefined;
+    let settled = (): DoneRecords | undefined => undefined;
+    let first: DoneRecords | undefined;
     const content = [organisation('acme', { humanUsers: people(30), verifyPhoneMessages: [text('en', 'Verify')] })];
     await importIntoStandIn(zitadel, content, {
-      onStarted: (read) => {
-        settled = read;
-        first = read();
+      onPhase: (phase, done) => {
+        if (phase !== 'importing' || done === undefined) return;
+        settled = done;
+        first = done();
       },
     });
     expect(first).toEqual({ records: 21, unchanged: 21, total: 31 });
@@ -150,10 +151,10 @@ it('the progress of a comparison counts the people whose TOTP seed is looked up'
   });
   const content = [organisation('acme', { humanUsers: people(200) })];
   await importIntoStandIn(zitadel, content);
-  const onBegun: ImportMeter['onBegun'] = (_phase, progress = read) => {
-    read = progress;
+  const onPhase: ImportMeter['onPhase'] = (phase, done = read) => {
+    if (phase === 'comparing') read = done;
   };
-  await importIntoStandIn(zitadel, content, { onBegun });
+  await importIntoStandIn(zitadel, content, { onPhase });
   // What was read of the target counts as done.
   const remaining = ({ records, total }: ReturnType<typeof read>) => total - records;
   expect(compared.filter(({ total }) => total > 0).map(remaining)).toEqual([20]);

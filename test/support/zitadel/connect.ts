@@ -44,8 +44,8 @@ export async function importIntoStandIn(
   content: Parameters<typeof fileWith>[0],
   given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'dryRun' | 'timeoutMs'>> & {
     readonly onOpened?: () => void;
-    readonly onBegun?: ImportMeter['onBegun'];
-    readonly onStarted?: ImportMeter['onStarted'];
+    readonly onPhase?: ImportMeter['onPhase'];
+    readonly onStarted?: () => void;
     readonly signal?: AbortSignal;
     readonly responseLimitMs?: number;
     readonly polls?: RetryPolicy;
@@ -54,7 +54,7 @@ export async function importIntoStandIn(
   const { onConflict = 'report', dryRun = false, timeoutMs } = given;
   const {
     onOpened = () => {},
-    onBegun = () => {},
+    onPhase = () => {},
     onStarted = () => {},
     signal = new AbortController().signal,
   } = given;
@@ -78,7 +78,14 @@ export async function importIntoStandIn(
     { ...connectTo(zitadel), ...limit },
     file,
     options,
-    { onBegun, onStarted, onWait: () => {}, onUploading: () => {}, onRetry: () => {} },
+    {
+      onPhase: (phase, done) => {
+        onPhase(phase, done);
+        if (phase === 'importing') onStarted();
+      },
+      onWait: () => {},
+      onRetry: () => {},
+    },
     signal,
   );
   for (const { reason, params = {}, type } of [...(response.errors ?? []), ...(response.elsewhere ?? [])]) {

@@ -15,9 +15,9 @@ it('an import that has waited for other operations shows the speed of its work',
   const importing = trackImport(
     {
       import: async (_content, _options, meter) => {
-        meter.onBegun('sending');
+        meter.onPhase('sending');
         meter.onWait(holder);
-        meter.onStarted(() => ({ records: 0, unchanged: 0, total: 1_000 }));
+        meter.onPhase('importing', () => ({ records: 0, total: 1_000 }));
         await pause(20_000);
         meter.onWait({ ...holder, operation: 'import' });
         await pause(10_000);
