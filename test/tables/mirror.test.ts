@@ -71,11 +71,10 @@ const rows: readonly Row[] = [
   ],
   ['nothing that is equal', few, few, 'deletes nothing'],
   [
-    'nothing if a record of the file takes a name whose holder another one requires until it is written',
+    'the holder of a name that a record of the file takes, although another requires it until it is written',
     'a project p name; a project q; a api x p',
     'a project n name; a project q; a api x q',
-    'keeps project n name_taken',
-    { after: 'a project p name; a project q; a api x q' },
+    'deletes project p',
   ],
   [
     'nothing of a section that the manifest does not list',
@@ -186,6 +185,12 @@ const rows: readonly Row[] = [
     granted,
     narrowed,
     'deletes human_user cy',
+  ],
+  [
+    'a user grant with a role that its project grant loses',
+    'a project p; a role p r; a role p s; a grant g p b r s; b person bob; b authorisation bob p g s',
+    'a project p; a role p r; a role p s; a grant g p b r; b person bob',
+    'deletes user_grant b_p_bob',
   ],
   [
     'nothing if a record of the file fails, and overwrites the others',

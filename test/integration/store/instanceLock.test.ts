@@ -283,8 +283,8 @@ describeStores('the lock of an instance', (kind) => {
   }
 
   describe('for which several processes wait', () => {
-    const PROCESSES = 4;
-    const ROUNDS = 3;
+    const PROCESSES = 3;
+    const ROUNDS = 2;
 
     /** Starts processes that wait for the lock. */
     async function startWaiters(location: StoreLocation): Promise<readonly Running[]> {

@@ -17,7 +17,7 @@ async function openLog() {
     connection.close();
     await directory.remove();
   });
-  return { file, connection, log };
+  return { connection, log };
 }
 
 const insert = (connection: SqliteConnection, rows: number) =>
@@ -42,25 +42,6 @@ it('the size of a log is what is in use, or a few megabytes', async () => {
     expect(size).toBeGreaterThanOrEqual(used);
     expect(size).toBeLessThanOrEqual(Math.max(used, KEPT_LOG_BYTES));
   }
-});
-
-it('the size of a log includes the writes of another connection', async () => {
-  const { file, connection, log } = await openLog();
-  const other = connectSqlite({ file, busyTimeout: 0 });
-  onTestFinished(() => other.close());
-  const before = log.size();
-  insert(other, 500);
-  expect(log.size()).toBeGreaterThan(before + 500_000);
-  expect(log.size()).toBe(moved(connection));
-});
-
-it('a log file is empty after a checkpoint that truncates it', async () => {
-  const { connection, log } = await openLog();
-  insert(connection, 100);
-  connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
-  expect(log.size()).toBe(0);
-  insert(connection, 1);
-  expect(log.size()).toBeGreaterThan(FRAME_BYTES);
 });
 
 it('a log is synced as often as requested, and empty once it is closed', async () => {
