@@ -5,7 +5,7 @@ import { defineCommand } from '../terminal/command.ts';
 export const migrateCommand = defineCommand({
   name: 'migrate',
   summary: 'move organisations from one place to another, and verify',
-  details: `${placeDetails} After an interruption, repeat the call.`,
+  details: `${placeDetails} Repeat it after an interruption.`,
   arguments: [],
   options: migrationOptions,
   examples: [

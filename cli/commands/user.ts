@@ -87,7 +87,7 @@ export const serviceUserCreateCommand = defineInstanceCommand({
 
 export const userDeleteCommand = defineInstanceCommand({
   name: 'user delete',
-  summary: 'delete a person or service user with everything that refers to the user',
+  summary: 'delete a person or service user, and what refers to it',
   details: `These are ${DELETED_WITH}. If the command was interrupted, repeat it.`,
   isAudited: true,
   arguments: [userArgument],

@@ -22,7 +22,7 @@ export const migrationOptions = {
   timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
   with: {
     ...exportChoices.with,
-    meaning: `${SECRET_CHOICES}; by default all of a file; must be chosen for other places`,
+    meaning: `${SECRET_CHOICES}; by default those of a file`,
   },
   ...importChoices,
   ...mirrorChoices,
