@@ -1,5 +1,6 @@
 import { userKey } from '../auth/authorise.ts';
-import { parseObject, textAt, valueAt } from '../json/jsonObject.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import { isServiceUser } from '../organisation/sections/users.ts';
 import type { Reader } from '../store/store.ts';
 import type { ListedUser } from './listing.ts';
 import { requireUser } from './userAccounts.ts';
@@ -37,7 +38,6 @@ export async function describeUser(
 ): Promise<Pick<ListedUser, 'userId' | 'userName' | 'kind' | 'orgId'>> {
   const { orgId = '', body } = await requireUser(reader, userId, ['orgId', 'body']);
   const json = parseObject(body);
-  // Only people have a profile, also those whose deletion was interrupted.
-  const kind = valueAt(json, 'user.profile') === undefined ? 'service user' : 'person';
+  const kind = isServiceUser(json) ? 'service user' : 'person';
   return { userId, orgId, userName: textAt(json, 'user.userName', orgId), kind };
 }

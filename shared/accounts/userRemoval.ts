@@ -2,9 +2,24 @@
 
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import { deletionPartition, deletionPartitions, isInDeletion } from '../organisation/sections/users.ts';
+import { storedFields, toRecord } from '../organisation/record.ts';
+import {
+  deletionPartition,
+  deletionPartitions,
+  humanUserSection,
+  isInDeletion,
+  isServiceUser,
+  machineUserSection,
+} from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import { documentPath, type Reader, type Store, type StoredDocument, type Transaction } from '../store/store.ts';
+import {
+  type DocumentChanges,
+  documentPath,
+  type Reader,
+  type Store,
+  type StoredDocument,
+  type Transaction,
+} from '../store/store.ts';
 import {
   type DeletedUsers,
   type DeletionOptions,
@@ -48,9 +63,13 @@ export async function stripUsers(
     for (const userId of marking.changed) kept.add(userId);
   }
   const restored = keeping === undefined ? new Map() : await findKept(store, marked, keeping);
-  await restoreUsers(store, restored);
+  await changeUsers(store, restored, ({ state = null, partition = null }) => ({ state, partition }));
   for (const userId of restored.keys()) kept.add(userId);
   const stripped = new Map([...users].filter(([userId]) => !kept.has(userId)));
+  if (keeping !== undefined) {
+    const decided = [...marked].filter(([userId]) => !restored.has(userId));
+    await changeUsers(store, new Map(decided), () => DECIDED);
+  }
   await deleteFound(store, observed(findReferring(store, stripped), onFound), options);
   return stripped;
 }
@@ -71,7 +90,10 @@ interface StripOptions extends DeletionOptions {
 }
 
 /** The fields of a user that its mark replaces, and those that decide about it. */
-const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'digest', 'changedAt'];
+const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
+
+/** The change of a marked user whose deletion is decided. With its digest, the user may still be restored. */
+const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 /** The options of the deletion of a user. */
 export interface UserDeletion extends DeletionOptions {
@@ -132,8 +154,8 @@ function markUsers(
     if (force !== true)
       transaction.hold(await requireOtherOwner(store, transaction, ({ userId }) => marked.has(userId)));
     for (const [userId, { orgId = '' }] of marked) {
-      // Without its digest the user equals no imported record, so that no import reports it as unchanged.
-      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
+      const decided = keeping === undefined ? DECIDED : {};
+      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), ...decided };
       transaction.write([{ type: 'update', key: userKey(userId), fields }]);
     }
     return { marked, changed: userIds.filter(isChanged) };
@@ -155,17 +177,41 @@ async function findKept(
   return kept;
 }
 
-/** Takes the mark from users, to whom nothing new has referred since. */
-async function restoreUsers(store: Database, users: ReadonlyMap<string, StoredDocument>): Promise<void> {
+async function changeUsers<Value>(
+  store: Database,
+  users: ReadonlyMap<string, Value>,
+  change: (value: Value) => DocumentChanges,
+): Promise<void> {
   const all = [...users];
   for (let start = 0; start < all.length; start += USERS_PER_COMMIT)
     await store.transaction(async (transaction) => {
-      for (const [userId, { state = null, partition = null, digest = null }] of all.slice(
-        start,
-        start + USERS_PER_COMMIT,
-      ))
-        transaction.write([{ type: 'update', key: userKey(userId), fields: { state, partition, digest } }]);
+      for (const [userId, value] of all.slice(start, start + USERS_PER_COMMIT))
+        transaction.write([{ type: 'update', key: userKey(userId), fields: change(value) }]);
     });
+}
+
+/** Restores the marked users of some organisations whose deletion was interrupted before it was decided. */
+export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
+  const undecided = new Map<string, StoredDocument>();
+  for await (const user of readMarked(store, orgIds, ['orgId', 'body', 'digest']))
+    if (user.digest !== undefined) undecided.set(textAt(parseObject(user.body), 'userId', ''), user);
+  await changeUsers(store, undecided, ({ body, orgId = '' }) => {
+    const json = parseObject(body);
+    const section = isServiceUser(json) ? machineUserSection : humanUserSection;
+    const { partition = null, state = null } = storedFields(toRecord(section, json, orgId));
+    return { partition, state };
+  });
+}
+
+async function* readMarked(
+  store: Database,
+  orgIds: ReadonlySet<string>,
+  fields: readonly FieldName[],
+): AsyncGenerator<StoredDocument> {
+  await using snapshot = await store.snapshot();
+  const range = { collection: 'users', partitions: deletionPartitions, fields } as const;
+  for await (const documents of snapshot.scan(range))
+    for (const stored of documents) if (orgIds.has(stored.orgId ?? '')) yield stored;
 }
 
 /** Deletes users to which nothing refers any more: the last step of a deletion. */
@@ -190,13 +236,8 @@ export async function finishDeletions(
   { signal, onFound }: Pick<StripOptions, 'onFound'> & { readonly signal: AbortSignal },
 ): Promise<void> {
   const users = new Map<string, string>();
-  {
-    await using snapshot = await store.snapshot();
-    const range = { collection: 'users', partitions: deletionPartitions, fields: ['orgId', 'body'] } as const;
-    for await (const documents of snapshot.scan(range))
-      for (const { orgId = '', body } of documents)
-        if (orgIds.has(orgId)) users.set(textAt(parseObject(body), 'userId', ''), orgId);
-  }
+  for await (const { orgId = '', body } of readMarked(store, orgIds, ['orgId', 'body']))
+    users.set(textAt(parseObject(body), 'userId', ''), orgId);
   if (users.size === 0) return;
   await deleteFound(store, observed(findReferring(store, users), onFound), { signal });
   await deleteStripped(store, users, signal);

@@ -24,6 +24,7 @@ import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores, openTestStore, type StoreKind, setUpOnce, sqlite } from '../support/stores/stores.ts';
+import { hookedStore } from '../support/stores/watchedStore.ts';
 import { organisationsOf } from './importRows.ts';
 
 /** What differs from a usual request of an export of all sections and secrets. */
@@ -408,6 +409,24 @@ describeStores('an import that mirrors', (kind) => {
       expect(user && (user.state ?? 'USER_STATE_ACTIVE')).toMatch(/ACTIVE|LOCKED/);
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     }
+  });
+
+  it('restores a user who got a membership during a mirror that was killed', async () => {
+    const store = await openTestStore(kind);
+    await (await testInstance(store)).import({ data_orgs: await provedFile(fileOf(`${all}; b org b`, plain)) });
+    let isMarked = false;
+    const killed = hookedStore(store, async (writes) => {
+      if (isMarked) throw new Error('killed');
+      isMarked = writes.some(({ type, key }) => type === 'update' && key.id === 'bob');
+      if (isMarked) await changeRole(store, { userId: 'bob', orgId: 'b' }, 'ORG_OWNER', 'add', new Date());
+    });
+    const file = await provedFile(fileOf(few, plain));
+    await expect(importDirectly(killed, file, {})).rejects.toThrow('internal error');
+    expect(await store.getMany([userKey('bob')], ['state'])).toMatchObject([{ state: 'USER_STATE_DELETED' }]);
+    const { errors } = await importDirectly(store, file, {});
+    expect(errors).toMatchObject([{ id: 'bob', reason: 'deletion_referenced' }]);
+    expect(await store.getMany([userKey('bob')], ['state'])).toMatchObject([{ state: 'USER_STATE_ACTIVE' }]);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('ends a deletion that was interrupted, and none if it is refused', async () => {

@@ -1,7 +1,7 @@
 // An import that makes the organisations of a file what the file has.
 
 import type { Stored } from '../../../shared/accounts/dependents.ts';
-import { finishDeletions } from '../../../shared/accounts/userRemoval.ts';
+import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
 import { defined } from '../../../shared/defined.ts';
 import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
@@ -76,6 +76,7 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const { settings, report, deletions, signal, begin } = call;
   const store = { ...documents, snapshot: () => call.store.snapshot() };
   const existing = await requireCurrent(store, call);
+  await restoreUndecided(store, existing);
   const planned = await planDeletions(call, store, existing);
   const trial = new ImportReport({ ids: false });
   const errors = [...planned, ...(await tryWriting(call, existing, trial))];

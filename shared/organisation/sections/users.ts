@@ -153,6 +153,11 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
+/** Whether canonical JSON of a user is that of a service user: only people have a profile. */
+export function isServiceUser(json: JsonObject): boolean {
+  return valueAt(json, 'user.profile') === undefined;
+}
+
 function canonicalisePerson(json: JsonObject, orgId: string): void {
   if (json.userId !== undefined && json.state !== undefined) return;
   const { userId, user, state, ...kept } = json;
