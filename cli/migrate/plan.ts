@@ -4,10 +4,11 @@ import { type ImportError, recordConflict } from '../../functions/import/contrac
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
+import { words } from '../../shared/errors/nouns.ts';
 import { because } from '../../shared/errors/recordIssues.ts';
 import { stateWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { recordSection } from '../../shared/organisation/allSections.ts';
+import { recordSection, sections } from '../../shared/organisation/allSections.ts';
 import { MAX_LISTED_ISSUES } from '../../shared/organisation/recordErrors.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
@@ -225,13 +226,24 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   return [{ status: 'warning', message }];
 }
 
+/** Lists the sections that an import does not mirror, because the source may have records of them that the export lacks. */
+function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationSettings, 'withKeys'>): string[] {
+  const complete = new Set(manifest?.sections);
+  const others = sections.filter(({ name, keys }) => !complete.has(name) && (keys !== true || withKeys));
+  const names = others.map(({ name }) => words(name)).join(', ');
+  return others.length === 0
+    ? []
+    : [`not deleted, because the source may have records that its export lacks: ${names}`];
+}
+
 /** Warns of what the export omits or does not know, and of the default organisation or the exporting user in the export. */
-function exportChecks({ exported }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
-  const { notices, defaultOrgId, movedExporterId } = exported;
+function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
+  const { notices, defaultOrgId, movedExporterId, inspection } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
   const messages = [
     ...notices.map(({ message }) => message),
+    ...(settings.mirror === true ? unmirrored(inspection, settings) : []),
     ...(defaultOrgId === undefined ? [] : [withDefault]),
     ...(movedExporterId === undefined ? [] : [withExporter]),
   ];

@@ -223,9 +223,11 @@ const application = {
     search: {
       find: async ({ calls, find }, apps) => {
         const found: FoundRecord[] = [];
+        // No export has SAML applications.
         for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
-          for (const { id, state } of await find((query) => calls.listApps({ projectId, query })))
-            found.push({ json: { appId: id }, isInactive: state === AppState.INACTIVE });
+          for (const { id, state, config } of await find((query) => calls.listApps({ projectId, query })))
+            if (config.case !== 'samlConfig')
+              found.push({ json: { appId: id }, isInactive: state === AppState.INACTIVE });
         return found;
       },
     },

@@ -202,14 +202,15 @@ export type SearchPage<Result> = (query: {
   readonly offset: bigint;
   readonly limit: number;
   readonly asc: boolean;
-}) => Promise<{ readonly result: readonly Result[] }>;
+}) => Promise<{ readonly result: readonly Result[]; readonly details?: { readonly totalResult: bigint } | undefined }>;
 
-/** Returns all results of a search. */
+/** Returns all results of a search: as many as it counts, also if its pages are shorter than requested. */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {
-    const { result } = await find({ offset: BigInt(all.length), limit: RESULTS_PER_PAGE, asc: true });
+    const { result, details } = await find({ offset: BigInt(all.length), limit: RESULTS_PER_PAGE, asc: true });
     all.push(...result);
-    if (result.length < RESULTS_PER_PAGE) return all;
+    const isShort = result.length < RESULTS_PER_PAGE && all.length >= Number(details?.totalResult ?? 0);
+    if (isShort || result.length === 0) return all;
   }
 }

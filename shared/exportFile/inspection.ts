@@ -11,7 +11,7 @@ import { serviceUsers } from '../organisation/section.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
-import { type PassOptions, passFile, readFile, Violations } from './filePass.ts';
+import { type FilePass, type PassOptions, passFile, readFile, Violations } from './filePass.ts';
 import { type Manifest, type ManifestTally, statedContent } from './manifest.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
@@ -42,7 +42,7 @@ export interface Inspection {
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
   readonly unknown: Readonly<Record<string, number>>;
-  /** The selected organisations and users without a state; undefined if there are none, or if the file has a manifest. */
+  /** The selected organisations and users without a state; undefined if there are none, or if the file states them. */
   readonly unknownStates: UnknownStates | undefined;
   /** The number of selected people without a state who are imported as initial, since their address is unverified. */
   readonly initialPeople: number;
@@ -111,6 +111,7 @@ export async function inspect(
   for (const { record } of merged.organisations) tallyOrganisation(record, tally);
   if (manifest !== undefined) checkManifest(manifest, tally);
   const { organisations, entries } = select(merged, isSelected);
+  const stated = statedContent(manifest);
   for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
   increase(leftOut, organisationSection.name, merged.organisations.length - organisations.length);
   return {
@@ -121,10 +122,9 @@ export async function inspect(
     invalid,
     leftOut,
     unknown: unknown.counts,
-    // An instance of this service exports every state, and a manifest.
-    unknownStates: manifest === undefined ? withOrganisations(unknownUsers, organisations) : undefined,
+    unknownStates: stated.states ? undefined : withOrganisations(unknownUsers, organisations),
     initialPeople,
-    stated: statedContent(manifest),
+    stated,
     proved: manifest !== undefined,
     manifest,
     tally: { counts: tally.counts, digest: tally.digest },
@@ -156,16 +156,25 @@ export async function* proveExport(
   signal: AbortSignal,
   onItems?: PassOptions['onItems'],
 ): AsyncGenerator<Uint8Array, void, void> {
+  const { manifest, tally } = yield* tallyExport(source, signal, onItems);
+  if (manifest === undefined)
+    throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
+  checkManifest(manifest, tally);
+}
+
+/** Yields the bytes of an export, and counts its records as its manifest must. Memory does not grow with the export. */
+export function tallyExport(
+  source: ExportFileSource,
+  signal: AbortSignal,
+  onItems?: PassOptions['onItems'],
+): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
     // The second entry of an organisation, in a file for ZITADEL, has grants and members only. An entry without any record
     // counts as an organisation, as in an import: no instance writes it.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
   };
-  const { manifest, tally } = yield* passFile(source, signal, { onRecord: () => {}, onItems, onEntry });
-  if (manifest === undefined)
-    throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
-  checkManifest(manifest, tally);
+  return passFile(source, signal, { onRecord: () => {}, onItems, onEntry });
 }
 
 function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
@@ -219,8 +228,12 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
       field: `manifest.counts.${name}`,
       description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
     }));
-  const { sections: read } = manifest;
-  const unread = sections.filter(({ name }) => read?.includes(name) === false && tally.counts[name] !== undefined);
+  const { sections: read, secrets } = manifest;
+  // An instance of this service reads each section completely or not at all.
+  const unread =
+    secrets === undefined
+      ? []
+      : sections.filter(({ name }) => read?.includes(name) === false && tally.counts[name] !== undefined);
   for (const { name } of unread)
     violations.push({ field: 'manifest.sections', description: `${name} is missing, and the file has records of it` });
   if (violations.length === 0 && manifest.digest !== tally.digest) {

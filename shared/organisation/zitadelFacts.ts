@@ -122,6 +122,11 @@ export interface ZitadelBehaviour {
   readonly records?: readonly RecordFact[];
   /** The content that no export of ZITADEL has, in addition to the fields above. */
   readonly unexported?: readonly string[];
+  /**
+   * Whether a record that exists can be missing in exports although earlier exports had it, or because no export has it
+   * under this name. Its absence then does not show that it was deleted.
+   */
+  readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /** Whether it can keep records in another organisation than the file, so that they are compared in the whole instance. */
   readonly movesRecords?: true;

@@ -11,7 +11,7 @@ import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { recordSections, sections } from '../../../shared/organisation/allSections.ts';
-import { serviceUsers } from '../../../shared/organisation/section.ts';
+import { type SectionName, serviceUsers } from '../../../shared/organisation/section.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { undisposed } from '../../exports/fileContent.ts';
@@ -19,6 +19,7 @@ import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports
 import { callName, rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
+import { withManifest } from './exportManifest.ts';
 import { type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
@@ -30,40 +31,31 @@ import { addOtpEmail } from './otpEmailStates.ts';
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
   const notices: RecordWarning[] = [];
-  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
+    const readTime = new Date();
+    const incomplete = new Set<SectionName>();
+    yield* withManifest(connection, organisations(connection, incomplete), () => ({ options, readTime, incomplete }));
+  }
+  async function* organisations(
+    connection: ZitadelConnection,
+    incomplete: Set<SectionName>,
+  ): AsyncGenerator<Uint8Array> {
     const { orgIds, excludedOrgIds } = options;
-    let listed = orgIds.length > 0 ? undefined : await listZitadelOrganisations(connection);
-    const selected = new Set(listed?.keys() ?? orgIds).difference(new Set(excludedOrgIds));
+    const { list, scope, states } = shareCalls(connection, options, { notices, incomplete });
+    const all = orgIds.length > 0 ? orgIds : (await list()).keys();
+    const selected = new Set(all).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
     notices.length = 0;
-    const list = async () => {
-      listed ??= await listZitadelOrganisations(connection);
-      return listed;
-    };
-    let callerId: string | undefined;
-    const caller = async () => {
-      callerId ??= (await readCaller(connection)).userId;
-      return callerId;
-    };
-    const states = {
-      connection,
-      acceptsUnknown: accepts(options, 'unknown-states'),
-      stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
-    };
-    const scope: ExportScope = {
-      caller,
-      stayingUsers: (userIds) => usersOf(connection, excludedOrgIds, userIds),
-      onLeftOut: (notice) => notices.push(notice),
-    };
     const exportSelected = async (orgId: string) => {
       const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
       if (organisation !== undefined) return organisation;
       return (await list()).has(orgId) ? exportListed(connection, orgId, scope, options) : undefined;
     };
     let domainPolicy: DomainPolicy | undefined;
-    let start = '{"orgs":[';
+    yield Buffer.from('{"orgs":[');
+    let start = '';
     for (const orgId of selected) {
       const organisation = await exportSelected(orgId).catch((error: unknown) => {
         const isOfOrganisation = zitadelCannotExport.is(error) || zitadelContextMissing.is(error);
@@ -85,16 +77,46 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       yield Buffer.from(`${start}\n${JSON.stringify(organisation)}`);
       start = ',';
     }
-    yield Buffer.from(start === ',' ? '\n]}\n' : '{"orgs":[]}\n');
+    yield Buffer.from(start === ',' ? '\n]}' : ']}');
   }
   return {
     isRepeatable: false,
     losses: exportLosses(allReleases),
     notices,
-    open: bytes,
+    open,
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,
   };
+}
+
+/** Returns the calls that the exports of all organisations share, and whose results are kept. */
+function shareCalls(
+  connection: ZitadelConnection,
+  options: PlaceExportOptions,
+  { notices, incomplete }: { readonly notices: RecordWarning[]; readonly incomplete: Set<SectionName> },
+) {
+  let listed: ListedOrganisations | undefined;
+  const list = async () => {
+    listed ??= await listZitadelOrganisations(connection);
+    return listed;
+  };
+  let callerId: string | undefined;
+  const caller = async () => {
+    callerId ??= (await readCaller(connection)).userId;
+    return callerId;
+  };
+  const scope: ExportScope = {
+    caller,
+    stayingUsers: (userIds) => usersOf(connection, options.excludedOrgIds, userIds),
+    onIncomplete: (section) => void incomplete.add(section),
+    onLeftOut: (notice) => void notices.push(notice),
+  };
+  const states = {
+    connection,
+    acceptsUnknown: accepts(options, 'unknown-states'),
+    stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
+  };
+  return { list, scope, states };
 }
 
 function listLength(value: unknown): number {

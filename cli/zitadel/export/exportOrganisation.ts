@@ -6,6 +6,7 @@ import { AdminService, DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js'
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import type { Member } from '@zitadel/proto/zitadel/member_pb.js';
 import {
+  tokenForbidden,
   zitadelCallFailed,
   zitadelCannotExport,
   zitadelContextMissing,
@@ -13,7 +14,7 @@ import {
 } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
 import { statesOf } from '../../../shared/organisation/states.ts';
@@ -39,6 +40,8 @@ export interface ExportScope {
   readonly caller: () => Promise<string>;
   /** Returns those users among some who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Takes a section of which the source has records that the export does not have, or may have such records. */
+  readonly onIncomplete: (section: SectionName) => void;
   /** Takes a warning about content that is left out. */
   readonly onLeftOut: (notice: RecordWarning) => void;
 }
@@ -68,7 +71,8 @@ export async function exportOne(
   if (organisation === undefined) return undefined;
   const searches = await searchesOf(connection, orgId);
   const callerId = await scope.caller();
-  await addStatesAndGrants(searches, organisation, callerId);
+  await checkUsers(searches, organisation, scope);
+  await addStatesAndGrants(searches, organisation, callerId, scope);
   await addMembers(searches, organisation, callerId, scope);
   return organisation;
 }
@@ -135,15 +139,44 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
+/** Sections whose records belong to users. */
+const userSections = recordSections
+  .filter(({ collection, references = [] }) =>
+    [collection, ...references.map((one) => one.collection)].includes('users'),
+  )
+  .map(({ name }) => name);
+
+/** Compares the number of an organisation's users with that of the export. */
+async function checkUsers(
+  { calls }: OrganisationSearches,
+  organisation: JsonObject,
+  { onIncomplete }: Pick<ExportScope, 'onIncomplete'>,
+): Promise<void> {
+  const exported = ['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name])).length;
+  if ((await countUsers(calls)) !== exported) for (const name of userSections) onIncomplete(name);
+}
+
+/** Returns the number of an organisation's users; undefined for a token that may not search them. */
+async function countUsers(calls: OrganisationSearches['calls']): Promise<number | undefined> {
+  try {
+    const { details } = await calls.listUsers({ query: { limit: 1 } });
+    return Number(details?.totalResult ?? 0);
+  } catch (error) {
+    if (tokenForbidden.is(error) || zitadelCallFailed.is(error) || zitadelCannotExport.is(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Adds the states of records, which exports omit, and the grants that the export of one organisation lacks. */
 async function addStatesAndGrants(
   searches: OrganisationSearches,
   organisation: JsonObject,
   callerId: string,
+  { onIncomplete }: Pick<ExportScope, 'onIncomplete'>,
 ): Promise<void> {
   for (const { sections, search } of closables) {
+    if (search === undefined) continue;
     const records = sections.flatMap((section) => recordsIn(organisation[section]));
-    if (search === undefined || (records.length === 0 && search.findsOthers !== true)) continue;
     const found = await search.find(searches, records);
     const [section] = sections;
     if (search.findsOthers === true) {
@@ -151,6 +184,12 @@ async function addStatesAndGrants(
       addMissing(organisation, section, others);
     }
     const keyOf = keyBy(section, organisation);
+    const isComplete = hasAll(
+      organisation,
+      sections,
+      found.map(({ json }) => json),
+    );
+    if (!isComplete) for (const name of sections) onIncomplete(name);
     const inactive = new Set(found.filter(({ isInactive }) => isInactive).map(({ json }) => keyOf(json)));
     const [, state] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name])))
@@ -163,7 +202,7 @@ async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
   callerId: string,
-  { stayingUsers, onLeftOut }: ExportScope,
+  { stayingUsers, onLeftOut, onIncomplete }: ExportScope,
 ): Promise<void> {
   const members = await find((query) => calls.listOrgMembers({ query }));
   const projectMembers: FoundMember[] = [];
@@ -186,8 +225,10 @@ async function addMembers(
   others.delete(callerId);
   const staying = others.size === 0 ? others : await stayingUsers([...others]);
   const add = (section: SectionName, found: readonly FoundMember[]) => {
-    const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
+    const ofMoving = found.filter(({ member: { userId } }) => !staying.has(userId));
+    const moving = ofMoving.filter(({ member: { userId } }) => userId !== callerId);
     addMissing(organisation, section, moving.map(memberRecord));
+    if (!hasAll(organisation, [section], ofMoving.map(memberRecord))) onIncomplete(section);
   };
   add('orgMembers', orgMembers);
   add('projectMembers', projectMembers);
@@ -226,6 +267,17 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
   const byKey = new Map([...found, ...records].map((record) => [keyOf(record), record]));
   for (const record of records) byKey.delete(keyOf(record));
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
+}
+
+/** Whether some sections of an export, which have one kind of keys, have all of some records. */
+function hasAll(
+  organisation: JsonObject,
+  names: readonly [SectionName, ...SectionName[]],
+  records: readonly JsonObject[],
+): boolean {
+  const keyOf = keyBy(names[0], organisation);
+  const exported = new Set(names.flatMap((name) => recordsIn(organisation[name])).map(keyOf));
+  return records.every((record) => exported.has(keyOf(record)));
 }
 
 /** Returns the records of a section of an exported organisation. */

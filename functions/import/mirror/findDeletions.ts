@@ -62,7 +62,7 @@ export interface Obstacle {
 /** Returns the sections of which the file has all records: by its manifest, and with the keys that the request selects. */
 function mirroredSections({ inspection: { manifest }, settings }: MirroredFile): ReadonlySet<Section> {
   const read = new Set(manifest?.sections);
-  const hasKeys = settings.withKeys === true && manifest?.secrets?.keys === true;
+  const hasKeys = settings.withKeys === true && manifest?.secrets?.keys !== false;
   return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
 }
 

@@ -22,20 +22,20 @@ import { isOfTheFuture } from './lastImport.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
 /**
- * Requires that a file proves that it is whole, which sections and secrets it has completely, and when it was read.
+ * Requires that a file proves that it is whole, which sections it has completely, and when it was read.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorable({ manifest }: Inspection): void {
-  const { sections, secrets, readTime = '' } = manifest ?? {};
+  const { sections, readTime = '' } = manifest ?? {};
   if (isOfTheFuture({ readTime })) {
     const description = `the file was read in the future, at ${readTime}: set the source's clock, then export it again`;
     throw invalidRequest([{ field: 'mirror', description }]);
   }
-  if (sections !== undefined && secrets !== undefined && !Number.isNaN(Date.parse(readTime))) return;
+  if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
   const description =
     manifest === undefined
-      ? 'the file has no manifest, like every export of ZITADEL, so that nothing proves it complete: mirror only an export of an instance of this service'
-      : 'the file has a manifest without `sections`, `secrets` or a `readTime`, so that what it lacks is unknown: export the source with this version';
+      ? 'the file has no manifest, like every file that ZITADEL itself writes, so that nothing proves it complete: mirror a file that identity export wrote'
+      : 'the file has a manifest without `sections` or a `readTime`, so that what it lacks is unknown: export the source with this version';
   throw invalidRequest([{ field: 'mirror', description }]);
 }
 

@@ -82,6 +82,8 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
+      // A provider that was converted to the newer kind is in no export any more, and keeps its id.
+      exportsPartly: true,
       records: [
         {
           does: 'imports not',
@@ -111,6 +113,7 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     // ZITADEL writes its own number of this type, which its definition does not have.
     exported: { providerType: 2 },
+    zitadel: { exportsPartly: true },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'jwtIdps', entry: ['idpId'] },
   },

@@ -78,6 +78,7 @@ const passwordless: ZitadelBehaviour = {
     },
   ],
   unexported: ['all texts: those of claimed domains are exported under their name'],
+  exportsPartly: true,
 };
 
 const invitations: ZitadelBehaviour = {
@@ -97,6 +98,7 @@ const invitations: ZitadelBehaviour = {
     },
   ],
   unexported: ['all texts'],
+  exportsPartly: true,
 };
 
 /** The sections of texts. */
@@ -109,7 +111,7 @@ export const textSections: readonly Section[] = [
   texts('passwordResetMessages', 'password_reset_message', 'message texts'),
   texts('verifyEmailMessages', 'verify_email_message', 'message texts'),
   texts('verifyPhoneMessages', 'verify_phone_message', 'dropped'),
-  texts('domainClaimedMessages', 'domain_claimed_message', 'message texts'),
+  texts('domainClaimedMessages', 'domain_claimed_message', 'message texts', { zitadel: { exportsPartly: true } }),
   texts('passwordlessRegistrationMessages', 'passwordless_registration_message', 'message texts', {
     zitadel: passwordless,
   }),

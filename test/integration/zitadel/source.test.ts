@@ -23,7 +23,12 @@ import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { grpcWeb, grpcWebMessage, type Reply, replies } from '../../support/zitadel/replies.ts';
 
 const MEGABYTE = 1_000_000;
-const scope = { caller: async () => 'owner', stayingUsers: async () => new Set<string>(), onLeftOut: () => undefined };
+const scope = {
+  caller: async () => 'owner',
+  stayingUsers: async () => new Set<string>(),
+  onIncomplete: () => undefined,
+  onLeftOut: () => undefined,
+};
 const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 describe('an export from a ZITADEL', () => {
@@ -125,7 +130,7 @@ describe('an export from a ZITADEL', () => {
   });
 });
 
-const { exportData, listOrgs, getDomainPolicy } = AdminService.method;
+const { exportData, listOrgs, getDomainPolicy, getMyInstance } = AdminService.method;
 const { getMyUser, listMyMemberships } = AuthService.method;
 const { getMyOrg } = ManagementService.method;
 
@@ -143,6 +148,7 @@ async function answering(lists: readonly Reply[], exports: readonly Reply[]): Pr
       [getMyOrg.name]: () => answerOf(getMyOrg, { org: { id: '1' } }),
       [getMyUser.name]: () => answerOf(getMyUser, { user: { id: 'owner', details: { resourceOwner: '0' } } }),
       [listMyMemberships.name]: () => answerOf(listMyMemberships, {}),
+      [getMyInstance.name]: () => answerOf(getMyInstance, { instance: { id: 'north', name: 'North' } }),
       [getDomainPolicy.name]: () => answerOf(getDomainPolicy, { policy: {} }),
     };
     const reply = answers[response.req.url?.split('/').at(-1) ?? '']?.() ?? grpcWebMessage(new Uint8Array());

@@ -443,10 +443,11 @@ function dateOf(at: number): JsonValue {
 /** Finds users of the context's organisation by their ids, with their states. */
 function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply {
   if (behaviour.hidesUsers) return replies.noPermission;
-  const [query = {}] = elements(called.message.queries);
+  const [query] = elements(called.message.queries);
+  const found = ['humanUsers', 'machineUsers'].flatMap((section) => contents.visible(called.contextId, section));
+  if (query === undefined) return owned(called, found);
   const userIds: unknown = valueAt(query, 'inUserIdsQuery.userIds');
   if (!Array.isArray(userIds)) return replies.invalidQuery;
-  const found = ['humanUsers', 'machineUsers'].flatMap((section) => contents.visible(called.contextId, section));
   const caller = { userId: called.callerId, state: 'USER_STATE_ACTIVE' };
   const own = contents.users.get(called.callerId) === called.contextId ? [...found, caller] : found;
   const users = own.filter(({ userId }) => userIds.includes(userId) && behaviour.findsUser(String(userId)));
