@@ -99,6 +99,13 @@ const rows: readonly Row[] = [
     { request: { with_keys: false }, after: 'a robot bot; a machineKey key bot' },
   ],
   [
+    'what the file of a source lacks that does not state its secrets, such as ZITADEL',
+    keyed,
+    'a robot bot',
+    'deletes human_user bob, machine_user_key key, label_policy a',
+    { manifest: { secrets: undefined } },
+  ],
+  [
     'keys with their service user, without selecting keys',
     keyed,
     'a person bob',
@@ -220,10 +227,9 @@ const rows: readonly Row[] = [
     'refused MIRROR_OUTDATED for an older file': { manifest: { readTime: '2025-01-01T00:00:00.000Z' } },
     "refused MIRROR_OUTDATED for another instance's file": { manifest: { instanceId: 'other' } },
     'refused INVALID for a file that does not state its sections': { manifest: { sections: undefined } },
-    'refused INVALID for a file that does not state its secrets': { manifest: { secrets: undefined } },
     'refused INVALID for a file of the future': { manifest: { readTime: '2999-01-01T00:00:00.000Z' } },
     'refused INVALID for an edited file': { manifest: { digest: `sha256:${'0'.repeat(64)}` } },
-    'refused INVALID without a manifest, such as an export of ZITADEL': { manifest: 'none' },
+    'refused INVALID without a manifest, such as a file that ZITADEL wrote': { manifest: 'none' },
   }).map(([text, how]): Row => {
     const [, outcome = '', why = ''] = /^(\w+ \w+) (.*)$/.exec(text) ?? [];
     return [`nothing ${why}`, all, few, outcome, how];
