@@ -244,9 +244,10 @@ export function resultBlocks(result: MigrationResult): Block[] {
 }
 
 /** Returns the line with the time in which the source must not have changed. */
-function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): string[] {
+function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
-  if (targetEqualAt === undefined) return [`source read at ${sourceReadAt}, target not equal at ${proof.provedAt}`];
+  if (targetEqualAt === undefined)
+    return [{ text: `source read at ${sourceReadAt}, target not equal at ${proof.provedAt}`, style: 'bad' }];
   const seconds = (Date.parse(targetEqualAt) - Date.parse(sourceReadAt)) / 1_000;
   return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}: ${span(seconds)}`];
 }

@@ -11,6 +11,8 @@ const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
 /** What differs from run to run, by its name in a result. */
 const changing: Readonly<Record<string, unknown>> = {
   startedAt: at(0),
+  sourceReadAt: at(1),
+  targetEqualAt: at(8),
   provedAt: at(8),
   finishedAt: at(8),
   seconds: 1,

@@ -179,21 +179,21 @@ async function addStatesAndGrants(
     const records = sections.flatMap((section) => recordsIn(organisation[section]));
     const found = await search.find(searches, records);
     const [section] = sections;
+    const keyOf = keyBy(section, organisation);
     if (search.findsOthers === true) {
       const others = found.map(({ json }) => json).filter(({ userId }) => userId !== callerId);
       addMissing(organisation, section, others);
+    } else {
+      const exported = new Set(records.map(keyOf));
+      if (!found.every(({ json }) => exported.has(keyOf(json)))) for (const name of sections) onIncomplete(name);
     }
-    const keyOf = keyBy(section, organisation);
-    const isComplete = hasAll(
-      organisation,
-      sections,
-      found.map(({ json }) => json),
-    );
-    if (!isComplete) for (const name of sections) onIncomplete(name);
-    const inactive = new Set(found.filter(({ isInactive }) => isInactive).map(({ json }) => keyOf(json)));
-    const [, state] = statesOf({ name: section }) ?? [];
-    for (const record of sections.flatMap((name) => recordsIn(organisation[name])))
-      if (inactive.has(keyOf(record))) record.state = state;
+    const inactive = new Map(found.map(({ json, isInactive }) => [keyOf(json), isInactive]));
+    const [usual, other] = statesOf({ name: section }) ?? [];
+    for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
+      const isInactive = inactive.get(keyOf(record));
+      // An overwrite keeps a state that a file does not name.
+      if (isInactive !== undefined) record.state = isInactive ? other : usual;
+    }
   }
 }
 
@@ -202,7 +202,7 @@ async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
   callerId: string,
-  { stayingUsers, onLeftOut, onIncomplete }: ExportScope,
+  { stayingUsers, onLeftOut }: ExportScope,
 ): Promise<void> {
   const members = await find((query) => calls.listOrgMembers({ query }));
   const projectMembers: FoundMember[] = [];
@@ -225,10 +225,8 @@ async function addMembers(
   others.delete(callerId);
   const staying = others.size === 0 ? others : await stayingUsers([...others]);
   const add = (section: SectionName, found: readonly FoundMember[]) => {
-    const ofMoving = found.filter(({ member: { userId } }) => !staying.has(userId));
-    const moving = ofMoving.filter(({ member: { userId } }) => userId !== callerId);
+    const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
     addMissing(organisation, section, moving.map(memberRecord));
-    if (!hasAll(organisation, [section], ofMoving.map(memberRecord))) onIncomplete(section);
   };
   add('orgMembers', orgMembers);
   add('projectMembers', projectMembers);
@@ -267,17 +265,6 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
   const byKey = new Map([...found, ...records].map((record) => [keyOf(record), record]));
   for (const record of records) byKey.delete(keyOf(record));
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
-}
-
-/** Whether some sections of an export, which have one kind of keys, have all of some records. */
-function hasAll(
-  organisation: JsonObject,
-  names: readonly [SectionName, ...SectionName[]],
-  records: readonly JsonObject[],
-): boolean {
-  const keyOf = keyBy(names[0], organisation);
-  const exported = new Set(names.flatMap((name) => recordsIn(organisation[name])).map(keyOf));
-  return records.every((record) => exported.has(keyOf(record)));
 }
 
 /** Returns the records of a section of an exported organisation. */

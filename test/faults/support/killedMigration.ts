@@ -1,11 +1,13 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { MigrationResult } from '../../../cli/migrate/migrationTypes.ts';
 import { type Running, startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
-import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
+import { betweenServers, readResult } from '../../support/migrations/migrating.ts';
 import { type RestartablePlace, restartablePlace } from '../../support/migrations/restartablePlace.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { type TransferBucket, transferBucket } from '../../support/places/transferPlace.ts';
@@ -17,6 +19,9 @@ const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 /** The share of a side's bytes after which no kill is tried: no two migrations send equally many. */
 const LATEST = 0.95;
 const secrets = ['--with', 'passwords,otp,keys'];
+/** The number of people that each organisation loses. */
+const LOST = 50;
+const mirror = ['--on-conflict', 'overwrite', '--mirror', '--max-deleted', '1000'];
 
 type Side = 'source' | 'target';
 const victims: readonly ('client' | Side)[] = ['client', 'source', 'target'];
@@ -29,6 +34,8 @@ interface Killed {
   readonly killsOfOneMigration: number;
   /** The limit of requests and responses, above which files pass through a bucket; by default there is none. */
   readonly bytes?: number;
+  /** Whether the source has lost people since an earlier migration to each target: these must be deleted there. */
+  readonly mirrors?: true;
 }
 
 /** An instance whose clients reach it through a network that can hold back any byte. */
@@ -50,7 +57,13 @@ function networksOf({ source, target, bucket }: Places): readonly TcpProxy[] {
  * Migrates between two instances in rounds, each killed and repeated, and expects equal results. A kill takes place
  * while a byte of the migration is held back: no migration can have ended before, however fast the machine is.
  */
-export async function expectMigratedAfterKills({ sizes, rounds, killsOfOneMigration, bytes }: Killed): Promise<void> {
+export async function expectMigratedAfterKills({
+  sizes,
+  rounds,
+  killsOfOneMigration,
+  bytes,
+  mirrors,
+}: Killed): Promise<void> {
   const random = randomOf('killed migration');
   const people = sizes.reduce((sum, size) => sum + size, 0);
   const bucket = bytes === undefined ? undefined : await transferBucket();
@@ -61,11 +74,21 @@ export async function expectMigratedAfterKills({ sizes, rounds, killsOfOneMigrat
       bucketUrl: bucket.network.url,
     });
   };
-  const source = await networked(await filledPlace(sizes, await start()));
-  const traffic = await wholeTraffic({ source, target: await networked(await start()), bucket });
+  const source = await networked(await start());
+  const prepared: NetworkedPlace[] = [];
+  if (mirrors === true) {
+    await fill(source, withLost(sizes), 1);
+    for (let target = 0; target <= rounds; target++) {
+      prepared.push(await networked(await start()));
+      expect((await identity(callBetween({ source, target: prepared[target] ?? source }))).code).toBe(0);
+    }
+  }
+  await fill(source, sizes, 2);
+  const nextTarget = async () => prepared.shift() ?? (await networked(await start()));
+  const traffic = await wholeTraffic({ source, target: await nextTarget(), bucket });
   let struck = 0;
   for (let round = 0; round < rounds; round++) {
-    const places = { source, target: await networked(await start()), bucket };
+    const places = { source, target: await nextTarget(), bucket };
     const { result, kills } = await migrateKilled(places, killsOfOneMigration, traffic, random);
     struck += kills;
     expect(result).toMatchObject({
@@ -79,16 +102,22 @@ export async function expectMigratedAfterKills({ sizes, rounds, killsOfOneMigrat
   expect(struck).toBeGreaterThanOrEqual(rounds);
 }
 
-async function filledPlace(sizes: readonly number[], place: RestartablePlace): Promise<RestartablePlace> {
+function withLost(sizes: readonly number[]): readonly number[] {
+  return sizes.map((size) => size + LOST);
+}
+
+/** Fills a place with organisations of these sizes. They lose the people that they have beyond these. */
+async function fill({ database }: RestartablePlace, sizes: readonly number[], minute: number): Promise<void> {
   const organisations = sizes.map((size, index) => {
     const persons = Array.from({ length: size }, (_, number) =>
       person(`${index}-person-${number}`, { hashedPassword: { value: HASH } }),
     );
     return organisation(`organisation-${index}`, { humanUsers: persons });
   });
-  const file = await exportFileWith(...organisations);
-  expect((await identity(['import', file, '--to', place.database])).code).toBe(0);
-  return place;
+  const file = join(await testDirectory(), 'orgs.json');
+  const proved = await provedFile(organisations, { readTime: `2026-01-02T03:0${minute}:00.000Z` });
+  await writeFile(file, JSON.stringify(proved));
+  expect((await identity(['import', file, '--to', database, ...mirror, '--yes'])).code).toBe(0);
 }
 
 async function networked(place: RestartablePlace): Promise<NetworkedPlace> {
@@ -111,7 +140,7 @@ async function wholeTraffic(places: Places): Promise<Traffic> {
 }
 
 function callBetween({ source, target }: Places): readonly string[] {
-  return ['migrate', ...betweenServers(source, target), ...secrets, '--yes', '--json'];
+  return ['migrate', ...betweenServers(source, target), ...secrets, ...mirror, '--yes', '--json'];
 }
 
 /** The outcomes of a round of kills. */

@@ -226,6 +226,24 @@ describe('identity migrate --mirror from ZITADEL', () => {
     });
   });
 
+  it('reactivates what is active in ZITADEL again, and leaves memberships of the user of the token alone', async () => {
+    const { zitadel, south, args } = await secondPassFromZitadel();
+    const { contents } = zitadel;
+    const stored = contents.find('acme', 'projects', 'shop');
+    const migrateAs = async (state: string) => {
+      contents.put('acme', 'projects', 'shop', { ...stored, state });
+      return await migrate(args, await prepareMigration(south));
+    };
+    contents.put('acme', 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });
+    expect(await migrateAs('PROJECT_STATE_INACTIVE')).toMatchObject({ outcome: 'done', deleted: { orgMembers: 1 } });
+    expect(await migrateAs('PROJECT_STATE_ACTIVE')).toMatchObject({
+      outcome: 'done',
+      moved: { imported: { overwritten: { projects: 1 } } },
+    });
+    const sides = ['--token-file', args[3] ?? '', '--org', 'acme'];
+    expect(await identity(['compare', zitadel.url, south.database, ...sides])).toMatchObject({ code: 0 });
+  });
+
   it('deletes nothing of a section that it cannot prove complete, and ends with 3', async () => {
     const { zitadel, south, args } = await secondPassFromZitadel();
     zitadel.behaviour.hidesUsers = true;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { resultBlocks } from '../../../../cli/migrate/migrationBlocks.ts';
-import { blockLines } from '../../../../cli/report/blocks.ts';
+import { blockJson, blockLines } from '../../../../cli/report/blocks.ts';
 import { layOut, layoutOf } from '../../../../cli/terminal/terminal.ts';
+import { defined } from '../../../../shared/defined.ts';
 import { migrationResult } from '../../../support/migrationResult.ts';
 
 const nothing = {
@@ -80,6 +81,29 @@ describe('the headline of a result', () => {
     expect(text).toContain('\nErrors\n  person 330000000000000201: exists with other content');
     expect(text).not.toMatch(/COMMAND-|Errors\./);
     expect(text).toMatch(/\n\nBy hand\n {2}delete \/north.pat:\n {2}rm \/north.pat\n\nTo take it back\n/);
+  });
+});
+
+describe('the time for which a source must not change', () => {
+  const { proof } = migrationResult();
+  const sourceReadAt = '2026-11-22T20:00:02.000Z';
+
+  it.each([
+    [
+      'until the target is equal',
+      { sourceReadAt, targetEqualAt: proof.provedAt },
+      'equal at 2026-11-22T20:02:30.000Z: 2m 28s',
+    ],
+    ['if the target is not equal', { sourceReadAt }, 'not equal at 2026-11-22T20:02:30.000Z'],
+    ['if nothing states when a file was read', { targetEqualAt: proof.provedAt }, undefined],
+    ['after a proof by checksum', { sourceReadAt, proof: { ...proof, method: 'checksum' as const } }, undefined],
+  ])('is a line of its own %s', (_when, given, end) => {
+    const found = lines(given).filter((line) => line.startsWith('source read at'));
+    expect(found).toEqual(end === undefined ? [] : [`source read at ${sourceReadAt}, target ${end}`]);
+    const { sourceReadAt: read, targetEqualAt } = migrationResult(given);
+    expect(blockJson(resultBlocks(migrationResult(given)))).toMatchObject(
+      defined({ sourceReadAt: read, targetEqualAt }),
+    );
   });
 });
 
