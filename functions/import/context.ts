@@ -8,10 +8,10 @@ import type { Limits } from '../../shared/limits.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { CreatedRecords } from './check/createdRecords.ts';
 import type { Pace } from './commit/pace.ts';
-import type { ReservedNames } from './commit/reservedNames.ts';
 import type { ImportProgress, ImportRequestOptions } from './contract.ts';
-import type { Rules } from './decide/decide.ts';
+import type { Rules } from './decide/intentions.ts';
 import type { Mirror } from './mirror/deletions.ts';
+import type { ReservedNames } from './read/reservedNames.ts';
 import type { ImportReport } from './results/report.ts';
 import type { AttemptStamps } from './stamp.ts';
 

@@ -8,7 +8,7 @@ import { projectGrantSection } from '../../../shared/organisation/sections/grant
 import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import type { Mirror } from '../mirror/deletions.ts';
+import { isDeleted, isDoomed } from '../mirror/deletions.ts';
 import { type BatchRecord, failed, isSettled, type Settled, unsettled, withWarnings } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
@@ -89,23 +89,19 @@ async function readFound(
     ]),
     readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
+  // A permit is a claim, whose holder may be deleted.
+  const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
+    isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
     [...known, ...existing, ...whole].filter(
-      ([path, target]) => !isRemoved(target, removed) && !isDeleted(path, target, mirror),
+      ([path, target]) => target !== undefined && !isRemoved(target, removed) && !isGone(path, target),
     ),
   );
 }
 
-/** Whether a mirroring import deletes a target, or the record that holds a name. */
-function isDeleted(path: string, target: StoredDocument | undefined, mirror: Mirror | undefined): boolean {
-  if (mirror === undefined || target === undefined) return false;
-  const { ownerId } = target;
-  return mirror.deletions.has(path) || (mirror.isDeleting && ownerId !== undefined && mirror.deletions.has(ownerId));
-}
-
 /** Whether the removal of an organisation deletes a target: one of its own, or a project grant to it. */
-function isRemoved(target: StoredDocument | undefined, removed: ReadonlySet<string>): boolean {
-  if (target === undefined || removed.size === 0) return false;
+function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolean {
+  if (removed.size === 0) return false;
   if (removed.has(target.orgId ?? '')) return true;
   if (!isInSection(target.partition, projectGrantSection)) return false;
   return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));

@@ -2,8 +2,8 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import { claimsDomain } from '../read/reservedNames.ts';
 import type { Settled } from '../stages.ts';
-import { claimsDomain } from './reservedNames.ts';
 import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 

@@ -4,11 +4,11 @@ import { type StoredDocument, WriteConflictError } from '../../../shared/store/s
 import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
 import { decide } from '../decide/decide.ts';
+import { readBatch } from '../read/readBatch.ts';
+import { findRemovedMembers } from '../read/removedMembers.ts';
+import { domainVersionWrites } from '../read/reservedNames.ts';
 import { type BatchRecord, type Decided, type Settled, unsettled } from '../stages.ts';
 import { BatchPasswords } from './batchPasswords.ts';
-import { readBatch } from './readBatch.ts';
-import { findRemovedMembers } from './removedMembers.ts';
-import { domainVersionWrites } from './reservedNames.ts';
 
 /**
  * Checks, decides and writes a batch, and returns its outcomes in order. Records are created without reading first; if one

@@ -334,5 +334,10 @@ export interface Mirror {
 
 /** Whether an import deletes a stored record. */
 export function isDeleted(path: string, mirror: Mirror | undefined): boolean {
-  return mirror?.isDeleting === true && mirror.deletions.has(path);
+  return mirror?.isDeleting === true && isDoomed(path, mirror);
+}
+
+/** Whether a stored record counts as missing for the records of the file, even if nothing is deleted. */
+export function isDoomed(path: string, mirror: Mirror | undefined): boolean {
+  return mirror?.deletions.has(path) === true;
 }

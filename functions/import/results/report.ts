@@ -2,15 +2,14 @@
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
-import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES, toRecordError, withShortTexts } from '../../../shared/organisation/recordErrors.ts';
-import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { Deletion, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
+import { collectWarnings } from './recordWarnings.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -22,6 +21,7 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
+
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
@@ -188,63 +188,4 @@ function successEntry(
     return [name, Array.isArray(stored) ? stored : valueAt(given ?? json, path)] as const;
   });
   return Object.fromEntries(values);
-}
-
-const NO_WARNINGS: readonly ImportWarning[] = [];
-
-function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
-  const { section, unknown, adjustment, dropped, leftOut, given } = record;
-  if (outcome.kind === 'failed') return NO_WARNINGS;
-  const ofRecord = section.warnings?.(record) ?? [];
-  const { warnings: fromStore = [] } = outcome;
-  const isPlain =
-    unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? given) === undefined;
-  if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
-  return toWarnings(record, [
-    ...lostValues(record),
-    ...droppedTexts(record),
-    ...convertedTexts(record),
-    ...leftOutElements(record),
-    adjustment?.warning,
-    ...ofRecord,
-    ...fromStore,
-  ]);
-}
-
-function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarning | undefined)[]): ImportWarning[] {
-  return warnings
-    .filter((warning) => warning !== undefined)
-    .map((warning) => ({ type: record.section.error.type, id: reportedId(record), ...warning }));
-}
-
-function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
-  return unknown.values
-    .filter(({ path, value }) => valueAt(json, path) !== value)
-    .map(({ path, value }) => warn('value_unknown', { value: JSON.stringify(value), field: path }));
-}
-
-function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
-  return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
-}
-
-/** Warns of texts that an import converts to others, except of other case, another separator, or names of enumerations. */
-function convertedTexts({ section, given, json, dropped = [] }: OrganisationRecord): RecordWarning[] {
-  if (given === undefined) return [];
-  return Object.keys(section.values ?? {}).flatMap((field): RecordWarning[] => {
-    const [value, stored] = [valueAt(given, field), valueAt(json, field)];
-    if (typeof value !== 'string' || typeof stored !== 'string' || dropped.some((text) => text.field === field))
-      return [];
-    if (foldSpelling(value) === foldSpelling(stored) || ENUMERATED.test(value)) return [];
-    return [warn('value_converted', { field, value: JSON.stringify(value), stored: JSON.stringify(stored) })];
-  });
-}
-
-const ENUMERATED = /^[A-Z]+(?:_[A-Z\d]+)+$/;
-
-function foldSpelling(text: string): string {
-  return text.toLowerCase().replaceAll('_', '-');
-}
-
-function leftOutElements({ leftOut = [] }: OrganisationRecord): RecordWarning[] {
-  return leftOut.map(({ field, problem }) => warn('element_invalid', { field, problem }));
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { CreatedRecords } from '../../../functions/import/check/createdRecords.ts';
 import { Pace } from '../../../functions/import/commit/pace.ts';
-import { ReservedNames } from '../../../functions/import/commit/reservedNames.ts';
 import type { ImportContext } from '../../../functions/import/context.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
+import { ReservedNames } from '../../../functions/import/read/reservedNames.ts';
 import { ImportReport } from '../../../functions/import/results/report.ts';
 import { AttemptStamps } from '../../../functions/import/stamp.ts';
 import { bcryptCosts } from '../../../shared/bcryptCosts.ts';

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { checkBatch } from '../../../functions/import/check/checkBatch.ts';
 import { BatchPasswords } from '../../../functions/import/commit/batchPasswords.ts';
-import { readBatch } from '../../../functions/import/commit/readBatch.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
 import { decide } from '../../../functions/import/decide/decide.ts';
 import { EarlierRecords } from '../../../functions/import/plan/earlierRecords.ts';
 import { planOrganisation, toFileOrganisation } from '../../../functions/import/plan/organisations.ts';
 import { PhasePlanner } from '../../../functions/import/plan/phasePlanner.ts';
 import { loadTargets, settleLoginNames } from '../../../functions/import/plan/targets.ts';
+import { readBatch } from '../../../functions/import/read/readBatch.ts';
 import { carriedSections, parentSections } from '../../../functions/import/selectedContent.ts';
 import { uniqueStamp } from '../../../functions/import/stamp.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';

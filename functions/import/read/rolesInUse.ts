@@ -1,11 +1,11 @@
 // Project grants that lose roles which user grants use.
 
+import type { IssueParams } from '../../../shared/errors/issueText.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
-import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
+import { projectGrantSection, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { scanInPasses } from '../../../shared/store/passes.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
@@ -29,16 +29,16 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
  * @param documents the stored records with their bodies, by path
  * @param mirror the user grants that it deletes go before the project grants are written, as do those that the file has: they
  * are created anew
- * @returns the project grants, each with its issue
+ * @returns the project grants, each with the use of its roles
  */
 export async function findRolesInUse(
   store: ImportedStore,
   plans: readonly RecordPlan[],
   documents: ReadonlyMap<string, StoredDocument>,
   mirror: Mirror | undefined,
-): Promise<Map<RecordPlan, RecordIssue>> {
+): Promise<ReadonlyMap<RecordPlan, IssueParams>> {
   const uses = await findUses(store, findLostRoles(plans, documents), mirror);
-  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use)]));
+  return new Map([...uses].map(([plan, use]) => [plan, describeUse(use)]));
 }
 
 function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): LostRoles {
@@ -98,7 +98,6 @@ function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: Iterable<st
   uses.set(plan, use);
 }
 
-/** Returns the issue of a project grant that would lose roles in use. */
-function issueOf({ roles, firstId, count }: Use): RecordIssue {
-  return { ...rolesInUse, params: { roles: [...roles].join(', '), count: String(count), grant: firstId } };
+function describeUse({ roles, firstId, count }: Use): IssueParams {
+  return { roles: [...roles].join(', '), count: String(count), grant: firstId };
 }

@@ -1,7 +1,5 @@
-import { readDependents, storedClaims } from '../../../shared/accounts/dependents.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';
 import {
   type DocumentKey,
@@ -10,83 +8,32 @@ import {
   type StoredDocument,
   type Transaction,
 } from '../../../shared/store/store.ts';
+import type { BatchPasswords } from '../commit/batchPasswords.ts';
 import type { ImportContext } from '../context.ts';
 import type { RecordConflict } from '../contract.ts';
-import type { FreedHolder } from '../decide/claims.ts';
-import { type Intention, intend, isReported, type StoredBatch } from '../decide/decide.ts';
+import type { StoredBatch } from '../decide/decide.ts';
+import { intend, plansToWrite, replacingPlans, withoutLostRoles } from '../decide/intentions.ts';
 import { heldClaims } from '../decide/overwrite.ts';
-import { comparedFields, differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
-import { type BatchRecord, type Checked, failed, unsettled } from '../stages.ts';
+import { differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
+import { isDoomed, type Mirror } from '../mirror/deletions.ts';
+import { type BatchRecord, type Checked, unsettled } from '../stages.ts';
 import { findChanged } from '../stamp.ts';
-import type { BatchPasswords } from './batchPasswords.ts';
+import { BatchDocuments, type StoredPair } from './batchDocuments.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 
-/** A record with the document under its key. */
-type StoredPair = readonly [RecordPlan, StoredDocument];
-
-/** The documents that a batch has read, by path. */
-class BatchDocuments {
-  readonly byPath = new Map<string, StoredDocument>();
-  private readonly transaction: Transaction;
-  private readonly names = new Set<string>();
-
-  constructor(transaction: Transaction) {
-    this.transaction = transaction;
-  }
-
-  /** Reads documents under the keys of records. */
-  async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
-    if (keys.length === 0) return;
-    const found = await this.transaction.getMany(keys, fields);
-    for (const [index, key] of keys.entries()) {
-      const document = found[index];
-      if (document !== undefined) this.byPath.set(documentPath(key), document);
-    }
-  }
-
-  /** Reads documents with their bodies. */
-  async readWhole(keys: readonly DocumentKey[]): Promise<void> {
-    await this.read(keys, [...comparedFields, 'sequence', 'body']);
-  }
-
-  /** Reads the holders of names, and the organisations of identity providers, that were not read yet. */
-  async readNames(keys: readonly DocumentKey[]): Promise<void> {
-    const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
-    for (const key of unread) this.names.add(documentPath(key));
-    await this.read(unread, ['orgId', 'ownerId']);
-  }
-
-  /** Reads the holders of records' names that a mirroring import deletes, with the claims that they may hold. */
-  async readFreed(
-    plans: readonly RecordPlan[],
-    mirror: ImportContext['mirror'],
-  ): Promise<ReadonlyMap<string, FreedHolder>> {
-    if (mirror?.isDeleting !== true) return new Map();
-    const keys = plans.flatMap(({ claims }) =>
-      claims.flatMap(({ key }) => mirror.deletions.findFree(this.byPath.get(documentPath(key))?.ownerId ?? '') ?? []),
-    );
-    const found = await readDependents(this.transaction, distinctKeys(keys));
-    const freed = found.map(({ key, stored }) => [documentPath(key), { key, claims: storedClaims(stored) }] as const);
-    await this.readNames(freed.flatMap(([, { claims }]) => claims));
-    return new Map(freed);
-  }
-
-  /** Returns the plans of existing records, each with the document under its key. */
-  pairs(records: readonly Checked[]): StoredPair[] {
-    return records.flatMap(({ plan }): StoredPair[] => {
-      const stored = this.byPath.get(documentPath(plan.key));
-      return stored === undefined ? [] : [[plan, stored]];
-    });
-  }
+/** A checked batch, and what decides about it. */
+interface ReadBatch {
+  readonly batch: readonly BatchRecord[];
+  readonly stored: StoredBatch;
 }
 
 /**
  * Reads what decides about a batch, at the same time as what its check needs. A batch that a repeated import finds equal needs
  * no other read. Otherwise a second one gets the bodies that must be compared or overwritten, because bodies may be large,
- * and the holders of the names to claim; a third one the holders of names in stored bodies.
+ * and the holders of the names to claim; a third one the holders of names in stored bodies. What only written records need is
+ * read once it is known which records these are.
  * @param check checks the records of the batch, in their order
- * @returns the checked batch, and what is stored
  */
 export async function readBatch(
   transaction: Transaction,
@@ -100,7 +47,7 @@ export async function readBatch(
   plans: readonly RecordPlan[],
   check: () => Promise<readonly BatchRecord[]>,
   passwords: BatchPasswords,
-): Promise<{ readonly batch: readonly BatchRecord[]; readonly stored: StoredBatch }> {
+): Promise<ReadBatch> {
   const documents = new BatchDocuments(transaction);
   const batch = await readRecords(documents, plans, check);
   const records = unsettled(batch);
@@ -115,27 +62,15 @@ export async function readBatch(
   ]);
   const changed = findChanged(transaction, byPath, beginning.position);
   const replaced = new Set([...byPath.keys()].filter((path) => mirror?.deletions.isReplaced(path) === true));
-  const stored = { documents: byPath, changed, equal, reserved, replaced };
-  const intentions = new Map<Checked, Intention>(records.map((record) => [record, intend(record, stored, rules)]));
-  const written = records.filter((record) => typeof intentions.get(record) === 'string');
-  const writtenPlans = written.map(({ plan }) => plan);
-  const reported = records.filter((record) => onConflict === 'report' && isReported(record, intentions.get(record)));
-  const replacing = [...writtenPlans, ...reported.map(({ plan }) => plan)];
-  const inUse = await findRolesInUse(base, replacing, byPath, mirror);
-  for (const record of written) {
-    const issue = removed.get(record.plan) ?? inUse.get(record.plan);
-    if (issue !== undefined) intentions.set(record, failed(issue));
-  }
-  for (const record of reported) {
-    const params = inUse.get(record.plan)?.params;
-    const { exists } = record.plan.record.section.error;
-    if (params !== undefined) intentions.set(record, failed({ ...exists, reason: 'roles_in_use', params }));
-  }
-  const isOverwriting = written.some((record) => intentions.get(record) === 'overwrite');
+  const intended = intend(records, { documents: byPath, changed, equal, removed, reserved, replaced }, rules);
+  const lostRoles = await findRolesInUse(base, replacingPlans(intended), byPath, mirror);
+  const intentions = withoutLostRoles(intended, lostRoles);
+  const written = plansToWrite(intentions);
+  const isOverwriting = written.some(({ key }) => byPath.has(documentPath(key)));
   const adopted = findAdopted(byPath, changed, mirror);
   const versions = isOverwriting || adopted.size > 0 ? transaction.changedAfter('') : new Map();
-  const freed = await documents.readFreed(writtenPlans, mirror);
-  const passwordHashes = await passwords.hash(writtenPlans);
+  const freed = await documents.readFreed(written, mirror);
+  const passwordHashes = await passwords.hash(written);
   const isSimultaneous = mirror?.isDeleting === true;
   return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed, isSimultaneous, adopted } };
 }
@@ -144,7 +79,7 @@ export async function readBatch(
 function findAdopted(
   documents: ReadonlyMap<string, StoredDocument>,
   changed: ReadonlySet<string>,
-  mirror: ImportContext['mirror'],
+  mirror: Mirror | undefined,
 ): ReadonlySet<string> {
   const isAdopted = ([path, stored]: readonly [string, StoredDocument]) =>
     mirror?.adopts.has(stored.orgId ?? '') === true &&
@@ -173,7 +108,7 @@ interface ReadRecords {
   readonly created: readonly RecordPlan[];
   readonly onConflict: RecordConflict;
   readonly passwords: BatchPasswords;
-  readonly mirror: ImportContext['mirror'];
+  readonly mirror: Mirror | undefined;
 }
 
 /** Reads what the documents under the records' keys leave open; returns the records that equal the stored ones. */
@@ -214,10 +149,10 @@ async function readDifferences(
 /** Returns the documents without those that a mirroring import deletes, which decide nothing about the records that stay. */
 function withoutDeleted(
   documents: ReadonlyMap<string, StoredDocument>,
-  mirror: ImportContext['mirror'],
+  mirror: Mirror | undefined,
 ): ReadonlyMap<string, StoredDocument> {
   if (mirror === undefined) return documents;
-  return new Map([...documents].filter(([path]) => !mirror.deletions.has(path)));
+  return new Map([...documents].filter(([path]) => !isDoomed(path, mirror)));
 }
 
 /** Lists the keys of the stored records that have the adjusted field of new ones. */

@@ -3,7 +3,7 @@ import {
   createDomainVersion,
   domainVersionWrites,
   ReservedNames,
-} from '../../../../functions/import/commit/reservedNames.ts';
+} from '../../../../functions/import/read/reservedNames.ts';
 import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentKey } from '../../../../shared/store/store.ts';

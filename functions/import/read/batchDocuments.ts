@@ -1,0 +1,72 @@
+// The documents that a batch has read.
+
+import { readDependents, storedClaims } from '../../../shared/accounts/dependents.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { FieldName } from '../../../shared/store/documentFields.ts';
+import {
+  type DocumentKey,
+  distinctKeys,
+  documentPath,
+  type StoredDocument,
+  type Transaction,
+} from '../../../shared/store/store.ts';
+import type { FreedHolder } from '../decide/claims.ts';
+import { comparedFields } from '../decide/storedEquality.ts';
+import type { Mirror } from '../mirror/deletions.ts';
+import type { Checked } from '../stages.ts';
+
+/** A record with the document under its key. */
+export type StoredPair = readonly [RecordPlan, StoredDocument];
+
+/** The documents that a batch has read, by path. */
+export class BatchDocuments {
+  readonly byPath = new Map<string, StoredDocument>();
+  private readonly transaction: Transaction;
+  private readonly names = new Set<string>();
+
+  constructor(transaction: Transaction) {
+    this.transaction = transaction;
+  }
+
+  /** Reads documents under the keys of records. */
+  async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
+    if (keys.length === 0) return;
+    const found = await this.transaction.getMany(keys, fields);
+    for (const [index, key] of keys.entries()) {
+      const document = found[index];
+      if (document !== undefined) this.byPath.set(documentPath(key), document);
+    }
+  }
+
+  /** Reads documents with their bodies. */
+  async readWhole(keys: readonly DocumentKey[]): Promise<void> {
+    await this.read(keys, [...comparedFields, 'sequence', 'body']);
+  }
+
+  /** Reads the holders of names, and the organisations of identity providers, that were not read yet. */
+  async readNames(keys: readonly DocumentKey[]): Promise<void> {
+    const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
+    for (const key of unread) this.names.add(documentPath(key));
+    await this.read(unread, ['orgId', 'ownerId']);
+  }
+
+  /** Reads the holders of records' names that a mirroring import deletes, with the claims that they may hold. */
+  async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {
+    if (mirror?.isDeleting !== true) return new Map();
+    const keys = plans.flatMap(({ claims }) =>
+      claims.flatMap(({ key }) => mirror.deletions.findFree(this.byPath.get(documentPath(key))?.ownerId ?? '') ?? []),
+    );
+    const found = await readDependents(this.transaction, distinctKeys(keys));
+    const freed = found.map(({ key, stored }) => [documentPath(key), { key, claims: storedClaims(stored) }] as const);
+    await this.readNames(freed.flatMap(([, { claims }]) => claims));
+    return new Map(freed);
+  }
+
+  /** Returns the plans of existing records, each with the document under its key. */
+  pairs(records: readonly Checked[]): StoredPair[] {
+    return records.flatMap(({ plan }): StoredPair[] => {
+      const stored = this.byPath.get(documentPath(plan.key));
+      return stored === undefined ? [] : [[plan, stored]];
+    });
+  }
+}

@@ -1,0 +1,68 @@
+// The warnings about a record that an import has not rejected.
+
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
+import { valueAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import type { ImportWarning } from '../contract.ts';
+import type { RecordOutcome } from '../stages.ts';
+
+const NO_WARNINGS: readonly ImportWarning[] = [];
+
+/** Lists the warnings about a record with its outcome. */
+export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
+  const { section, unknown, adjustment, dropped, leftOut, given } = record;
+  if (outcome.kind === 'failed') return NO_WARNINGS;
+  const ofRecord = section.warnings?.(record) ?? [];
+  const { warnings: fromStore = [] } = outcome;
+  const isPlain =
+    unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? given) === undefined;
+  if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
+  return toWarnings(record, [
+    ...lostValues(record),
+    ...droppedTexts(record),
+    ...convertedTexts(record),
+    ...leftOutElements(record),
+    adjustment?.warning,
+    ...ofRecord,
+    ...fromStore,
+  ]);
+}
+
+function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarning | undefined)[]): ImportWarning[] {
+  return warnings
+    .filter((warning) => warning !== undefined)
+    .map((warning) => ({ type: record.section.error.type, id: reportedId(record), ...warning }));
+}
+
+function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
+  return unknown.values
+    .filter(({ path, value }) => valueAt(json, path) !== value)
+    .map(({ path, value }) => warn('value_unknown', { value: JSON.stringify(value), field: path }));
+}
+
+function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
+  return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
+}
+
+/** Warns of texts that an import converts to others, except of other case, another separator, or names of enumerations. */
+function convertedTexts({ section, given, json, dropped = [] }: OrganisationRecord): RecordWarning[] {
+  if (given === undefined) return [];
+  return Object.keys(section.values ?? {}).flatMap((field): RecordWarning[] => {
+    const [value, stored] = [valueAt(given, field), valueAt(json, field)];
+    if (typeof value !== 'string' || typeof stored !== 'string' || dropped.some((text) => text.field === field))
+      return [];
+    if (foldSpelling(value) === foldSpelling(stored) || ENUMERATED.test(value)) return [];
+    return [warn('value_converted', { field, value: JSON.stringify(value), stored: JSON.stringify(stored) })];
+  });
+}
+
+const ENUMERATED = /^[A-Z]+(?:_[A-Z\d]+)+$/;
+
+function foldSpelling(text: string): string {
+  return text.toLowerCase().replaceAll('_', '-');
+}
+
+function leftOutElements({ leftOut = [] }: OrganisationRecord): RecordWarning[] {
+  return leftOut.map(({ field, problem }) => warn('element_invalid', { field, problem }));
+}
