@@ -28,7 +28,7 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
     prepareImport: async (database) => {
       const file = new FileImport(settings, database);
       return {
-        add: (...record) => file.add(...record),
+        add: (record, holder) => file.add(record, holder),
         reset: () => file.reset(),
         import: async (read, given, meter, signal) => {
           // The address may have another service by now, which must not get the token.

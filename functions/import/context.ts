@@ -11,6 +11,7 @@ import type { Pace } from './commit/pace.ts';
 import type { ImportProgress, ImportRequestOptions } from './contract.ts';
 import type { Rules } from './decide/intentions.ts';
 import type { Mirror } from './mirror/deletions.ts';
+import type { InspectedRecords } from './plan/inspectedRecords.ts';
 import type { ReservedNames } from './read/reservedNames.ts';
 import type { ImportReport } from './results/report.ts';
 import type { AttemptStamps } from './stamp.ts';
@@ -66,6 +67,7 @@ export interface ImportContext {
   readonly settings: ImportSettings;
   readonly source: ExportFileSource;
   readonly inspection: Inspection;
+  readonly inspected: InspectedRecords;
   /** The database, or in a dry run the overlay that takes the writes. */
   readonly store: DocumentStore;
   readonly base: ImportedStore;

@@ -9,7 +9,7 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
 import { fileWarnings, ignoredWarning } from '../../shared/exportFile/fileWarnings.ts';
-import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
+import { combineVisitors, type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
@@ -27,6 +27,7 @@ import { type ImportResponse, recordConflict } from './contract.ts';
 import { Deletions, type Mirror } from './mirror/deletions.ts';
 import { keyCollector } from './mirror/findDeletions.ts';
 import { type MirrorCall, mirrorFile, requireMirrorable, tryMirror } from './mirror/mirrorFile.ts';
+import { InspectedRecords } from './plan/inspectedRecords.ts';
 import { createDomainVersion, ReservedNames } from './read/reservedNames.ts';
 import { ImportReport } from './results/report.ts';
 import { orgIdsOf } from './selectedContent.ts';
@@ -44,7 +45,7 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 }
 
 /** A call of the import. */
-interface ImportCall extends Pick<ImportContext, 'source' | 'signal' | 'report' | 'beginning'> {
+interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'report' | 'beginning'> {
   readonly store: Store;
   /** Takes what a mirroring import deletes. */
   readonly deletions: Deletions | undefined;
@@ -78,7 +79,8 @@ export async function importOrganisations(
   report.deletions = deletions;
   try {
     const beginning = settings.beginning ?? (await readBeginning(store, signal));
-    const call = { source, settings, store, stamp, signal, report, deletions, beginning };
+    const inspected = new InspectedRecords();
+    const call = { source, inspected, settings, store, stamp, signal, report, deletions, beginning };
     const inspection = await inspectFile(call);
     return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));
   } catch (error) {
@@ -114,9 +116,10 @@ export async function readBeginning(store: Store, signal: AbortSignal): Promise<
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
-async function inspectFile({ source, settings, signal, report, deletions }: ImportCall): Promise<Inspection> {
+async function inspectFile(call: ImportCall): Promise<Inspection> {
+  const { source, inspected, settings, signal, report, deletions } = call;
   const isSelected = organisationFilter(settings);
-  const visitor = deletions && keyCollector(deletions);
+  const visitor = combineVisitors([inspected, ...(deletions === undefined ? [] : [keyCollector(deletions)])]);
   const reading = { isSelected, limits: fileLimits(settings), visitor };
   const inspection = settings.inspection ?? (await inspect(source, signal, reading));
   if (deletions !== undefined) requireMirrorable(inspection);
@@ -162,7 +165,7 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
 }
 
 async function begin(
-  { settings, stamp, source, store: base, signal, report, beginning }: ImportCall,
+  { settings, stamp, source, inspected, store: base, signal, report, beginning }: ImportCall,
   inspection: Inspection,
   store: DocumentStore,
   mirror?: Mirror,
@@ -178,6 +181,7 @@ async function begin(
     settings,
     source,
     inspection,
+    inspected,
     store,
     base,
     signal,

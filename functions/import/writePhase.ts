@@ -9,6 +9,7 @@ import type { ImportContext } from './context.ts';
 import { EarlierRecords } from './plan/earlierRecords.ts';
 import { PhasePlanner } from './plan/phasePlanner.ts';
 import type { Targets } from './plan/targets.ts';
+import { findUnchanged } from './read/unchangedRecords.ts';
 
 /**
  * Writes the records of one phase.
@@ -21,14 +22,18 @@ export async function writePhase(
   phase: Section['phase'],
   read: ReadonlySet<Section>,
 ): Promise<void> {
-  const { source, signal, report, mirror } = context;
+  const { source, signal, report, mirror, inspection } = context;
+  const written = new Set([...read].filter((section) => section.phase === phase));
+  const unchanged = await findUnchanged(context, targets, written);
+  if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
   // With `report`, no stored record is changed.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
-  const reader = new ExportFileReader((name) => {
+  const isRead = (name: string) => {
     const section = findSection(name);
     return section !== undefined && read.has(section);
-  });
+  };
+  const reader = new ExportFileReader(isRead, { isSkipped: (path) => unchanged.has(path) });
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
     const path = documentPath(plan.key);
     mirror?.deletions.keep(path);

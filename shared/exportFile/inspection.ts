@@ -62,8 +62,11 @@ export interface Inspection {
  * no import takes.
  */
 export interface RecordVisitor {
-  /** @param holder the record of the file that contains this one */
-  add(record: OrganisationRecord, holder?: OrganisationRecord): void;
+  /**
+   * @param holder the record of the file that contains this one
+   * @param path the path of a record that no other contains, except an organisation's own
+   */
+  add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
   /** Forgets all records, since the file is read again. */
   reset(): void;
 }
@@ -296,7 +299,7 @@ async function countRecords(
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
     if (isSelected(record.orgId)) {
       take(whole);
-      visitor?.add(whole);
+      visitor?.add(whole, undefined, path);
       for (const { record: one } of nestedRecords(record, path)) {
         take(one);
         visitor?.add(one, whole);

@@ -40,6 +40,8 @@ export type FieldFilter = (name: string) => boolean;
 interface ReadingOptions {
   /** Whether records are only found: their items have no text and no value. */
   readonly findsOnly?: boolean;
+  /** Whether a record of a list is skipped, by its path. */
+  readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
   readonly onUnknown?: OnUnknown | undefined;
 }
 
@@ -54,6 +56,7 @@ export class ExportFileReader {
   private readonly isWanted: FieldFilter;
   private readonly onUnknown: OnUnknown | undefined;
   private readonly findsOnly: boolean;
+  private readonly isSkipped: (path: JsonPath) => boolean;
   private readonly splitter: JsonSplitter;
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
@@ -65,9 +68,10 @@ export class ExportFileReader {
   private start: Buffer = Buffer.alloc(0);
 
   /** @param isWanted whether to read a field; a caller that skips unknown fields must have checked the file before */
-  constructor(isWanted: FieldFilter, { findsOnly = false, onUnknown }: ReadingOptions = {}) {
+  constructor(isWanted: FieldFilter, { findsOnly = false, isSkipped = () => false, onUnknown }: ReadingOptions = {}) {
     this.isWanted = isWanted;
     this.findsOnly = findsOnly;
+    this.isSkipped = isSkipped;
     this.onUnknown = onUnknown;
     this.splitter = new JsonSplitter((path, kind) => this.treat(path, kind), exportFileLimits);
   }
@@ -116,7 +120,8 @@ export class ExportFileReader {
       case 3:
         return this.treatField(path, kind);
       default:
-        return findField(path) === undefined ? 'keep' : this.treatRecord(kind);
+        if (findField(path) === undefined) return 'keep';
+        return this.isSkipped(path) ? 'skip' : this.treatRecord(kind);
     }
   }
 
@@ -167,7 +172,7 @@ export class ExportFileReader {
   /** Returns the item of a value without text, unless its field is not wanted. */
   private withoutText(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
     const field = findField(item.path);
-    if (field === undefined || !this.isWanted(field.name)) return [];
+    if (field === undefined || !this.isWanted(field.name) || this.isSkipped(item.path)) return [];
     return [
       {
         ...item,

@@ -24,6 +24,8 @@ import { findPrimaryDomains } from './primaryDomains.ts';
 /** An existing organisation, and the policies for its imported records. */
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
+  /** Whether the import has created it, so that nothing is stored in it. */
+  readonly isNew: boolean;
   /** Whether login names contain the organisation's domain; settled before the first of them is claimed. */
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
@@ -65,7 +67,9 @@ export async function loadTargets(
       const validatesDomains = header.validatesDomains ?? requiresValidation(domainPolicies[index] ?? {});
       const loginNamesByDomain = loginNamesByDefault;
       const primaryDomain = primaryDomains.get(header.orgId);
-      targets.set(header.orgId, { header, loginNamesByDomain, passwordComplexity, validatesDomains, primaryDomain });
+      const isNew = created.has(header.orgId);
+      const policies = { loginNamesByDomain, passwordComplexity, validatesDomains };
+      targets.set(header.orgId, { header, isNew, ...policies, primaryDomain });
     }
   }
   return new Map(

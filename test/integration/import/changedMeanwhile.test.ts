@@ -238,7 +238,14 @@ const moments: readonly [string, string, (organisations: object[]) => object][] 
     'when its batch is about to be committed',
     'members',
     (organisations) => ({
-      data_orgs: { orgs: organisations.map((one) => ({ ...one, org: undefined, humanUsers: [] })) },
+      on_conflict: 'skip',
+      data_orgs: {
+        orgs: organisations.map((one) => ({
+          ...one,
+          ...{ org: undefined, humanUsers: [] },
+          orgMembers: ['U', 'V'].map((userId) => ({ userId, roles: ['ORG_OWNER_VIEWER'] })),
+        })),
+      },
     }),
   ],
 ];

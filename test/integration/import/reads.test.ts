@@ -54,8 +54,9 @@ describeStores('an import', (kind) => {
     const [projects, users, members, userGrants] = await readRounds(store, 'x', 'report');
     expect([projects, users, members]).toEqual([1, 2, 1]);
     expect(userGrants).toBeLessThanOrEqual(2);
-    expect((await readRounds(store, 'y', 'skip')).slice(0, 3)).toEqual([1, 3, 1]);
+    // Changed records are read once more, since they might be unchanged.
+    expect((await readRounds(store, 'y', 'skip')).slice(0, 3)).toEqual([1, 4, 1]);
     // Bodies and claims of changed records are read at once.
-    expect((await readRounds(store, 'y', 'overwrite')).slice(0, 3)).toEqual([1, 3, 1]);
+    expect((await readRounds(store, 'y', 'overwrite')).slice(0, 3)).toEqual([1, 4, 1]);
   });
 });

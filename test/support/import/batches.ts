@@ -3,6 +3,7 @@ import { CreatedRecords } from '../../../functions/import/check/createdRecords.t
 import { Pace } from '../../../functions/import/commit/pace.ts';
 import type { ImportContext } from '../../../functions/import/context.ts';
 import type { RecordConflict } from '../../../functions/import/contract.ts';
+import { InspectedRecords } from '../../../functions/import/plan/inspectedRecords.ts';
 import { ReservedNames } from '../../../functions/import/read/reservedNames.ts';
 import { ImportReport } from '../../../functions/import/results/report.ts';
 import { AttemptStamps } from '../../../functions/import/stamp.ts';
@@ -73,6 +74,7 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     settings: { onConflict },
     source: { open: () => Readable.from([]) },
     inspection: emptyInspection,
+    inspected: new InspectedRecords(),
     store,
     base: unread,
     signal: new AbortController().signal,

@@ -1,0 +1,81 @@
+// The records of a file as its inspection has decoded them. By these, a repeated import recognises the unchanged ones, and
+// does not decode them again.
+
+import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import type { JsonPath } from '../../../shared/json/jsonError.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { type PlannedReference, planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { isList, type Section } from '../../../shared/organisation/section.ts';
+import { type DocumentKey, documentPath } from '../../../shared/store/store.ts';
+import type { ImportWarning } from '../contract.ts';
+import { collectWarnings } from '../results/recordWarnings.ts';
+
+/** A record that is unchanged if the stored one equals it, and its organisation has all that it refers to. */
+export interface InspectedRecord
+  extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {
+  /** The place in the file: the position of its organisation, the name of its list, and its own position there. */
+  readonly entry: number;
+  readonly list: string;
+  readonly index: number;
+  readonly key: DocumentKey;
+  readonly references: readonly DocumentKey[];
+  readonly warnings: readonly ImportWarning[];
+}
+
+/** Bounds the memory of the kept records to some 50 MB. */
+const MAX_KEPT = 100_000;
+
+/** The first records of a file about which nothing but equality needs to be decided. */
+export class InspectedRecords implements RecordVisitor {
+  /** By the paths under which they are stored; undefined for records about which more is to be decided, such as repeated ones. */
+  private readonly kept = new Map<string, InspectedRecord | undefined>();
+
+  /** @param path the record's path in the file; undefined for a record that is not an element of a list */
+  add(record: OrganisationRecord, _holder: OrganisationRecord | undefined, path: JsonPath | undefined): void {
+    const key = recordKey(record);
+    const stored = documentPath(key);
+    const isRepeated = this.kept.has(stored);
+    if (!isRepeated && this.kept.size >= MAX_KEPT) return;
+    this.kept.set(stored, isRepeated || path === undefined ? undefined : inspectedRecord(record, key, path));
+  }
+
+  reset(): void {
+    this.kept.clear();
+  }
+
+  /** Lists the records of some sections, in the file's order. */
+  of(sections: ReadonlySet<Section>): InspectedRecord[] {
+    return [...this.kept.values()]
+      .filter((record) => record !== undefined)
+      .filter(({ section }) => sections.has(section));
+  }
+}
+
+/** Returns what decides about a record; undefined if more than equality does. */
+function inspectedRecord(
+  record: OrganisationRecord,
+  key: DocumentKey,
+  [, entry, list, index]: JsonPath,
+): InspectedRecord | undefined {
+  const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
+  // A hash does not show whether it is that of a clear password.
+  if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
+    return undefined;
+  const references = planReferences(record);
+  if (!references.every(requiresExistence)) return undefined;
+  return {
+    ...{ section, orgId, digest, credentials, otpEmail, key },
+    entry: Number(entry),
+    list: String(list),
+    index: Number(index),
+    references: references.map((reference) => reference.key),
+    warnings: collectWarnings(record, UNCHANGED),
+  };
+}
+
+const UNCHANGED = { kind: 'unchanged' } as const;
+
+/** Whether a target of the record's own organisation only needs to exist. */
+function requiresExistence({ reference: { check, isParent, ifOwn } }: PlannedReference): boolean {
+  return check === undefined && isParent === undefined && ifOwn === undefined;
+}

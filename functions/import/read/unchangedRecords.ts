@@ -1,0 +1,103 @@
+import type { JsonPath } from '../../../shared/json/jsonError.ts';
+import { type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
+import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
+import { isOfAnImport } from '../../../shared/store/lastChange.ts';
+import { documentPath, READ_BATCH, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { inTurns } from '../../../shared/turns.ts';
+import type { ImportContext } from '../context.ts';
+import { isDoomed } from '../mirror/deletions.ts';
+import type { InspectedRecord } from '../plan/inspectedRecords.ts';
+import type { Targets } from '../plan/targets.ts';
+
+/** Records of a file, by their places. */
+export class UnchangedRecords {
+  private readonly places = new Map<string, Set<number>>();
+  size = 0;
+
+  add({ entry, list, index }: InspectedRecord): void {
+    const place = `${entry}/${list}`;
+    const indices = this.places.get(place) ?? new Set();
+    this.places.set(place, indices.add(index));
+    this.size++;
+  }
+
+  /** Whether the record at a path of the file is one of them. */
+  has([, entry, list, index]: JsonPath): boolean {
+    return this.places.get(`${entry}/${list}`)?.has(Number(index)) === true;
+  }
+}
+
+const comparedFields: readonly FieldName[] = [
+  'partition',
+  'orgId',
+  'digest',
+  ...credentialFields,
+  'otpEmail',
+  'changedAt',
+];
+
+/**
+ * Finds the records of some sections that are stored exactly as the file has them, together with all that they refer to, and
+ * counts them as unchanged. Other records, which may be equal too, are decoded, checked and decided one by one. The search
+ * ends when most records of a batch are not found, because these are read again.
+ */
+export async function findUnchanged(
+  { inspected, store, report, signal, pace, removed, mirror }: ImportContext,
+  targets: Targets,
+  sections: ReadonlySet<Section>,
+): Promise<UnchangedRecords> {
+  const unchanged = new UnchangedRecords();
+  // The references of the own organisation's records may then be gone with another organisation.
+  if (removed.size > 0) return unchanged;
+  const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
+  for await (const batch of inTurns(stored, READ_BATCH, signal)) {
+    const [found, references] = await Promise.all([
+      store.getMany(
+        batch.map(({ key }) => key),
+        comparedFields,
+      ),
+      readByPath(
+        store,
+        batch.flatMap((record) => record.references),
+        ['orgId', 'partition'],
+      ),
+    ]);
+    const isIntact = (path: string, orgId: string) => {
+      const target = references.get(path);
+      return target?.orgId === orgId && !isInDeletion(target) && !isDoomed(path, mirror);
+    };
+    const equal = batch.filter(
+      (record, index) =>
+        isStored(record, found[index], mirror) &&
+        record.references.every((reference) => isIntact(documentPath(reference), record.orgId)),
+    );
+    for (const record of equal) {
+      unchanged.add(record);
+      report.count('unchanged', record.section.name);
+      for (const warning of record.warnings) report.addWarning(warning);
+    }
+    if (equal.length < batch.length / 2) break;
+  }
+  if (unchanged.size > 0) pace.readsFirst = true;
+  return unchanged;
+}
+
+/** Whether a record equals the stored one, about which a mirroring import has nothing else to decide. */
+function isStored(
+  record: InspectedRecord,
+  stored: StoredDocument | undefined,
+  mirror: ImportContext['mirror'],
+): boolean {
+  const { key, section, orgId, digest, credentials, otpEmail = false } = record;
+  return (
+    stored !== undefined &&
+    mirror?.deletions.isHolder(documentPath(key)) !== true &&
+    (mirror?.adopts.has(orgId) !== true || isOfAnImport(stored)) &&
+    stored.digest === digest &&
+    stored.orgId === orgId &&
+    stored.partition === sectionPartition(orgId, section) &&
+    (stored.otpEmail ?? false) === otpEmail &&
+    credentialFields.every((field) => stored[field] === credentials[field])
+  );
+}
