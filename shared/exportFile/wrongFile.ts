@@ -9,7 +9,8 @@ export const START_BYTES = 4_096;
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 const USE_FILE = 'use the file that was exported or imported';
-const CONVERT = 'convert it first, to an object whose field orgs lists organisations with their records';
+const CONVERT =
+  'convert it first, to an object whose field orgs lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV';
 
 interface Kind {
   readonly what: string;

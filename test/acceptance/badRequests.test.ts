@@ -64,7 +64,7 @@ const ofJson: readonly BadRequest[] = [
     IMPORT,
     'an export of another product',
     { dataOrgsv1: { realm: 'my', users: [] } },
-    /^data_orgsv1: the value is an export of another product, not an export file: convert it first/,
+    /^data_orgsv1: the value is an export of another product, not an export file: convert it first, .* docs\/other-products\.md shows/,
   ),
   inJson(IMPORT, 'a timeout after the file', { data_orgsv1: file, timeout: 30 }, /^timeout: expected text/),
   inJson(IMPORT, 'an empty gcs object', { data_orgsv1_gcs: {} }, /^data_orgsv1_gcs.bucket: must have 3 to 63/),
