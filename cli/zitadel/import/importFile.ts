@@ -248,11 +248,12 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
   };
   await settleUnexported(file);
-  const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
+  const polls = connection.polls ?? defaultPolls;
+  const backoff = new Backoff(polls, connection.signal);
   for (let isLast = false, isFirst = true; ; isFirst = false) {
     const orgIds = await placesOf(ledger.records(connection.signal, outcomes), imports);
     if (orgIds.length === 0) return !isFirst;
-    await setTimeout(LAG_MS, undefined, { signal: connection.signal });
+    await setTimeout(polls.initialDelayMs, undefined, { signal: connection.signal });
     const target = await readAgain(file, orgIds);
     for await (const one of ledger.records(connection.signal, outcomes)) {
       const existing = target.find(one);

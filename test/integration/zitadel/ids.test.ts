@@ -99,15 +99,6 @@ describe('a proxy that removes the header of the organisation', () => {
       ),
     });
   });
-
-  it('makes an import fail before anything is written', async () => {
-    const zitadel = await startZitadel({ losesContext: () => true });
-    const file = [organisation('1', { initMessages: [{ language: 'en', title: 'Welcome' }] })];
-    const answers = `it answers for organisation ${DEFAULT_ORGANISATION} instead`;
-    await expect(importIntoStandIn(zitadel, file)).rejects.toThrow(answers);
-    expect(importsOf(zitadel)).toEqual([]);
-    expect(zitadel.contents.find(DEFAULT_ORGANISATION, 'initMessages', 'en')).toBeUndefined();
-  });
 });
 
 describe('records with ids that REST cannot have in a path', () => {

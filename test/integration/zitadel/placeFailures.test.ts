@@ -229,41 +229,6 @@ describe('a call on a ZITADEL that fails', () => {
     expect(peopleOf(zitadel, 'acme')).toBe(20);
   });
 
-  it('lists records with other content, which stay, and refuses to overwrite them', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([
-      organisation('acme', { humanUsers: [hashed('ada'), hashed('bob')] }),
-    ]);
-    const changed = await exportFileWith(
-      organisation('acme', { humanUsers: [hashed('ada'), hashed('bob', 'robert'), hashed('eve')] }),
-    );
-    const to = ['--to', zitadel.url, '--token-file', tokenFile];
-    for (const more of [['--dry-run'], []]) {
-      const { code, stdout } = await ends('import', changed, ...to, ...more);
-      expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: people 1\n') });
-      expect(stdout).toContain('unchanged: people 1, organisations 1\nfailed: people 1\n');
-      expect(stdout).toContain(
-        '\nErrors\n  person bob: exists with other content, which ZITADEL keeps: user.userName: change the record on one side',
-      );
-    }
-    expect(zitadel.contents.find('acme', 'humanUsers', 'bob')).toMatchObject({ user: { userName: 'name of bob' } });
-    const skipping = await ends('import', changed, ...to, '--on-conflict', 'skip');
-    expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: people 1\n') });
-    expect(await ends('import', changed, ...to, '--on-conflict', 'overwrite')).toMatchObject({
-      code: 64,
-      message: 'identity: ZITADEL never overwrites records: specify --on-conflict report, skip or fail',
-    });
-  });
-
-  it('imports no organisation that exists with --on-conflict fail, also one that an interrupted import has created', async () => {
-    const { zitadel } = await filledZitadel([], { diesAtWrite: 30, deadMs: undefined });
-    const importNew = (org: object) => importIntoStandIn(zitadel, [org], { onConflict: 'fail' });
-    await expect(importNew(crowd(50))).rejects.toThrow('cannot be reached');
-    zitadel.revive();
-    await expect(importNew(crowd(50))).rejects.toThrow('organisations of the file exist already: acme');
-    expect((await importIntoStandIn(zitadel, [crowd(50)])).errors).toBeUndefined();
-    expect(peopleOf(zitadel, 'acme')).toBe(50);
-  });
-
   it('compares with delayed projections of a ZITADEL, and lists the differences as expected', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const input = await exportFileWith(organisation('acme', { humanUsers: [hashed('ada'), person('bob')] }));

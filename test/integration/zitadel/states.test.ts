@@ -9,10 +9,10 @@ import { exportFileWith, migrate, prepareMigration } from '../../support/migrati
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 import type { ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
-import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { exportFromZitadel } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
-import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 const all = ['--with', 'passwords,otp,keys'];
 
@@ -188,20 +188,5 @@ describe('a migration to a ZITADEL that imports no states', () => {
     ];
     expect(result.leftToDo).toEqual(expect.arrayContaining(open));
     for (const { type, id } of open) expect(result.errors).toContainEqual(expect.objectContaining({ type, id }));
-  });
-
-  it('stops before it writes anything if the token cannot read who is active there', async () => {
-    const zitadel = await startZitadel({ release: '2.71', hidesUsers: true });
-    const file = JSON.stringify({ orgs: [acme] });
-    for (const dryRun of [true, false])
-      await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow('--accept unknown-states');
-    expect(importsOf(zitadel)).toEqual([]);
-  });
-
-  it('lists nothing if the ZITADEL imports states', async () => {
-    const zitadel = await startZitadel({ lagMs: 0 });
-    const { summary } = await importIntoStandIn(zitadel, JSON.stringify({ orgs: [acme, closed] }));
-    expect(JSON.stringify(summary.warnings)).not.toMatch(/states|deactivate/);
-    expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
   });
 });

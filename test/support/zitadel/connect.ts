@@ -1,13 +1,12 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { ImportMeter, PlaceImportOptions } from '../../../cli/exports/placeInterfaces.ts';
-import { noticeMessage } from '../../../cli/terminal/notices.ts';
 import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { hasParams } from '../../../shared/errors/issueText.ts';
-import { type Meaning, recordIssues } from '../../../shared/errors/recordIssues.ts';
+import { recordIssues } from '../../../shared/errors/recordIssues.ts';
 import type { RetryPolicy } from '../../../shared/retry.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
@@ -93,9 +92,4 @@ export async function importIntoStandIn(
     expect(row && hasParams(row, { record: type, ...params }), reason).toBe(true);
   }
   return response;
-}
-
-/** Returns an error of a record as a report has it if the command has found the error: with the text of the reason. */
-export function foundError(type: string, id: string | undefined, meaning: Meaning) {
-  return { type, id, message: noticeMessage({ type, id, message: '', ...meaning }), ...meaning };
 }
