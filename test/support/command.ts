@@ -50,6 +50,26 @@ export async function identity(args: readonly string[], options: CommandOptions 
   }
 }
 
+/** Returns a function that runs a call, and expects its exit code and texts in what it prints. A text has words without spaces. */
+export function calling(options: CommandOptions = {}) {
+  return async (
+    line: string | readonly string[],
+    code: number,
+    ...texts: readonly (string | RegExp)[]
+  ): Promise<EndedCommand> => {
+    const words = typeof line === 'string' ? line.trim().split(/\s+/) : line;
+    const ended = await identity(words, options);
+    const printed = `${ended.stdout}${ended.stderr}`;
+    expect(ended.code, `${words.join(' ')}: ${printed}`).toBe(code);
+    for (const text of texts)
+      expect(printed).toEqual(typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text));
+    return ended;
+  };
+}
+
+/** Runs a call like `calling`, in the environment of the tests. */
+export const call = calling();
+
 /** Runs it with `--json`, and returns the one document that it printed. */
 export async function identityJson(args: readonly string[], options: CommandOptions = {}): Promise<unknown> {
   return parsedOutput(args, await identity([...args, '--json'], options));

@@ -11,6 +11,10 @@ const tokenIds = 'specify the 32 digits that identity pat list shows, not the to
 const either = 'specify either TOKEN_ID or --all --user ID';
 const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
 const long = 'x'.repeat(201);
+const secretKinds = 'some of passwords,otp,keys, or all, or none';
+const noSecrets = `missing option --with: specify the secrets to move: ${secretKinds}`;
+const streams = '- (standard input or output) cannot be read again: specify a file instead';
+const onePlace = /is both the source and the target: specify two places$/;
 const manyIds = Array.from({ length: 201 }, (_, index) => index).join(' ');
 
 /** A call, the name of its command, and its parsed arguments and options, without those that were not given. */
@@ -80,6 +84,20 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   [`user lock ${long}`]: `invalid USER_ID ${long}: ${ids}`,
   'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
     '--exclude-org names every organisation of --org: correct one of them',
+  'migrate --from sqlite:a': 'missing option --to: run identity migrate --help',
+  'migrate --from sqlite:a --to sqlite:b': noSecrets,
+  'migrate --from sqlite:a --to sqlite:b --yes': noSecrets,
+  'migrate --from sqlite:a --to sqlite:b --json': noSecrets,
+  'migrate --from sqlite:a --to sqlite:b --dry-run': noSecrets,
+  'migrate --from sqlite:a --to sqlite:b --with all,otp': `invalid --with all,otp: specify ${secretKinds}`,
+  'migrate --from sqlite:a --to sqlite:./b/../a --with none': onePlace,
+  'migrate --from https://NORTH.example:443 --to https://north.example/ --with none': onePlace,
+  'migrate --from sqlite:a --to - --with none': streams,
+  'migrate --from - --to sqlite:a --with none': streams,
+  'migrate --from - --to sqlite:a --yes': streams,
+  [`migrate --from sqlite:a --to sqlite:b --with none --dry-run --expect ${'0'.repeat(64)}`]:
+    '--dry-run makes the digest that --expect takes: specify one',
+  'migrate --from sqlite:a --to sqlite:b --with none --report report.pdf': /specify FILE\.html or FILE\.json/,
   'audit --since yesterday':
     'invalid --since yesterday: specify a duration such as 7d or 12h, or a date such as 2026-11-24 or 2026-11-24T08:00:00Z (UTC)',
   'serve --port 65536': `invalid --port 65536: ${ports}`,

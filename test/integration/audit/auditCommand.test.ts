@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { run, startProgram } from '../../../tools/program.ts';
 import { changeTrail, eventsIn } from '../../support/audit/storedTrail.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, identity, identityJson } from '../../support/command.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
@@ -60,8 +60,7 @@ describe('identity audit', () => {
       data,
       `INSERT INTO trail VALUES (${Date.parse(old.time)}000, '${JSON.stringify(old)}'); INSERT INTO trail VALUES (${behind}000, 'torn')`,
     );
-    const asJson = await identity(['audit', '--json', '--data', data]);
-    expect(asJson.code).toBe(3);
+    const asJson = await call(`audit --json --data ${data}`, 3);
     const { events } = trail.parse(JSON.parse(asJson.stdout));
     expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
       ['command.init', 'started'],
@@ -80,12 +79,11 @@ describe('identity audit', () => {
     expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/event \d{13}000 is damaged, skipped\n$/);
-    expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining(
-        'identity: invalid --since yesterday: specify a duration such as 7d or 12h, or a date',
-      ),
-    });
+    await call(
+      `audit --since yesterday --data ${data}`,
+      64,
+      'identity: invalid --since yesterday: specify a duration such as 7d or 12h, or a date',
+    );
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
   });
 
@@ -235,8 +233,8 @@ describe('a database as a place', () => {
     const data = await newInstance();
     const file = `${data}.json`;
     const orgId = await defaultOrganisationOf(data);
-    expect((await identity(['export', `sqlite:${data}`, '--org', orgId, '--to', file])).code).toBe(0);
-    expect((await identity(['import', file, '--to', `sqlite:${data}`, '--dry-run'])).code).toBe(0);
+    await call(`export sqlite:${data} --org ${orgId} --to ${file}`, 0);
+    await call(`import ${file} --to sqlite:${data} --dry-run`, 0);
     const events = (await eventsIn(data)).slice(2).map(({ event, outcome }) => `${event} ${outcome}`);
     expect(events).toEqual([
       'export.started started',

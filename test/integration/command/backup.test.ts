@@ -12,7 +12,7 @@ import { fileKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { copyDatabase } from '../../../shared/store/sqlite/databaseFile.ts';
 import { run } from '../../../tools/program.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, identity, identityJson } from '../../support/command.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../../support/stores/database.ts';
@@ -99,8 +99,7 @@ describe('identity backup', () => {
   });
 
   it('points to the backups of Cloud Firestore', async () => {
-    const { code, stderr } = await identity(['restore', 'x', '--firestore', 'nobody']);
-    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('docs/operations-google-cloud.md') });
+    await call('restore x --firestore nobody', 64, 'docs/operations-google-cloud.md');
   });
 });
 
@@ -109,11 +108,7 @@ it('a backup removes the folder that a killed backup to the same file has left, 
   const left = `${file}.partial-killed`;
   await mkdir(left);
   for (const name of ['lock', 'copy', 'copy-journal']) await writeFile(join(left, name), '');
-  const { code, stderr } = await identity(['backup', file, '--data', data]);
-  expect({ code, stderr }).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`identity: removed ${left}, which a killed process left\n`),
-  });
+  await call(`backup ${file} --data ${data}`, 0, `identity: removed ${left}, which a killed process left\n`);
   expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
 });
 
@@ -147,8 +142,7 @@ describe('identity restore', () => {
     const backup = files[source];
     await truncate(backup, (await stat(backup)).size - missingBytes);
     const args = ['restore', backup, '--data', join(path, 'copy'), '--key', join(data, 'master.key')];
-    const { code, stderr } = await identity(args);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not an intact database') });
+    await call(args, 1, 'is not an intact database');
   });
 
   it('reads no log that others have put beside the backup', async () => {
@@ -208,8 +202,7 @@ describe('identity restore', () => {
     await identityJson(['backup', file, '--data', data]);
     await rm(database);
     await writeFile(`${database}-wal`, 'log');
-    const { code, stderr } = await identity(['restore', file, '--data', data]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('or its log') });
+    await call(`restore ${file} --data ${data}`, 1, 'or its log');
     const left = ['identity.sqlite-wal', 'master.key'];
     expect((await readdir(data)).toSorted()).toEqual(left);
   });
@@ -253,7 +246,6 @@ describe('a command that only reads', () => {
     const { data, userId, database } = await newInstance();
     using other = new DatabaseSync(database);
     other.exec('BEGIN IMMEDIATE');
-    const { code, stdout } = await identity(['pat', 'list', '--user', userId, '--data', data]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{32}\t/) });
+    await call(`pat list --user ${userId} --data ${data}`, 0, /^[0-9a-f]{32}\t/);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { identity } from '../../support/command.ts';
+import { call, identity } from '../../support/command.ts';
 import { exportFrom } from '../../support/http/wire.ts';
 import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../../support/instances/commandInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
@@ -59,13 +59,12 @@ describeDatabases('identity init', (newDatabase) => {
     expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${file} exists: ${remedy}\n` });
     await init(database);
     const data = join(await testDirectory(), 'nw');
-    expect((await identity(['init', '--data', data, '--token-file', file])).code).toBe(64);
+    await call(`init --data ${data} --token-file ${file}`, 64);
     expect(existsSync(data)).toBe(false);
   });
 
   it('refuses a name that no import would take', async () => {
-    const { code, stderr } = await identity(['init', '--name', ' ', ...database]);
-    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^identity: invalid name: .*\n$/) });
+    await call(['init', '--name', ' ', ...database], 64, /^identity: invalid name: .*\n$/);
     await init(database);
   });
 

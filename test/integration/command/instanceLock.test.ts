@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../cli/commands/commands.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { identity } from '../../support/command.ts';
+import { call, identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { init } from '../../support/instances/commandInstance.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -72,7 +72,7 @@ describe('a command', () => {
     const orgs = [organisation('A', { humanUsers, machineUsers, projects, userGrants }), organisation('B')];
     const file = join(made.path, 'file.json');
     await writeFile(file, JSON.stringify({ orgs }));
-    expect(await identity(['import', file, '--to', `sqlite:${directory}`])).toMatchObject({ code: 0 });
+    await call(`import ${file} --to sqlite:${directory}`, 0);
     store = await openStore({ kind: 'sqlite', directory });
     return async () => {
       await store.close();

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, calling, identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { peopleOf, sampleOrganisation } from '../../support/fixtures/sampleOrganisation.ts';
 import { importInto } from '../../support/http/wire.ts';
@@ -87,11 +87,7 @@ describe('otp-email remove in a database', () => {
     await writeFile(list, Buffer.from(`\ufeffada-${ada}@example.com\r\n${ben}\r\n`, encoding));
     await writeFile(tokenFile, Buffer.from(`\ufeff${token}\r\n`, encoding), { mode: 0o600 });
     const call = ['otp-email', 'remove', '--file', list, url, '--token-file', tokenFile, '--dry-run'];
-    const { code, stdout } = await identity(call);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/: would be removed\n.*: would be removed\n/),
-    });
+    await calling()(call, 0, /: would be removed\n.*: would be removed\n/);
   });
 
   it('finds people by the domain of their e-mail address in ASCII and in its own letters', async () => {
@@ -130,13 +126,11 @@ describe('otp-email remove in a database', () => {
       }),
     );
     await importInto({ url, token, database: databaseOptions(location) }, { data_orgs: { orgs: twins } });
-    const { code, stderr } = await identity(['otp-email', 'remove', 'twins@example.com', ...database]);
-    expect({ code, stderr }).toEqual({
-      code: 64,
-      stderr: expect.stringContaining(
-        '2 people match twins@example.com: twin 1 of two in organisation twin 1 by e-mail address, twin 2 of two in organisation twin 2 by e-mail address: specify a text that matches only one of them',
-      ),
-    });
+    await call(
+      `otp-email remove twins@example.com ${database.join(' ')}`,
+      64,
+      '2 people match twins@example.com: twin 1 of two in organisation twin 1 by e-mail address, twin 2 of two in organisation twin 2 by e-mail address: specify a text that matches only one of them',
+    );
   });
 
   it.each([
@@ -178,8 +172,7 @@ describe('otp-email remove at an instance', () => {
     await identityJson(['member', 'add', '--user', owner, '--role', 'IAM_USER_MANAGER', ...database]);
     const tokenFile = await tokenFileWith((await newToken(database, owner)).token);
     const address = [url, '--token-file', tokenFile];
-    const { code, stderr } = await identity(['otp-email', 'remove', `ada-${ada}@example.com`, ...address]);
-    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('specify user ids') });
+    await call(`otp-email remove ada-${ada}@example.com ${address.join(' ')}`, 64, 'specify user ids');
     const { stdout } = await identity(['otp-email', 'remove', 'ada', ...address]);
     expect(stdout).toMatch(/^ada: not enabled, or no person has this id\n/);
     expect(await remover([])(ada, ...address)).toMatchObject({ removed: 1 });
@@ -223,15 +216,11 @@ describe('otp-email remove at a ZITADEL', () => {
       organisation('south', { humanUsers: [mallory] }),
     ]);
     zitadel.contents.otpEmail.add('ada').add('ada@example.com');
-    const { code, stderr } = await identity([
-      ...['otp-email', 'remove', 'ada@example.com', zitadel.url, '--token-file', tokenFile],
-    ]);
-    expect({ code, stderr }).toEqual({
-      code: 64,
-      stderr: expect.stringContaining(
-        '2 people match ada@example.com: ada in organisation north by e-mail address, ada@example.com in organisation south by id: specify',
-      ),
-    });
+    await call(
+      [...['otp-email', 'remove', 'ada@example.com', zitadel.url, '--token-file', tokenFile]],
+      64,
+      '2 people match ada@example.com: ada in organisation north by e-mail address, ada@example.com in organisation south by id: specify',
+    );
     expect(zitadel.contents.otpEmail.size).toBe(2);
   });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identity } from '../../support/command.ts';
+import { call, identity } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -31,7 +31,7 @@ it.skipIf(terminalMissing !== undefined)(
   async () => {
     const { location, database } = await servedPlace(sqlite);
     const hostile = organisation('acme', { org: { name: 'Acme\u001b[2J\nforged\trow' } });
-    expect(await identity(['import', await exportFileWith(hostile), '--to', database])).toMatchObject({ code: 0 });
+    await call(`import ${await exportFileWith(hostile)} --to ${database}`, 0);
     const args = ['org', 'delete', 'acme', ...databaseOptions(location)];
     const line = '  acme (Acme\\u{1b}[2J\\nforged\\trow): 0 people, 0 service users';
     const asked = await identityAtTerminal(args, [
@@ -49,9 +49,7 @@ it.skipIf(terminalMissing !== undefined)(
   'help and questions at a terminal of unknown size have 80 columns',
   async () => {
     const { location, database } = await servedPlace(sqlite);
-    expect(await identity(['import', await exportFileWith(organisation('acme')), '--to', database])).toMatchObject({
-      code: 0,
-    });
+    await call(['import', await exportFileWith(organisation('acme')), '--to', database], 0);
     const shown = async (columns: number) => {
       const help = await identityAtTerminal(['help', 'migrate'], [], { columns });
       const deletion = ['org', 'delete', 'acme', ...databaseOptions(location)];
@@ -65,7 +63,7 @@ it.skipIf(terminalMissing !== undefined)(
 
 it.skipIf(terminalMissing !== undefined)('serve shows at a terminal how to stop it', async () => {
   const data = join(await testDirectory(), 'north');
-  expect(await identity(['init', '--data', data])).toMatchObject({ code: 0 });
+  await call(`init --data ${data}`, 0);
   const ended = await identityAtTerminal(['serve', '--port', '0', '--data', data], [['Ctrl-C stops', '\u0003']]);
   expect(ended.code).toBe(0);
   expect(seenLines(ended)).toContain('Ctrl-C stops the server');

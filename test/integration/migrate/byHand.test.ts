@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../tools/program.ts';
-import { identity, identityResult } from '../../support/command.ts';
+import { call, identity, identityResult } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -15,8 +15,7 @@ describe('the end of a migration', () => {
   it('lists what only a person can do, one command per step', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
-    const migrated = await identity(['migrate', ...betweenServers(north, south), '--with', 'none', '--yes']);
-    expect(migrated.code, migrated.stderr).toBe(0);
+    const migrated = await call(['migrate', ...betweenServers(north, south), '--with', 'none', '--yes'], 0);
     const revocation = (url: string) =>
       `revoke the token for ${url} if it was created for the migration, with the database of that instance:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
     const deletion = (file: string) => `delete ${file}, unless something else needs the secret in it:\n {2}rm ${file}`;
@@ -38,11 +37,10 @@ describe('the end of a migration', () => {
       return { tokenFile, userId };
     };
     const only = ['--only', 'import', '--token-file', '/nonexistent/south.pat', ...databaseOptions(south.location)];
-    expect(await identity(['migrate', 'prepare', ...only])).toMatchObject({ code: 64 });
+    await call(`migrate prepare ${only.join(' ')}`, 64);
     const [source, target] = [await prepare(north, '--only', 'export'), await prepare(south)];
     const places = betweenServers({ ...north, ...source }, { ...south, ...target });
-    const migrated = await identity(['migrate', ...places, '--with', 'none', '--yes']);
-    expect(migrated.code, migrated.stderr).toBe(0);
+    const migrated = await call(`migrate ${places.join(' ')} --with none --yes`, 0);
     for (const [served, { userId, tokenFile }] of [
       [north, source],
       [south, target],
@@ -50,8 +48,7 @@ describe('the end of a migration', () => {
       const command = `service-user delete ${userId}`;
       const what = `delete the service user of identity migrate prepare on ${served.url}, with the database of that instance`;
       expect(migrated.stdout).toContain(`\n  ${what}:\n  identity ${command} --data DIR\n`);
-      const undone = await identity([...command.split(' '), ...databaseOptions(served.location)]);
-      expect(undone.code, undone.stderr).toBe(0);
+      await call([...command.split(' '), ...databaseOptions(served.location)], 0);
       const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);
       expect(refused.stderr).toContain('rejects the token of --token-file');
     }
@@ -62,12 +59,11 @@ describe('the end of a migration', () => {
     await identity(['import', await exportFileWith(acme, organisation('emca')), '--to', north.database]);
     await identity(['import', await exportFileWith(acme), '--to', south.database]);
     const places = ['--from', north.database, '--to', south.database, '--with', 'none', '--yes'];
-    const migrated = await identity(['migrate', ...places]);
-    expect(migrated.code, migrated.stderr).toBe(0);
+    const migrated = await call(`migrate ${places.join(' ')}`, 0);
     const [, command = ''] = /\n {2}identity (org delete .+)\n/.exec(migrated.stdout) ?? [];
     expect(command).toMatch(/^org delete emca --data /);
     expect(migrated.stdout).toContain('\n  acme (Organisation acme) existed when this run began\n');
-    expect((await identity([...command.split(' '), '--yes'])).code).toBe(0);
+    await call([...command.split(' '), '--yes'], 0);
     const { stdout } = await identity(['org', 'list', ...databaseOptions(south.location)]);
     expect(stdout).toContain('acme');
     expect(stdout).not.toContain('emca');

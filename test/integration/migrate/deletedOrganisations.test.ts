@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, calling, identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, prepareMigration } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -41,7 +41,7 @@ const tenant = organisation('tenant', { humanUsers: [person('eve')] });
 /** Fills an instance with organisations. */
 async function filled(...orgs: readonly object[]): Promise<ServedPlace> {
   const place = await servedPlace(sqlite);
-  expect((await identity(['import', await exportFileWith(...orgs), '--to', place.database])).code).toBe(0);
+  await call(`import ${await exportFileWith(...orgs)} --to ${place.database}`, 0);
   return place;
 }
 
@@ -67,8 +67,7 @@ describe('a second migration, after an organisation was deleted in the source,',
       commands: ['identity org delete gone --data DIR'],
     });
     const databases = ['--from', north.database, '--to', south.database];
-    const text = await identity(['migrate', ...databases, '--with', 'all', '--yes'], await prepareMigration(north));
-    expect(text.code).toBe(3);
+    const text = await calling(await prepareMigration(north))(`migrate ${databases.join(' ')} --with all --yes`, 3);
     expect(text.stdout).toContain(
       `organisation gone (Organisation gone) of gone (Organisation gone): only in the target (${EXPORTED})`,
     );

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { MigrationPlan } from '../../../cli/migrate/migrationTypes.ts';
 import { exportFile } from '../../../shared/exportFile/manifest.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, calling, identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { startWriteOnlyBucket } from '../../support/emulators/writeOnlyBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -81,8 +81,7 @@ describeStores('identity migrate from and to a database', (kind) => {
     ] as const) {
       const args = ['--from', north.database, '--to', to, ...secrets, '--yes', ...(to === copy ? [] : key)];
       const cwd = await testDirectory();
-      const { code, stderr } = await identity(['migrate', ...args], { env: writeOnly, cwd });
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`identity: ${exists}\n`) });
+      await calling({ env: writeOnly, cwd })(`migrate ${args.join(' ')}`, 1, `identity: ${exists}\n`);
       expect(await readdir(cwd)).toEqual([]);
     }
     const back = ['--to-token-file', south.tokenFile, ...key];
@@ -138,7 +137,7 @@ describe('identity migrate', () => {
     const whole = join(await testDirectory(), 'whole.json');
     const fromNorth = ['export', north.url, '--token-file', north.tokenFile, '--with', 'passwords'];
     const named = ['acme', 'emca', north.orgId].flatMap((orgId) => ['--org', orgId]);
-    expect((await identity([...fromNorth, '--to', whole, ...named])).code).toBe(0);
+    await call(`${fromNorth.join(' ')} --to ${whole} ${named.join(' ')}`, 0);
     const { manifest } = await exported(whole);
     const migrating = await prepareMigration(north);
     const copy = join(migrating.cwd, 'copy.json');
@@ -157,7 +156,7 @@ describe('identity migrate', () => {
       expect.stringContaining(`the user ${manifest.exportedBy?.userId}, who exported the source, is in the export`),
     ]);
     const part = join(migrating.cwd, 'part.json');
-    expect((await identity([...fromNorth, '--to', part])).code).toBe(0);
+    await call(`${fromNorth.join(' ')} --to ${part}`, 0);
     const to = ['--to', join(migrating.cwd, 'rest.json')];
     expect(warningsOf(await planOf(['--from', part, ...to], migrating))).toEqual([]);
   });
@@ -167,10 +166,7 @@ describe('identity migrate', () => {
     const cwd = await testDirectory();
     for (const more of [[], ['--dry-run']]) {
       const call = ['migrate', ...more, '--from', file, '--to', 'copy.json', option, 'acme'];
-      expect(await identity(call, { cwd })).toMatchObject({
-        code: 64,
-        stderr: expect.stringContaining(`${file} is imported as it is, with all its organisations: `),
-      });
+      await calling({ cwd })(call, 64, `${file} is imported as it is, with all its organisations: `);
     }
     expect(await readdir(cwd)).toEqual([]);
   });

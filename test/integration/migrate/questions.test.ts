@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity, identityResult } from '../../support/command.ts';
+import { call, identity, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
@@ -59,7 +59,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const people = [person('ada', hash), person('bob', hash), person('eve')];
     const from = await exportFileWith(organisation('acme', { humanUsers: people }));
     const { database } = await servedPlace(sqlite);
-    expect((await identity(['import', from, '--to', database])).code).toBe(0);
+    await call(`import ${from} --to ${database}`, 0);
     const target = join(await testDirectory(), 'copy.json');
     const args = ['migrate', '--from', database, '--to', target];
     const which = 'Which secrets move? Without passwords, people have to set a new password.';
@@ -96,7 +96,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     ['--on-conflict', 'has changed since it was planned; nothing is migrated: run the command again'],
   ])('with %s migrates nothing if the target changes while the question stands', async (option, problem) => {
     const { database } = await servedPlace(sqlite);
-    expect((await identity(['import', await exportFileWith(crowd('ada')), '--to', database])).code).toBe(0);
+    await call(['import', await exportFileWith(crowd('ada')), '--to', database], 0);
     const from = ['--from', await exportFileWith(crowd('countess'))];
     const args = ['migrate', ...from, '--to', database, '--with', 'none', '--on-conflict', 'overwrite'];
     const { digest } = z.looseObject({ digest: z.string() }).parse(await identityResult([...args, '--dry-run']));
@@ -126,7 +126,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     expect(interrupted.code, interrupted.stdout).toBe(130);
     expect(interrupted.stdout).toContain(`interrupted: nothing is changed in ${target}; run the same command again: `);
     expect(existsSync(target)).toBe(false);
-    expect((await identity([...args, '--yes'])).code).toBe(0);
+    await call(`${args.join(' ')} --yes`, 0);
     expect(existsSync(target)).toBe(true);
   });
 });

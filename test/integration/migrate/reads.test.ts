@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { identity } from '../../support/command.ts';
+import { calling } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { type LoggedPlace, loggedPlace, servedPlace } from '../../support/places/servedPlace.ts';
@@ -53,7 +53,7 @@ describe('a migration', () => {
     const [north, south] = [await loggedPlace(sqlite), await loggedPlace(sqlite)];
     const file = await exportFileWith(organisation('acme', { humanUsers: people(3) }));
     const env = keyEnvironment(north.location);
-    expect(await identity(['import', file, '--to', north.database], { env })).toMatchObject({ code: 0 });
+    await calling({ env })(`import ${file} --to ${north.database}`, 0);
     await migrate([...betweenServers(north, south), ...all], await prepareMigration(north));
     // A further call of each side checks the token, and one lists the target's other organisations.
     await expect.poll(() => exportsOf(north)).toHaveLength(2 + 1);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, calling, identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -16,7 +16,7 @@ async function migrated(...people: readonly object[]) {
   const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
   const orgMembers = [{ userId: 'ada', roles: ['ORG_OWNER'] }];
   const file = await exportFileWith(organisation('acme', { humanUsers: people, orgMembers }));
-  expect((await identity(['import', file, '--to', north.database])).code).toBe(0);
+  await call(`import ${file} --to ${north.database}`, 0);
   const places = ['--from', north.database, '--to', south.database, '--with', 'all', '--yes'];
   const again = async (conflict: string, code: number) => {
     const migrating = await prepareMigration(north);
@@ -91,7 +91,7 @@ Undone by --on-conflict overwrite
     const migrating = await prepareMigration(south);
     const file = join(migrating.cwd, 'bare.json');
     const exporting = ['export', bare.database, '--to', file, '--org', 'acme', '--with', 'all'];
-    expect((await identity(exporting, migrating)).code).toBe(0);
+    await calling(migrating)(exporting, 0);
     const places = ['--from', file, '--to', south.database];
     const { stdout } = await identity(['migrate', '--dry-run', ...places, '--on-conflict', 'overwrite'], migrating);
     expect(stdout).toContain(`
@@ -99,8 +99,7 @@ Undone by --on-conflict overwrite
   ada (name of ada) of acme loses the password, loses the OTP e-mail factor
   cy (name of cy) of acme loses the TOTP seed
 `);
-    const unselected = await identity(['migrate', ...places, '--with', 'passwords', '--yes'], migrating);
-    expect(unselected.code).toBe(64);
+    const unselected = await calling(migrating)(`migrate ${places.join(' ')} --with passwords --yes`, 64);
     expect(unselected.stderr).toContain('was exported with otp, keys, and a file is imported as it is');
   });
 
@@ -127,7 +126,7 @@ Undone by --on-conflict overwrite
       humanUsers: [person('deleted')],
       orgMembers: [{ userId: 'deleted', roles: ['ORG_OWNER'] }],
     });
-    expect((await identity(['import', await exportFileWith(more), '--to', south.database])).code).toBe(0);
+    await call(`import ${await exportFileWith(more)} --to ${south.database}`, 0);
     const { result, page } = await again('overwrite', 3);
     expect(result.proof).toMatchObject({ expected: 0, unexpected: 2 });
     expect(result.proof.differences.map(({ section, id, outcome }) => [section, id, outcome])).toEqual([
@@ -136,8 +135,7 @@ Undone by --on-conflict overwrite
     ]);
     for (const name of ['deleted', 'acme_deleted']) expect(page).toContain(name);
     const places = ['--from', north.database, '--to', south.database, '--with', 'all', '--yes'];
-    const text = await identity(['migrate', ...places], await prepareMigration(north));
-    expect(text.code).toBe(3);
+    const text = await calling(await prepareMigration(north))(`migrate ${places.join(' ')}`, 3);
     expect(text.stdout).toContain('2 records only in the target: an import without --mirror deletes nothing');
     expect((await identity(['compare', north.database, south.database, '--org', 'acme', '--with', 'all'])).code).toBe(
       3,

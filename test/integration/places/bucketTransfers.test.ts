@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CRC32C } from '@google-cloud/storage';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { downloadObject, parseAddress, uploadFile } from '../../../cli/places/bucketTransfers.ts';
 import { once } from '../../../shared/async.ts';
+import { startServer } from '../../support/places/fakeInstance.ts';
 
 const { signal } = new AbortController();
 /** More than two pieces of an upload. */
@@ -37,20 +37,14 @@ async function startBucket(faults: readonly (Fault | undefined)[] = [], bytes = 
     const range = received.byteLength === 0 ? {} : { range: `bytes=0-${received.byteLength - 1}` };
     response.writeHead(isComplete ? 200 : 308, isComplete ? {} : range).end(isComplete ? '{}' : '');
   };
-  const server = createServer(async (request, response) => {
+  const url = await startServer(async (request, response) => {
     const { method, headers } = request;
     requests.push(`${method} ${headers.range ?? headers['content-range'] ?? 'all'}`);
     expect(headers.authorization).toBeUndefined();
     const respond = remaining.shift() ?? (method === 'PUT' ? upload : download);
     await respond(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const address = parseAddress('https://id.example.com', `http://127.0.0.1:${port}/file?secret=signature`);
+  const address = parseAddress('https://id.example.com', `${url}/file?secret=signature`);
   return { address, requests, received: () => received, isComplete: () => isComplete };
 }
 

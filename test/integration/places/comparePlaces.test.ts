@@ -1,7 +1,7 @@
 import { cp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identity, identityJson, identityResult } from '../../support/command.ts';
+import { call, identity, identityJson, identityResult } from '../../support/command.ts';
 import { organisation, person, zitadelText } from '../../support/fixtures/organisations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
@@ -19,51 +19,35 @@ describe('identity compare', () => {
   it('proves an import by the database and by the server', async () => {
     const { database, url, tokenFile } = await servedPlace(sqlite);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
-    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
-    const options = ['--with', 'passwords,otp,keys'];
+    await call(`import ${file} --to ${database}`, 0);
     const equal = { code: 0, equal: true, notCompared: [], differences: [], counts: { humanUsers: { equal: 1 } } };
-    expect(await identityResult(['compare', file, database, ...options])).toMatchObject(equal);
-    const server = ['compare', url, file, '--token-file', tokenFile, ...options];
-    expect(await identityResult(server)).toMatchObject(equal);
+    for (const places of [
+      [file, database],
+      [url, file, '--token-file', tokenFile],
+    ])
+      expect(await identityResult(['compare', ...places, '--with', 'all'])).toMatchObject(equal);
     const inspected = await identityResult(['inspect', database, '--with', 'passwords']);
-    expect(inspected).toMatchObject({
-      code: 0,
-      organisations: 2,
-      hashFormats: { bcrypt: 1 },
-      manifest: { version: 1 },
-    });
+    const content = { organisations: 2, hashFormats: { bcrypt: 1 }, manifest: { version: 1 } };
+    expect(inspected).toMatchObject({ code: 0, ...content });
   });
 
   it('ends with equal after an export and an import, although both instances have a default organisation', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const given = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
-    expect(await identity(['import', given, '--to', north.database])).toMatchObject({ code: 0 });
+    await call(`import ${given} --to ${north.database}`, 0);
     const file = join(await testDirectory(), 'north.json');
-    const exported = await identity(['export', north.database, '--to', file, '--with', 'all']);
-    expect(exported.stdout).toContain(`not exported: ${north.orgId}, the default organisation (--org ${north.orgId} `);
-    expect(await identity(['import', file, '--to', south.database])).toMatchObject({ code: 0 });
-    for (const places of [
-      [file, south.database],
-      [south.database, file],
-      [file, north.database],
-    ])
-      expect(await identity(['compare', ...places, '--with', 'all'])).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^equal\n/),
-      });
-    expect(await identity(['compare', file, north.database])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(
-        /^equal in all that was compared\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/,
-      ),
-    });
-    const databases = ['compare', north.database, south.database, '--with', 'all'];
+    const left = `not exported: ${north.orgId}, the default organisation (--org ${north.orgId} `;
+    await call(`export ${north.database} --to ${file} --with all`, 0, left);
+    await call(`import ${file} --to ${south.database}`, 0);
+    for (const places of [`${file} ${south.database}`, `${south.database} ${file}`, `${file} ${north.database}`])
+      await call(`compare ${places} --with all`, 0, /^equal\n/);
+    const partly = /^equal in all that was compared\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/;
+    await call(`compare ${file} ${north.database}`, 0, partly);
+    const databases = `compare ${north.database} ${south.database} --with all`;
     const line = (of: typeof north) =>
       `not compared: ${of.orgId}, the default organisation of ${of.database} (--org ${of.orgId} compares it)\n`;
-    const compared = await identity(databases);
-    expect(compared).toMatchObject({ code: 0, stdout: expect.stringMatching(/^equal\n/) });
-    expect(compared.stdout).toContain(`${line(north)}${line(south)}`);
-    const selected = await identityResult([...databases, '--org', north.orgId, '--org', 'acme']);
+    await call(databases, 0, /^equal\n/, `${line(north)}${line(south)}`);
+    const selected = await identityResult([...databases.split(' '), '--org', north.orgId, '--org', 'acme']);
     expect(selected).toMatchObject({ code: 3, counts: { org: { equal: 1, onlyFirst: 1, onlySecond: 0 } } });
   });
 
@@ -71,13 +55,9 @@ describe('identity compare', () => {
     const withHash = (hash: string) => organisation('acme', { humanUsers: [person('ada', hashed(hash))] });
     const first = await fileWith('first.json', withHash(HASH));
     const second = await fileWith('second.json', withHash(HASH.replaceAll('B', 'C')));
-    const { code, stdout } = await identity(['compare', first, second]);
-    expect({ code, stdout }).toEqual({
-      code: 3,
-      stdout: expect.stringContaining('user.hashedPassword.value: a secret, differs'),
-    });
-    expect(stdout).not.toContain('not compared');
-    expect((await identity(['compare', first, second, '--with', 'otp'])).code).toBe(0);
+    const compared = await call(`compare ${first} ${second}`, 3, 'user.hashedPassword.value: a secret, differs');
+    expect(compared.stdout).not.toContain('not compared');
+    await call(`compare ${first} ${second} --with otp`, 0);
   });
 
   it('lists fields, records of one side and secrets, which it does not print', async () => {
@@ -86,8 +66,7 @@ describe('identity compare', () => {
     const users = [person('ada', { ...hashed(otherHash), userName: 'countess' }), person('eve')];
     const second = [organisation('acme', { humanUsers: users }), organisation('emca')];
     const [left, right] = [await fileWith('left.json', ...first), await fileWith('right.json', ...second)];
-    const { code, stdout } = await identity(['compare', left, right, '--with', 'passwords']);
-    expect(code).toBe(3);
+    const { stdout } = await call(`compare ${left} ${right} --with passwords`, 3);
     expect(stdout.split('\n')).toEqual([
       'different',
       `people: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
@@ -112,9 +91,8 @@ describe('identity compare', () => {
     const [ada, other] = [person('ada'), person('ada', { userName: 'other' })];
     const once = await fileWith('once.json', organisation('acme', { humanUsers: [ada] }));
     const twice = await fileWith('twice.json', organisation('acme', { humanUsers: [ada, other, other] }));
-    const stdout = expect.stringContaining(`(other) of acme: only in ${twice}, which has this person twice`);
-    expect(await identity(['compare', once, twice])).toMatchObject({ code: 3, stdout });
-    expect(await identity(['compare', twice, once])).toMatchObject({ code: 3, stdout });
+    for (const places of [`${once} ${twice}`, `${twice} ${once}`])
+      await call(`compare ${places}`, 3, `(other) of acme: only in ${twice}, which has this person twice`);
     expect(await identityResult(['compare', twice, twice])).toMatchObject({ code: 0, equal: true });
   });
 
@@ -141,11 +119,9 @@ describe('identity compare', () => {
 
   it('does not compare a damaged file', async () => {
     const file = await fileWith('a.json', organisation('acme', { humanUsers: {} }));
-    const { code, stderr } = await identity(['compare', file, file]);
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      `identity: ${file} is not an intact export file (orgs[0].humanUsers: expected a list): export it again, or correct it\n`,
-    );
+    const problem =
+      'is not an intact export file (orgs[0].humanUsers: expected a list): export it again, or correct it\n';
+    await call(`compare ${file} ${file}`, 1, `identity: ${file} ${problem}`);
   });
 });
 
@@ -161,9 +137,7 @@ describe('a file with an invalid record', () => {
     const file = await fileWith('a.json', withRecords(broken, { userId: 'carl', user: 5 }));
     const inspected = await identityResult(['inspect', file]);
     expect(inspected).toMatchObject({ code: 3, errors: [error, { type: 'human_user', id: 'carl' }] });
-    expect((await identity(['inspect', file])).stdout).toContain(
-      'person bob: orgs[0].humanUsers[1].user.phone.phone: ',
-    );
+    await call(`inspect ${file}`, 3, 'person bob: orgs[0].humanUsers[1].user.phone.phone: ');
     const importing = ['import', file, '--to', url, '--token-file', tokenFile];
     const summary = { created: { humanUsers: 1 }, failed: { humanUsers: 2 } };
     expect(await identityResult([...importing, '--dry-run'])).toMatchObject({ code: 3, errors: [error, {}], summary });
@@ -174,7 +148,7 @@ describe('a file with an invalid record', () => {
     const [first, second] = [await fileWith('a.json', withRecords(broken)), await fileWith('b.json', withRecords())];
     const compared = await identityResult(['compare', first, second]);
     expect(compared).toMatchObject({ code: 3, differences: [{ outcome: 'onlyFirst', id: 'bob' }] });
-    expect((await identity(['compare', first, first])).code).toBe(0);
+    await call(`compare ${first} ${first}`, 0);
     const text = (profile: unknown) => withRecords({ userId: 'bob', user: { profile } });
     const [unreadable, other] = [await fileWith('c.json', text(1)), await fileWith('d.json', text(2))];
     expect(await identityResult(['compare', unreadable, other])).toMatchObject({ code: 3 });
@@ -232,22 +206,20 @@ describe('identity inspect', () => {
       ...organisation('acme', { humanUsers: users, machineUsers: [machine] }),
       unheardOf: [1, 2],
     });
-    const { code, stdout } = await identity(['inspect', file]);
-    // A compressed file has another size.
-    expect(stdout.split('\n')[0]).toMatch(/ organisations?, [\d,]+ bytes of JSON$/);
-    expect(code).toBe(0);
-    const lines = stdout.split('\n');
-    expect(lines).toContain('no manifest: its completeness cannot be verified');
-    expect(lines).toContain('secrets: password hashes 2, clear passwords 1');
-    expect(lines).toContain(
-      'password hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)',
+    const { stdout } = await call(
+      `inspect ${file}`,
+      0,
+      // A compressed file has another size.
+      / organisations?, [\d,]+ bytes of JSON$/m,
+      '\nno manifest: its completeness cannot be verified\n',
+      '\nsecrets: password hashes 2, clear passwords 1\n',
+      '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)\n',
+      '\nunknown, and not imported: unheardOf (2)\n',
+      '\n  personal access tokens are in no export: create new ones in the target\n',
+      /^Left to do in ZITADEL\n {2}.+$/m,
+      'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),',
     );
-    expect(lines).toContain('unknown, and not imported: unheardOf (2)');
-    expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
-    expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);
-    expect(stdout).not.toContain('the export has no password hashes');
-    expect(stdout).toContain('the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),');
-    expect(stdout).not.toContain(HASH);
+    for (const absent of ['the export has no password hashes', HASH]) expect(stdout).not.toContain(absent);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };
     expect(await identityResult(['inspect', file])).toMatchObject({ code: 0, bytes: expect.any(Number), sections });
   });
@@ -261,14 +233,11 @@ describe('identity inspect', () => {
       'a.json',
       organisation('acme', { humanUsers: users.map((one) => ({ ...one, otpEmail: true })) }),
     );
-    const ofFile = await identity(['inspect', file]);
-    expect(ofFile.stdout).toMatch(
-      /\n {2}120 people: ZITADEL does not import OTP e-mail factors.*: p0, p1, p2, and 117 more\n/,
-    );
-    expect(ofFile.stdout).toMatch(/\n {2}120 people: no ZITADEL verifies this password hash, and from June 2026 on it/);
-    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
-    const ofDatabase = await identity(['inspect', database]);
-    expect(ofDatabase.stdout).toMatch(/^Left to do by hand$/m);
+    const factors = /\n {2}120 people: ZITADEL does not import OTP e-mail factors.*: p0, p1, p2, and 117 more\n/;
+    const hashes = /\n {2}120 people: no ZITADEL verifies this password hash, and from June 2026 on it/;
+    await call(`inspect ${file}`, 0, factors, hashes);
+    await call(`import ${file} --to ${database}`, 0);
+    const ofDatabase = await call(`inspect ${database}`, 0, /^Left to do by hand$/m);
     expect(ofDatabase.stdout).not.toMatch(/ZITADEL|the file/);
   });
 });
@@ -276,25 +245,16 @@ describe('identity inspect', () => {
 describe('identity import and identity compare', () => {
   it('report that there are no records, and count the people who arrive without a password', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
-    const nothing = await fileWith('nothing.json');
-    const stdout = async (...args: readonly string[]) => (await identity(args)).stdout;
-    const others = ['--exclude-org', north.orgId];
-    expect(await stdout('import', north.database, '--to', south.database, ...others)).toMatch(
-      /^nothing to import: the source has no organisations\n/,
-    );
-    expect(await stdout('compare', nothing, await fileWith('other.json'))).toMatch(
-      /^nothing to compare: neither place has records\n/,
-    );
+    const [nothing, other] = [await fileWith('nothing.json'), await fileWith('other.json')];
+    const between = `import ${north.database} --to ${south.database}`;
+    await call(`${between} --exclude-org ${north.orgId}`, 0, /^nothing to import: the source has no organisations\n/);
+    await call(`compare ${nothing} ${other}`, 0, /^nothing to compare: neither place has records\n/);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
-    expect(await stdout('import', file, '--to', north.database)).not.toContain('without');
-    const between = ['import', north.database, '--to', south.database, '--org', 'acme'];
-    expect(await stdout(...between)).toContain(
-      '\nnot imported: the passwords of 1 person, if any (--with passwords)\n',
-    );
-    expect(await stdout(...between)).toMatch(/^nothing to import: all its records exist in sqlite:/);
-    await identity(['user', 'lock', 'ada', '--data', south.database.slice('sqlite:'.length)]);
-    expect(await stdout(...between, '--on-conflict', 'skip')).toMatch(
-      /^nothing is imported into .*\n(?:.*\n)*skipped: /,
-    );
+    expect((await call(`import ${file} --to ${north.database}`, 0)).stdout).not.toContain('without');
+    const ofAcme = `${between} --org acme`;
+    await call(ofAcme, 0, '\nnot imported: the passwords of 1 person, if any (--with passwords)\n');
+    await call(ofAcme, 0, /^nothing to import: all its records exist in sqlite:/);
+    await call(`user lock ada --data ${south.database.slice('sqlite:'.length)}`, 0);
+    await call(`${ofAcme} --on-conflict skip`, 0, /^nothing is imported into .*\n(?:.*\n)*skipped: /);
   });
 });

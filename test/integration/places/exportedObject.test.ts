@@ -11,7 +11,7 @@ import type { ProgressOutput } from '../../../cli/terminal/progress.ts';
 import { defaultExportOptions, NO_ORGANISATION } from '../../../functions/export/contract.ts';
 import { responseTooLarge } from '../../../shared/errors/errors.ts';
 import { storageFull } from '../../../shared/errors/placeErrors.ts';
-import { identity, identityResult } from '../../support/command.ts';
+import { calling, identity, identityResult } from '../../support/command.ts';
 import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
@@ -99,8 +99,7 @@ describe('an export that an instance has written into its bucket', () => {
     ],
   ])('is neither stored nor kept if it %s', async (_what, behaviour, problem) => {
     const { to, requests, call } = await startInstance(behaviour);
-    const { code, stderr } = await identity(call);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    const { stderr } = await calling()(call, 1, problem);
     expect(stderr).not.toContain('secret');
     expect(existsSync(to)).toBe(false);
     expect(requests.at(-1)).toContain('DELETE /admin/v1/export?object=ID');
@@ -108,9 +107,8 @@ describe('an export that an instance has written into its bucket', () => {
 
   it('is not stored if it is not described', async () => {
     const { to, call } = await startInstance({ description: {} });
-    const { code, stderr } = await identity(call);
     const problem = 'returned a damaged export (its object is not described';
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    await calling()(call, 1, problem);
     expect(existsSync(to)).toBe(false);
   });
 
@@ -158,6 +156,6 @@ describe('an export that an instance has written into its bucket', () => {
     const to = join(await testDirectory(), 'export.json');
     const call = ['export', instance.url, '--to', to, '--org', 'A', '--token-file', await tokenFileWith(TOKEN)];
     const problem = `the export exceeds the limit of ${instance.url}, 1,000 bytes in a response: set MAX_RESPONSE_BYTES of a self-hosted instance to more, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`;
-    expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    await calling()(call, 1, problem);
   });
 });

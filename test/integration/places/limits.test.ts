@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importResponse } from '../../../functions/import/contract.ts';
-import { identity, identityResult } from '../../support/command.ts';
+import { call, calling, identity, identityResult } from '../../support/command.ts';
 import { everySection } from '../../support/fixtures/everySection.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -131,9 +131,7 @@ async function filledPlace(bucket: TransferBucket, onWrite?: () => Promise<void>
   expect(code).toBe(3);
   const before = join(await testDirectory(), 'before.json');
   const without = ['--exclude-org', place.orgId];
-  expect(await identity(['export', place.database, '--to', before, ...without, ...everything])).toMatchObject({
-    code: 0,
-  });
+  await call(`export ${place.database} --to ${before} ${without.join(' ')} ${everything.join(' ')}`, 0);
   return { place, before };
 }
 
@@ -185,7 +183,7 @@ describe('an export above the limit of a response', () => {
     }));
     await identity(['import', await fileOf([organisation('acme', { humanUsers: people })]), '--to', place.database]);
     const { file, call } = await exporting(place, '--for-zitadel');
-    expect(await identity(call)).toMatchObject({ code: 0 });
+    await calling()(call, 0);
     const target = await transferPlace(bucket, limits);
     const { summary } = await importInto(target, file);
     expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 200 } });
@@ -213,7 +211,7 @@ describe('a transfer through the bucket', () => {
     const { place, before } = await filledPlace(bucket);
     const { file, call } = await exporting(place);
     bucket.network.cut(direction, bytes);
-    expect(await identity(call)).toMatchObject({ code: 0 });
+    await calling()(call, 0);
     await expectEqual(file, before);
     expect(bucket.network.isSpent()).toBe(true);
     const target = await transferPlace(bucket, limits);
@@ -232,7 +230,7 @@ it.each([100, 90_000])('an import that is interrupted after %i bytes of its uplo
   bucket.network.stall('up', bytes);
   const struck = bucket.network.struck().then(() => interruption.abort());
   const call = importing(target, before);
-  expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
+  await calling({ signal: interruption.signal })(call, 130);
   await struck;
   expect(await identityResult(call)).toMatchObject({ code: 0 });
   await expectEqual(before, target.database);
@@ -247,10 +245,10 @@ it.each([100, 60_000])(
     const interruption = new AbortController();
     bucket.network.stall('down', bytes);
     const struck = bucket.network.struck().then(() => interruption.abort());
-    expect(await identity(call, { signal: interruption.signal })).toMatchObject({ code: 130 });
+    await calling({ signal: interruption.signal })(call, 130);
     await struck;
     expect(existsSync(file)).toBe(false);
-    expect(await identity(call)).toMatchObject({ code: 0 });
+    await calling()(call, 0);
     await expectEqual(file, before);
   },
 );

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { exportFile } from '../../../shared/exportFile/manifest.ts';
 import { run } from '../../../tools/program.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, calling, identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { grantedRobot } from '../../support/fixtures/grantedRobot.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -70,10 +70,9 @@ describe('places', () => {
     const object = 'gs://exports/plain.json';
     const compressedObject = 'gs://exports/compressed.json.gz';
     expect(await command(...fromServer, '--to', object, '--credentials-file', key)).toMatchObject(counts);
-    const withDefaults = await identity(['export', north.database, ...all, '--to', compressedObject, '--json'], {
+    await calling({
       env: { ...env, GOOGLE_APPLICATION_CREDENTIALS: key },
-    });
-    expect(withDefaults.code, withDefaults.stderr).toBe(0);
+    })(`export ${north.database} ${all.join(' ')} --to ${compressedObject} --json`, 0);
     const piped = await identity(['export', north.database, ...all, '--to', '-'], { env });
     expect(organisations(Buffer.from(piped.stdout))).toEqual(exported);
     expect(piped.stderr).toMatch(/exported 2 organisations with 4 records to standard output, [\d,]+ bytes\n/);
@@ -140,7 +139,7 @@ describe('an organisation that --org names and the source does not have', () => 
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const file = join(await testDirectory(), 'orgs.json');
     await writeFile(file, JSON.stringify({ orgs }));
-    expect((await identity(['import', file, '--to', north.database])).code).toBe(0);
+    await call(`import ${file} --to ${north.database}`, 0);
     const directory = await testDirectory();
     const copy = join(directory, 'copy.json');
     const only = ['--org', 'acme', ...Array.from({ length: 12 }, (_, index) => ['--org', `no-${index}`]).flat()];
@@ -174,7 +173,7 @@ describe('an organisation that --org names and the source does not have', () => 
     expect(code).toBe(64);
     expect(stderr).toContain(`identity: neither ${file} nor ${south.database} has ${ten} and 2 more: correct --org`);
     expect(await readdir(directory)).toEqual([]);
-    expect((await identity(['export', south.database, '--to', copy, '--org', 'acme'])).code).toBe(64);
+    await call(`export ${south.database} --to ${copy} --org acme`, 64);
   });
 });
 
@@ -213,7 +212,7 @@ async function newDatabase() {
 async function fileWithSecrets(path: string) {
   const database = await newDatabase();
   const raw = { stdin: JSON.stringify({ orgs: withSecrets }) };
-  expect(await identity(['import', '-', '--to', database, '--with', 'all'], raw)).toMatchObject({ code: 0 });
+  await calling(raw)(`import - --to ${database} --with all`, 0);
   const { code, stderr } = await identity(['export', database, '--org', 'a', '--to', path, '--with', 'all']);
   expect(code, stderr).toBe(0);
 }
@@ -237,12 +236,9 @@ describe('the secrets of a file', () => {
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
     expect(await readdir(directory)).toEqual(['whole.json.gz']);
-    expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
+    await call(`export ${database} --to - --org a`, 64);
     const copying = ['export', file, '--to', join(directory, 'copy.json'), '--with', given];
-    expect(await identity(copying)).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining('with all its secrets'),
-    });
+    await call(copying, 64, 'with all its secrets');
   });
 
   it.each([[], ['--with', 'all']])('are all imported and migrated with the options %j', async (...options) => {
@@ -272,7 +268,7 @@ describe('the secrets of a file', () => {
     const [directory, database] = [await testDirectory(), await newDatabase()];
     const file = join(directory, 'none.json');
     await writeFile(file, JSON.stringify({ orgs }));
-    expect(await identity(['import', file, '--to', database, '--with', 'passwords'])).toMatchObject({ code: 0 });
+    await call(`import ${file} --to ${database} --with passwords`, 0);
     const copy = ['--to', join(directory, 'copy.json'), '--with', 'passwords', '--yes'];
     const moved = await identity(['migrate', '--from', file, ...copy]);
     expect(moved, moved.stderr).toMatchObject({ code: 0 });
@@ -298,9 +294,8 @@ describe('the secrets of a file', () => {
     await writeFile(file, change((await readFile(whole)).toString()));
     const to = ['--to', database, '--with', 'none'];
     const migrate = ['migrate', '--from', file, ...to, '--yes'];
-    for (const call of [['import', file, ...to], migrate])
-      expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
-    expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
+    for (const call of [['import', file, ...to], migrate]) await calling()(call, 1, message);
+    await call(`export ${database} --to - --org a`, 64);
   });
 });
 
@@ -338,7 +333,6 @@ describe('a manifest of another tool', () => {
     const directory = await testDirectory();
     const file = join(directory, 'a.json');
     await writeFile(file, `${JSON.stringify({ orgs }).slice(0, -1)},"manifest":${manifest}}`);
-    const { code, stdout } = await identity(['export', file, '--to', join(directory, 'b.json')]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^exported 1 organisation [^\n]*\n$/) });
+    await call(['export', file, '--to', join(directory, 'b.json')], 0, /^exported 1 organisation [^\n]*\n$/);
   });
 });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity, identityResult } from '../../support/command.ts';
+import { calling, identity, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
@@ -150,8 +150,7 @@ describe('an import of a file above the limit of a request', () => {
   it('is repeated only within the time that the call has set', async () => {
     const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
     const { requests, call } = await startInstance([failure]);
-    const { code, stderr } = await identity(await call('--timeout', '1s'));
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('the timeout expired') });
+    await calling()(await call('--timeout', '1s'), 1, 'the timeout expired');
     expect(requests.filter((sent) => 'data_orgs_upload' in sent)).toHaveLength(2);
   });
 
@@ -161,7 +160,7 @@ describe('an import of a file above the limit of a request', () => {
   ])('with --on-conflict fail, %s', async (_what, created, repeated) => {
     const broken = { lines: [progress(created)], breaks: true };
     const { requests, call } = await startInstance([broken, { lines: [result] }]);
-    expect(await identity(await call('--on-conflict', 'fail'))).toMatchObject({ code: 0 });
+    await calling()(await call('--on-conflict', 'fail'), 0);
     expect(requests).toMatchObject([{ size }, { on_conflict: 'fail' }, { on_conflict: repeated }, deleted]);
   });
 
@@ -184,7 +183,7 @@ describe('an import of a file above the limit of a request', () => {
   it('deletes a file whose import is not repeated again', async () => {
     const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
     const { requests, call } = await startInstance([failure]);
-    expect(await identity(await call('--timeout', '1s'))).toMatchObject({ code: 1 });
+    await calling()(await call('--timeout', '1s'), 1);
     expect(requests.at(-1)).toEqual(deleted);
   });
 
@@ -216,8 +215,7 @@ describe('an import of a file above the limit of a request', () => {
     );
     const file = await exportFileWith(crowd);
     const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
-    const { code, stderr } = await identity(call);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(`${instance.url} ${problem}`) });
+    await calling()(call, 1, `${instance.url} ${problem}`);
   });
 
   it('can be a trial', async () => {
@@ -231,6 +229,6 @@ describe('an import of a file above the limit of a request', () => {
     const file = await exportFileWith(crowd);
     const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
     const problem = `the file exceeds the limit of ${instance.url}, 1,000 bytes in a request: set MAX_REQUEST_BYTES of a self-hosted instance to more, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`;
-    expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    await calling()(call, 1, problem);
   });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../tools/program.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { call, identityJson } from '../../support/command.ts';
 import { readDocument } from '../../support/documents/documentation.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 
@@ -108,8 +108,7 @@ describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq
       await writeFile(file, stdout);
       expect(stdout).toContain(expected.content);
 
-      const inspected = await identity(['inspect', file, '--json']);
-      expect(inspected.code, inspected.stdout).toBe(0);
+      const inspected = await call(`inspect ${file} --json`, 0);
       const result: unknown = JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '');
       expect(result).toMatchObject({
         sections: { humanUsers: { records: 2 } },
@@ -117,8 +116,7 @@ describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq
         hashFormats: expected.formats,
       });
       await identityJson(['init', '--data', join(directory, 'target')]);
-      const imported = await identity(['import', file, '--to', `sqlite:${join(directory, 'target')}`]);
-      expect(imported.code, imported.stdout).toBe(0);
+      await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], 0);
     },
   );
 });

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
+import { startServer } from '../../support/places/fakeInstance.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
 import { grpcWeb, replies } from '../../support/zitadel/replies.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
@@ -16,12 +15,8 @@ describe('the administration of a ZITADEL', () => {
   it('recognises one by its OpenID configuration, and no other server', async () => {
     const zitadel = await startZitadel();
     expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toEqual({ service: 'zitadel', version: undefined });
-    const other = createServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
-    onTestFinished(() => void other.close());
-    await once(other.listen(0, '127.0.0.1'), 'listening');
-    const address = other.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    expect(await recogniseZitadel(connectTo({ url: `http://127.0.0.1:${port}` }))).toBe(
+    const url = await startServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
+    expect(await recogniseZitadel(connectTo({ url }))).toBe(
       '/.well-known/openid-configuration describes another service',
     );
   });
@@ -48,9 +43,9 @@ const methods: Readonly<Record<string, DescMethod>> = {
 };
 
 /** Starts a server that gives the recorded answer to each recorded call, the first one of several. */
-async function startRecorded(): Promise<string> {
+function startRecorded(): Promise<string> {
   const recorded = recordings.parse(JSON.parse(zitadelText('administration')));
-  const server = createServer((request, response) => {
+  return startServer((request, response) => {
     const called = Object.entries(methods).find(([, rpc]) => request.url === `/${rpc.parent.typeName}/${rpc.name}`);
     const [name = `${request.method} ${request.url}`, rpc] = called ?? [];
     const found = recorded.find((one) => `${one.request.method} ${one.request.path}` === name);
@@ -58,10 +53,6 @@ async function startRecorded(): Promise<string> {
     const { status, type, content } = rpc === undefined ? reply : grpcWeb(rpc.output, reply, '4.0');
     response.writeHead(status, { 'content-type': type }).end(content);
   });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
 describe('the recorded answers of a ZITADEL', () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity } from '../../support/command.ts';
+import { call } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { DEFAULT_ORGANISATION, type ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
@@ -68,13 +68,12 @@ describe('an organisation with an id that no header can have', () => {
     const directory = await testDirectory();
     const [file, others] = [join(directory, 'out.json'), join(directory, 'others.json')];
     const from = ['export', zitadel.url, '--token-file', tokenFile];
-    const { code, stdout } = await identity([...from, '--to', file]);
-    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringMatching(/^not exported: /m) });
+    const { stdout } = await call(`${from.join(' ')} --to ${file}`, 3, /^not exported: /m);
     expect(stdout).toContain(`; exclude it with --exclude-org ${word}\n`);
     const { orgs } = JSON.parse(await readFile(file, 'utf8'));
     expect(orgs).toMatchObject([{ orgId: '2' }]);
     expect(stdout).toContain(`not exported: ${DEFAULT_ORGANISATION}, the default organisation (--org `);
-    expect(await identity([...from, '--to', others, '--exclude-org', orgId])).toMatchObject({ code: 0 });
+    await call(`${from.join(' ')} --to ${others} --exclude-org ${orgId}`, 0);
   });
 
   it.each(unnameableIds)('is not imported, and nothing else of its file either: %j', async (orgId) => {
@@ -92,12 +91,11 @@ describe('a proxy that removes the header of the organisation', () => {
     ['of some calls', (path: string) => path.endsWith('/ListOrgMembers')],
   ])('is named by an export, which ends: %s', async (_, losesContext) => {
     const { zitadel, tokenFile } = await zitadelWith([organisation('1')], { losesContext });
-    expect(await identity(['inspect', zitadel.url, '--token-file', tokenFile])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: it answers for organisation ${DEFAULT_ORGANISATION} instead of 1; let the proxy before it pass the header on, or specify an address without that proxy\n`,
-      ),
-    });
+    await call(
+      `inspect ${zitadel.url} --token-file ${tokenFile}`,
+      1,
+      `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: it answers for organisation ${DEFAULT_ORGANISATION} instead of 1; let the proxy before it pass the header on, or specify an address without that proxy\n`,
+    );
   });
 });
 
@@ -141,8 +139,7 @@ describe('records with ids that REST cannot have in a path', () => {
   it('names its organisation if ZITADEL does not answer for it', async () => {
     const projects = [{ projectId: 'x'.repeat(201), project: { name: 'Shop' } }];
     const { zitadel, tokenFile } = await zitadelWith([organisation('1', { projects }), organisation('2')]);
-    const { code, stdout } = await identity(['inspect', zitadel.url, '--token-file', tokenFile]);
-    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining(`: 2 organisations, `) });
+    const { stdout } = await call(`inspect ${zitadel.url} --token-file ${tokenFile}`, 3, `: 2 organisations, `);
     expect(stdout).toMatch(
       /^not exported: .* fails to export organisation 1 with InvalidArgument: .*; exclude it with --exclude-org 1$/m,
     );

@@ -1,15 +1,14 @@
-import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
-import { identity } from '../../support/command.ts';
+import { call } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { startServer } from '../../support/places/fakeInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
-import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
+import { DEFAULT_ORGANISATION, type ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
@@ -20,14 +19,11 @@ const crowd = (count: number) => organisation('acme', { humanUsers: people(count
 const peopleOf = ({ contents }: ZitadelStandIn, orgId: string) =>
   contents.organisations.get(orgId)?.sections.get('humanUsers')?.size ?? 0;
 
-/** The only line that is no progress. */
-function message(stderr: string): string {
-  return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
-}
-
-async function ends(...args: readonly string[]) {
-  const { code, stdout, stderr } = await identity(args);
-  return { code, message: message(stderr), stdout };
+/** A stand-in, its address with the option of its token, and the name of a new file. */
+async function placeWith(orgs: readonly object[], given: Partial<ZitadelBehaviour> = {}) {
+  const { zitadel, tokenFile } = await filledZitadel(orgs, given);
+  const out = join(await testDirectory(), 'out.json');
+  return { zitadel, out, tokenFile, place: `${zitadel.url} --token-file ${tokenFile}` };
 }
 
 describe('a call on a ZITADEL that fails', () => {
@@ -37,102 +33,85 @@ describe('a call on a ZITADEL that fails', () => {
     zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
     const directory = await testDirectory();
     const input = await exportFileWith(crowd(1));
-    const call = async (token: string) => {
-      const options = ['--token-file', await tokenFileWith(token)];
-      const exporting = await ends('export', zitadel.url, ...options, '--to', join(directory, 'out.json'));
-      const importing = await ends('import', input, '--to', zitadel.url, ...options);
-      expect([exporting.code, importing.code]).toEqual([1, 1]);
-      return [exporting.message, importing.message];
-    };
-    const rejected = expect.stringMatching(
-      /^identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file$/,
-    );
-    expect(await call('wrong')).toEqual([rejected, rejected]);
+    const rejected =
+      /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file\n/;
     const forbidden = (reason: string) =>
-      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use one of a service user with the role IAM_OWNER`;
-    expect(await call('guest-token')).toEqual([
-      forbidden('membership not found (AUTHZ-cdgFk)'),
-      forbidden('its user has no role in the instance'),
-    ]);
+      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use one of a service user with the role IAM_OWNER\n`;
+    for (const [token, exporting, importing] of [
+      ['wrong', rejected, rejected],
+      ['guest-token', 'membership not found (AUTHZ-cdgFk)', 'its user has no role in the instance'],
+    ] as const) {
+      const place = `${zitadel.url} --token-file ${await tokenFileWith(token)}`;
+      const problem = (text: string | RegExp) => (typeof text === 'string' ? forbidden(text) : text);
+      await call(`export ${place} --to ${join(directory, 'out.json')}`, 1, problem(exporting));
+      await call(`import ${input} --to ${place}`, 1, problem(importing));
+    }
     expect(await readdir(directory)).toEqual([]);
   });
 
   it.each([[['IAM_OWNER_VIEWER'], 'is IAM_OWNER_VIEWER only'] as const, [[], 'has no role in the instance'] as const])(
     'refuses a token without the role for an import, and for a dry run: %j',
     async (roles, found) => {
-      const { zitadel, tokenFile } = await filledZitadel([], { roles });
-      const to = ['--to', zitadel.url, '--token-file', tokenFile];
-      for (const more of [['--dry-run'], []])
-        expect(await ends('import', await exportFileWith(crowd(1)), ...to, ...more)).toMatchObject({
-          code: 1,
-          message: `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use one of a service user with the role IAM_OWNER`,
-        });
-      const sides = ['--from', await exportFileWith(crowd(1)), '--to', zitadel.url, '--to-token-file', tokenFile];
-      expect(await ends('migrate', ...sides, '--dry-run')).toMatchObject({
-        message: expect.stringMatching(
-          /does not permit (?:ex|im)ports: use one of a service user with the role IAM_OWNER$/,
-        ),
-      });
+      const { zitadel, place } = await placeWith([], { roles });
+      const problem = `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use one of a service user with the role IAM_OWNER\n`;
+      for (const more of [' --dry-run', ''])
+        await call(`import ${await exportFileWith(crowd(1))} --to ${place}${more}`, 1, problem);
+      const permit = /does not permit (?:ex|im)ports: use one of a service user with the role IAM_OWNER$/m;
+      await call(`migrate --from ${await exportFileWith(crowd(1))} --to ${place} --dry-run`, 1, permit);
       expect(importsOf(zitadel)).toEqual([]);
     },
   );
 
   it('names the host that a ZITADEL expects, with its own message', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(1)], { externalDomain: 'localhost' });
+    const { zitadel, place } = await placeWith([crowd(1)], { externalDomain: 'localhost' });
     const { host } = new URL(zitadel.url);
-    const call = (url: string) => ends('inspect', url, '--token-file', tokenFile);
-    expect(await call(zitadel.url)).toMatchObject({
-      code: 1,
-      message: `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or let the proxy before it pass that host on`,
-    });
-    expect(await call(zitadel.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ code: 0 });
+    await call(
+      `inspect ${place}`,
+      1,
+      `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or let the proxy before it pass that host on\n`,
+    );
+    await call(`inspect ${place.replace('127.0.0.1', 'localhost')}`, 0);
   });
 
   it('is repeated if the response asks for that', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(1)], { refusals: [429, 429, 503, 200, 429] });
-    expect(await ends('inspect', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
+    const { place } = await placeWith([crowd(1)], { refusals: [429, 429, 503, 200, 429] });
+    await call(`inspect ${place}`, 0);
   });
 
   it('recognises an instance of this service that was not ready for the first calls', async () => {
     const description = { info: { title: 'Identity', version: '1.0.0' }, paths: { '/admin/v1/export': {} } };
     const statuses = [503, 429];
-    const url = await startServer((response) => {
-      const isDescription = response.req.url === '/openapi.json';
-      response.writeHead(statuses.shift() ?? (isDescription ? 200 : 404)).end(JSON.stringify(description));
+    const url = await startServer((request, response) => {
+      const status = statuses.shift() ?? (request.url === '/openapi.json' ? 200 : 404);
+      response.writeHead(status).end(JSON.stringify(description));
     });
-    const { message: problem } = await ends('inspect', url, '--token-file', await tokenFileWith('token'));
     // This server answers an export with 404.
-    expect(problem).toBe(`identity: ${url} refuses: status 404: ${JSON.stringify(description)}`);
+    const problem = `identity: ${url} refuses: status 404: ${JSON.stringify(description)}\n`;
+    await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
 
   it('contains the response of a server that is no ZITADEL', async () => {
-    const url = await startServer((response) => response.writeHead(500).end('no backend\nfound'));
+    const url = await startServer((_request, response) => response.writeHead(500).end('no backend\nfound'));
     const answers = '/openapi.json returns 500), nor a ZITADEL instance (/.well-known/openid-configuration returns 500';
-    expect((await ends('inspect', url, '--token-file', await tokenFileWith('token'))).message).toBe(
-      `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path`,
-    );
+    const problem = `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path\n`;
+    await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
 
   it('exports more than a request may have, and imports in halves what is too large', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(500)], { maxMessageBytes: 60_000 });
-    const path = join(await testDirectory(), 'out.json');
-    const options = ['--org', 'acme', '--with', 'passwords,otp'];
-    const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path, ...options);
-    expect(exported.code, exported.message).toBe(0);
-    const { zitadel: target } = await filledZitadel([], { maxMessageBytes: 60_000 });
-    expect(await ends('import', path, '--to', target.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
-    expect(peopleOf(target, 'acme')).toBe(500);
-    expect(target.requests.map(({ status }) => status)).toContain(429);
+    const { out, place } = await placeWith([crowd(500)], { maxMessageBytes: 60_000 });
+    await call(`export ${place} --to ${out} --org acme --with passwords,otp`, 0);
+    const target = await placeWith([], { maxMessageBytes: 60_000 });
+    await call(`import ${out} --to ${target.place}`, 0);
+    expect(peopleOf(target.zitadel, 'acme')).toBe(500);
+    expect(target.zitadel.requests.map(({ status }) => status)).toContain(429);
   });
 
   it('names the organisation that a ZITADEL of July 2026 cannot export, because a user is of two kinds', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(2)], { release: '2026-07' });
+    const { zitadel, out, place } = await placeWith([crowd(2)], { release: '2026-07' });
     zitadel.contents.put('acme', 'humanUsers', 'both', person('both'));
     zitadel.contents.put('acme', 'machineUsers', 'both', { userId: 'both', user: { userName: 'both', name: 'Both' } });
     const problem = `${zitadel.url} fails to export organisation acme with FailedPrecondition: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
-    const path = join(await testDirectory(), 'out.json');
-    const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', path);
-    expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
+    await call(`export ${place} --org acme --to ${out}`, 3, `\nnot exported: ${problem}\n`);
   });
 
   it('exports and inspects the other organisations if one cannot be exported, and reports it', async () => {
@@ -142,21 +121,15 @@ describe('a call on a ZITADEL that fails', () => {
       projects: [{ projectId: '5', project: { name: 'Shop' } }],
       oidcApps: [{ appId: '6', app }],
     });
-    const { zitadel, tokenFile } = await filledZitadel([broken, crowd(2)]);
-    const from = [zitadel.url, '--token-file', tokenFile];
+    const { zitadel, out, place } = await placeWith([broken, crowd(2)]);
     const problem = `${zitadel.url} fails to export organisation broken with Internal: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
-    const path = join(await testDirectory(), 'out.json');
-    const exported = await ends('export', ...from, '--org', 'broken', '--org', 'acme', '--to', path);
-    expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
-    expect(exported.stdout).toContain('exported 1 organisation ');
-    expect(exported.stdout).not.toContain('not found');
-    const inspected = await ends('inspect', ...from);
-    expect(inspected).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
-    expect(inspected.stdout).toContain(`${zitadel.url}: 2 organisations, `);
+    const left = `\nnot exported: ${problem}\n`;
+    const exporting = `export ${place} --org broken --org acme --to ${out}`;
+    expect((await call(exporting, 3, left, 'exported 1 organisation ')).stdout).not.toContain('not found');
+    await call(`inspect ${place}`, 3, left, `${zitadel.url}: 2 organisations, `);
     // What a comparison leaves out would pass for equal.
-    const both = await exportFileWith(broken, crowd(2));
-    expect(await ends('compare', both, ...from)).toMatchObject({ code: 1, message: `identity: ${problem}` });
-    expect(await ends('inspect', ...from, '--exclude-org', 'broken')).toMatchObject({ code: 0 });
+    await call(`compare ${await exportFileWith(broken, crowd(2))} ${place}`, 1, `identity: ${problem}\n`);
+    await call(`inspect ${place} --exclude-org broken`, 0);
   });
 
   it('imports on through the death of the ZITADEL, and completes when it is repeated', async () => {
@@ -187,84 +160,67 @@ describe('a call on a ZITADEL that fails', () => {
   it('reports that the ZITADEL became unreachable during its export', async () => {
     const { zitadel } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const exporting = expect(exportFromZitadel(zitadel)).rejects.toThrow(unreachable);
-    await expect
-      .poll(() => zitadel.requests.map(({ path }) => path))
-      .toContain('/zitadel.admin.v1.AdminService/ListOrgs');
+    const called = () => zitadel.requests.map(({ path }) => path);
+    await expect.poll(called).toContain('/zitadel.admin.v1.AdminService/ListOrgs');
     await expect(deadlyExport(zitadel)).rejects.toThrow();
     await exporting;
   });
 
   it('ends at Ctrl-C, reports that no file is left, and completes when it is repeated', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000 });
-    const path = join(await testDirectory(), 'out.json');
-    const [command, script] = identityProgram;
-    const args = [script, 'export', zitadel.url, '--token-file', tokenFile, '--to', path, '--json'];
-    const exporting = await startProgram(command, args, /"event":"progress"/);
-    expect(await exporting.stop('SIGINT')).toMatchObject({
+    const { zitadel, out, place } = await placeWith([crowd(20)], { exportMs: 5_000 });
+    const exporting = `export ${place} --to ${out}`;
+    expect(await stopped(exporting, 'SIGINT')).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: nothing is left in ${path}; repeat the command\n`,
+      stderr: `identity: interrupted: nothing is left in ${out}; repeat the command\n`,
     });
     zitadel.behaviour.exportMs = 0;
-    expect(await ends('export', zitadel.url, '--token-file', tokenFile, '--to', path)).toMatchObject({ code: 0 });
+    await call(exporting, 0);
   });
 
   it('ends at SIGTERM in the middle of an import, and completes without doubling when it is repeated', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 0, stallsAtWrite: 10 });
+    const { zitadel, place } = await placeWith([], { lagMs: 0, stallsAtWrite: 10 });
     const projects = [{ projectId: '5', project: { name: 'Shop' } }];
-    const input = await exportFileWith({ ...crowd(20), projects });
-    const to = ['import', input, '--to', zitadel.url, '--token-file', tokenFile];
-    const [command, script] = identityProgram;
-    const importing = await startProgram(command, [script, ...to, '--json'], /"event":"progress"/);
-    await expect.poll(() => peopleOf(zitadel, 'acme')).toBe(20);
-    expect(await importing.stop('SIGTERM')).toMatchObject({
+    const importing = `import ${await exportFileWith({ ...crowd(20), projects })} --to ${place}`;
+    const until = () => expect.poll(() => peopleOf(zitadel, 'acme')).toBe(20);
+    expect(await stopped(importing, 'SIGTERM', until)).toMatchObject({
       code: 130,
       stderr: expect.stringMatching(
         /^identity: interrupted: \S+ had reported \d+ records?, and what it has written remains; repeat the command\n$/,
       ),
     });
     zitadel.behaviour.stallsAtWrite = Infinity;
-    const again = await ends(...to);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created: .*projects 1/m) });
-    expect(again.stdout).toMatch(/^unchanged: .*people 20/m);
+    await call(importing, 0, /^created: .*projects 1/m, /^unchanged: .*people 20/m);
     expect(peopleOf(zitadel, 'acme')).toBe(20);
   });
 
   it('compares with delayed projections of a ZITADEL, and lists the differences as expected', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
+    const { zitadel, place } = await placeWith([], { lagMs: 1_500 });
     const input = await exportFileWith(organisation('acme', { humanUsers: [hashed('ada'), person('bob')] }));
-    expect(await ends('import', input, '--to', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
-    const sides = ['compare', input, zitadel.url, '--token-file', tokenFile, '--exclude-org', DEFAULT_ORGANISATION];
-    const { code, stdout } = await ends(...sides, '--with', 'passwords');
-    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
-      code: 0,
-      lines: [
-        'equal in all that was compared, except for expected differences of ZITADEL',
-        'people: 1 equal, 1 different as expected',
-        `domains: 0 equal, 1 only in ${zitadel.url}`,
-        'organisations: 1 equal',
-        'not compared: otp, keys (--with)',
-        '',
-        'Differences as expected',
-        expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL makes people without password hash/),
-        expect.stringMatching(/^ {2}domain acme_.* of acme: ZITADEL adds a domain to each organisation$/),
-      ],
-    });
+    await call(`import ${input} --to ${place}`, 0);
+    const comparing = `compare ${input} ${place} --exclude-org ${DEFAULT_ORGANISATION}`;
+    const { stdout } = await call(`${comparing} --with passwords`, 0);
+    expect(stdout.trim().split('\n')).toEqual([
+      'equal in all that was compared, except for expected differences of ZITADEL',
+      'people: 1 equal, 1 different as expected',
+      `domains: 0 equal, 1 only in ${zitadel.url}`,
+      'organisations: 1 equal',
+      'not compared: otp, keys (--with)',
+      '',
+      'Differences as expected',
+      expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL makes people without password hash/),
+      expect.stringMatching(/^ {2}domain acme_.* of acme: ZITADEL adds a domain to each organisation$/),
+    ]);
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));
-    const found = await ends(...sides);
-    expect(found).toMatchObject({ code: 3, stdout: expect.stringContaining('"name of ada" | "countess"') });
+    await call(comparing, 3, '"name of ada" | "countess"');
   });
 });
 
-/** Starts a server with responses chosen by a test, until the test has finished. */
-async function startServer(respond: (response: ServerResponse) => void): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    respond(response);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+/** Starts a call in a process of its own, and ends it by a signal. */
+async function stopped(line: string, signal: 'SIGINT' | 'SIGTERM', until: () => Promise<unknown> = async () => {}) {
+  const [command, script] = identityProgram;
+  const running = await startProgram(command, [script, ...line.split(' '), '--json'], /"event":"progress"/);
+  await until();
+  return running.stop(signal);
 }
 
 /** A ZITADEL dies of an exclusion that matches. */

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +6,7 @@ import { AdminService, DataOrgSchema, ExportDataResponseSchema } from '@zitadel/
 import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import { ImportHumanUserRequestSchema, ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { DataHumanUserSchema } from '@zitadel/proto/zitadel/v1_pb.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
@@ -16,7 +14,7 @@ import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { startFakeInstance, startServer } from '../../support/places/fakeInstance.ts';
 import { connectTo, exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
@@ -215,7 +213,7 @@ describe('an export without an organisation', () => {
   it('is requested again if the organisation appeared after the export', async () => {
     const { zitadel } = await filledZitadel([organisation('1')]);
     let isFirst = true;
-    const late = createServer(async (request, response) => {
+    const late = await startServer(async (request, response) => {
       const { method = '', url = '', headers } = request;
       const body = await buffer(request);
       if (url.endsWith(exportData.name) && isFirst) {
@@ -236,10 +234,7 @@ describe('an export without an organisation', () => {
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
-    await once(late.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(() => void late.close());
-    const { port } = z.object({ port: z.number() }).parse(late.address());
-    expect((await exportFromZitadel({ url: `http://127.0.0.1:${port}` }, ['1'])).orgs).toMatchObject([{ orgId: '1' }]);
+    expect((await exportFromZitadel({ url: late }, ['1'])).orgs).toMatchObject([{ orgId: '1' }]);
     expect(isFirst).toBe(false);
   });
 });

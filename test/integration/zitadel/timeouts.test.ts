@@ -1,27 +1,19 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { callMethod, hasContext } from '../../../cli/zitadel/rpc.ts';
 import { recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
+import { startServer } from '../../support/places/fakeInstance.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
 import { grpcWebMessage } from '../../support/zitadel/replies.ts';
 
-/** Starts a server that accepts connections, and answers them as a test needs it. */
-async function startServer(respond: (attempt: number, response: ServerResponse) => void) {
+/** Connects to a server that accepts connections, and answers them as a test needs it. */
+async function startResponding(respond: (attempt: number, response: ServerResponse) => void) {
   const attempts = { count: 0 };
-  const server = createServer((request, response) => {
+  const url = await startServer((request, response) => {
     request.resume();
     respond(++attempts.count, response);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${address.port}`;
   return { connection: { ...connectTo({ url }), responseLimitMs: 1_000 }, url, attempts };
 }
 
@@ -30,7 +22,7 @@ const advice = 'check that it and its database run, and are not overloaded';
 
 describe('a call of a ZITADEL that does not respond in time', () => {
   it('is sent again, as after a lost connection', async () => {
-    const { connection, attempts } = await startServer((attempt, response) => {
+    const { connection, attempts } = await startResponding((attempt, response) => {
       if (attempt === 1) return;
       const { type, content } = grpcWebMessage(new Uint8Array());
       response.setHeader('content-type', type).end(content);
@@ -40,7 +32,7 @@ describe('a call of a ZITADEL that does not respond in time', () => {
   });
 
   it('ends after two attempts with the address, the call and advice', async () => {
-    const { connection, url, attempts } = await startServer(() => undefined);
+    const { connection, url, attempts } = await startResponding(() => undefined);
     const error = (name: string) => `${url} did not respond to ${name} within 1 s: ${advice}`;
     await expect(recogniseZitadel(connection)).rejects.toThrow(error('GET /.well-known/openid-configuration'));
     expect(attempts.count).toBe(2);
@@ -50,7 +42,7 @@ describe('a call of a ZITADEL that does not respond in time', () => {
   });
 
   it('ends after one attempt with a TimeoutError if the call has its own time limit', async () => {
-    const { connection, attempts } = await startServer(() => undefined);
+    const { connection, attempts } = await startResponding(() => undefined);
     const calling = callMethod(connection, getMyUser, {}, { timeoutMs: 200 });
     await expect(calling).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(attempts.count).toBeLessThan(2);

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { StatedLimits } from '../../../shared/limits.ts';
@@ -36,7 +36,7 @@ export async function startFakeInstance(
     'x-limits': limits,
   });
   const left = Promise.withResolvers<void>();
-  const server = createServer((request, response) => {
+  const url = await startServer((request, response) => {
     if (request.url === '/openapi.json') {
       response.end(document);
       return;
@@ -46,12 +46,17 @@ export async function startFakeInstance(
     // A test that reads the body has begun to.
     request.resume();
   });
+  return { url, clientLeft: left.promise };
+}
+
+/** Starts a server until the test has finished, and returns its address. */
+export async function startServer(respond: RequestListener): Promise<string> {
+  const server = createServer(respond);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
   const address: AddressInfo | string | null = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return { url: `http://127.0.0.1:${port}`, clientLeft: left.promise };
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
