@@ -48,17 +48,19 @@ async function proxyFor({ url }: ServedPlace): Promise<TcpProxy> {
   return network;
 }
 
-/** More than a migration sends before its export, and less than an export of 8,000 people. */
+/** The people of a migration whose parts take a while. */
+const CROWD = 3_000;
+/** More than a migration sends before its export, and less than an export of these people. */
 const BEFORE_EXPORT = 100_000;
 /** The head and about one event of the response to an import, which has several events and a result. */
 const BEGUN = 600;
 
 /**
- * Migrates 8,000 people until their import has begun. Its response is held back, so that it cannot have ended.
+ * Migrates a crowd until its import has begun. Its response is held back, so that it cannot have ended.
  * @param expects whether the migration expects what its dry run has shown
  */
 async function heldImport(south: ServedPlace, more = '', expects = false) {
-  const north = await filledPlace(8_000);
+  const north = await filledPlace(CROWD);
   const network = await proxyFor(south);
   const line = `${migration(north, { ...south, url: network.url })} ${more}`;
   const dry = z.looseObject({ digest: z.string() }).parse(await identityResult(`${line}--dry-run`.split(' ')));
@@ -205,7 +207,7 @@ describe('a migration', () => {
       /rejects the token of --to-token-file \S+ \(it is revoked, .+\): create another token there, /,
     );
     await copyFile(south.tokenFile, file);
-    await call(`${line}--yes`, 0, '8,001 records equal');
+    await call(`${line}--yes`, 0, '3,001 records equal');
   });
 
   it('is interrupted by Ctrl-C before its import, and says that nothing is changed', async () => {
@@ -229,9 +231,9 @@ describe('a migration', () => {
     await reconnect(network);
     const { phases, moved } = readResult((await call(`${line}--yes --json`, 0)).stdout);
     const importing = phases.filter(({ phase }) => phase === 'importing');
-    expect(importing).toMatchObject([{ records: 8_001, succeeded: true }]);
+    expect(importing).toMatchObject([{ records: CROWD + 1, succeeded: true }]);
     const { created, unchanged: equal } = moved.imported ?? {};
-    expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(8_000);
+    expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(CROWD);
   });
 
   it('asks for a new dry run after an interruption with --expect', async () => {
@@ -256,23 +258,23 @@ describe('a migration', () => {
       expect(stdout).toContain('"event":"retry"');
       const { moved, phases } = readResult(stdout);
       const { created, unchanged: equal } = moved.imported ?? {};
-      expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(8_000);
+      expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(CROWD);
       expect(phases.at(-1)?.phase).not.toBe('importing');
       const importing = phases.findLast(({ phase }) => phase === 'importing');
-      expect(importing).toMatchObject({ records: 8_001, succeeded: true });
+      expect(importing).toMatchObject({ records: CROWD + 1, succeeded: true });
       const { perSecond, seconds = 0, unchanged = 0 } = importing ?? {};
-      expect(perSecond).toBeCloseTo(seconds === 0 ? 0 : (8_001 - unchanged) / seconds, 0);
+      expect(perSecond).toBeCloseTo(seconds === 0 ? 0 : (CROWD + 1 - unchanged) / seconds, 0);
     },
   );
 
   it('continues by itself after the connection broke while it sent the export', async () => {
-    const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
+    const [north, south] = [await filledPlace(CROWD), await servedPlace(sqlite)];
     const network = await proxyFor(south);
     const line = migration(north, { ...south, url: network.url });
     await call(`${line} --dry-run`, 0);
     network.cut('up', network.bytes('up') + BEFORE_EXPORT);
     const again = 'the connection was lost: trying again in 1 s\n';
-    await call(`${line} --yes`, 0, again, '8,001 records equal');
+    await call(`${line} --yes`, 0, again, '3,001 records equal');
   });
 
   it('reports that the target is lost during the import, and moves the rest when it is back', async () => {
@@ -292,7 +294,7 @@ describe('a migration', () => {
     const south = await servedPlace(sqlite);
     const network = await proxyFor(south);
     const to = `--to ${network.url} --to-token-file ${south.tokenFile}`;
-    const line = `migrate --from ${await crowdFile(3_000)} ${to} --with none --dry-run`;
+    const line = `migrate --from ${await crowdFile(CROWD)} ${to} --with none --dry-run`;
     await call(line, 0);
     // Most of these bytes are the file in the trial import.
     network.stall('up', network.bytes('up') / 2);

@@ -70,20 +70,4 @@ describe('import --mirror', () => {
     expect(right.stdout).toContain('Deleted, since the source lacks it');
     expect(await tryAgain()).not.toHaveProperty('summary.deleted');
   });
-
-  it.each([
-    [['--mirror'], '--mirror needs --on-conflict overwrite'],
-    [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes needs --max-deleted'],
-    [['--max-deleted', '1'], '--max-deleted has no effect here'],
-    [['--replace-changed', 'acme'], '--replace-changed has no effect here'],
-    [['--yes'], '--yes has no effect here'],
-  ])('refuses %j', async (options, expected) => {
-    const directory = await testDirectory();
-    const file = join(directory, 'file.json');
-    await writeFile(file, '{"orgs":[]}', { mode: 0o600 });
-    const { database } = await servedPlace(sqlite);
-    const { code, stderr } = await identity(['import', file, '--to', database, ...options]);
-    expect(code).toBe(64);
-    expect(stderr).toContain(expected);
-  });
 });

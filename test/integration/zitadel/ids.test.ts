@@ -73,7 +73,7 @@ describe('an organisation with an id that no header can have', () => {
     const { orgs } = JSON.parse(await readFile(file, 'utf8'));
     expect(orgs).toMatchObject([{ orgId: '2' }]);
     expect(stdout).toContain(`not exported: ${DEFAULT_ORGANISATION}, the default organisation (--org `);
-    await call(`${from.join(' ')} --to ${others} --exclude-org ${orgId}`, 0);
+    await call([...from, '--to', others, '--exclude-org', orgId], 0);
   });
 
   it.each(unnameableIds)('is not imported, and nothing else of its file either: %j', async (orgId) => {

@@ -140,18 +140,6 @@ describe('the remaining steps after a migration', () => {
     expect(list.entries.flatMap(({ id }) => id ?? [])).toEqual(['O1', 'O2']);
   });
 
-  it('advise to include secrets, unless the call has selected them: the source has none then', () => {
-    const file = { ...everything, withPasswords: false, withOtp: false };
-    const list = new LeftToDo(file, 'http');
-    list.addRecord(sectionNamed('humanUsers'), person({ passwordHash: undefined }));
-    const advised = (asked: { withPasswords: boolean; withOtp: boolean; withKeys: boolean }) =>
-      list.countedEntriesFor({ ...file, asked }).filter(({ reason }) => /^(?:passwords|otp)_missing$/.test(reason))
-        .length;
-    expect(advised({ withPasswords: false, withOtp: false, withKeys: false })).toBe(2);
-    expect(advised({ withPasswords: true, withOtp: false, withKeys: false })).toBe(1);
-    expect(advised({ withPasswords: true, withOtp: true, withKeys: true })).toBe(0);
-  });
-
   it('have the parameters of their texts, which a program can use, in the form of their reader', () => {
     const person = (list: LeftToDo) => {
       const phpass = { passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' };

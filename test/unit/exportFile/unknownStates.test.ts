@@ -1,63 +1,54 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { person } from '../../support/fixtures/organisations.ts';
 import { fileWith } from '../../support/zitadel/files.ts';
 
-const robot = { userId: 'robot', user: { userName: 'robot', name: 'Robot' } };
 const org = { name: 'Acme' };
+const state = 'USER_STATE_ACTIVE';
+const [ada, bob] = [person('ada'), { ...person('bob'), state }];
+const robot = { userId: 'robot', user: { userName: 'robot', name: 'Robot' } };
+const locked = { ...robot, userId: 'locked', state: 'USER_STATE_LOCKED' };
+const acme = { orgId: 'acme', org };
+const active = { ...acme, orgState: 'ORG_STATE_ACTIVE' };
+const invalid = { ...person('eve'), user: { userName: '' } };
 
-async function unknownStates(orgs: readonly object[], isSelected = (_orgId: string) => true) {
-  const inspection = await inspect(fileWith(orgs), new AbortController().signal, { isSelected });
-  return inspection.unknownStates;
-}
-
-describe('the states of a file without manifest', () => {
-  it('are unknown for each organisation and user without one', async () => {
-    const acme = { orgId: 'acme', org, humanUsers: [person('ada'), person('bob')], machineUsers: [robot] };
-    expect(await unknownStates([acme])).toEqual({ organisations: 1, people: 2, serviceUsers: 1 });
-  });
-
-  it('are known for the records that have one, whatever other records have', async () => {
-    const active = { orgId: 'a', org, orgState: 'ORG_STATE_ACTIVE' };
-    const bob = { ...person('bob'), state: 'USER_STATE_ACTIVE' };
-    const locked = { ...robot, state: 'USER_STATE_LOCKED' };
-    expect(await unknownStates([{ ...active, humanUsers: [bob], machineUsers: [locked] }])).toBeUndefined();
-    const users = {
-      humanUsers: [bob, person('ada'), person('eve')],
-      machineUsers: [locked, { ...robot, userId: 'r' }],
-    };
-    expect(await unknownStates([{ ...active, ...users }])).toEqual({ organisations: 0, people: 2, serviceUsers: 1 });
-    const withoutOwn = { orgId: 'b', org: { name: 'B' }, humanUsers: [bob] };
-    expect(await unknownStates([withoutOwn])).toEqual({ organisations: 1, people: 0, serviceUsers: 0 });
-  });
-
-  it('are not counted of invalid records, which no import takes', async () => {
-    const invalid = { ...person('ada'), user: { userName: '' } };
-    const acme = { orgId: 'acme', org, orgState: 'ORG_STATE_ACTIVE', humanUsers: [invalid] };
-    expect(await unknownStates([acme])).toBeUndefined();
-  });
-
-  it('are unknown if the file has only the state that means unspecified', async () => {
-    const ada = { ...person('ada'), state: 'USER_STATE_UNSPECIFIED' };
-    const acme = { orgId: 'acme', org, orgState: 0, humanUsers: [ada] };
-    expect(await unknownStates([acme])).toEqual({ organisations: 1, people: 1, serviceUsers: 0 });
-  });
-
-  it('are collected from all entries of an organisation', async () => {
-    const entries = [
-      { orgId: 'acme', org, humanUsers: [person('ada')] },
+/** Entries of a file without a manifest, and its organisations, people and service users whose states are unknown. */
+const rows: Readonly<Record<string, readonly [orgs: readonly object[], unknown?: readonly number[]]>> = {
+  'each organisation and user without a state': [[{ ...acme, humanUsers: [ada], machineUsers: [robot] }], [1, 1, 1]],
+  'none that has a state': [[{ ...active, humanUsers: [bob], machineUsers: [locked] }]],
+  'the users without a state beside others': [
+    [{ ...active, humanUsers: [bob, ada], machineUsers: [locked, robot] }],
+    [0, 1, 1],
+  ],
+  'an organisation without a state of users with one': [[{ ...acme, humanUsers: [bob] }], [1, 0, 0]],
+  'no invalid record, which no import takes': [[{ ...active, humanUsers: [invalid] }]],
+  'a state that means unspecified': [
+    [{ ...acme, orgState: 0, humanUsers: [{ ...ada, state: 'USER_STATE_UNSPECIFIED' }] }],
+    [1, 1, 0],
+  ],
+  'those in all entries of an organisation': [
+    [
+      { ...acme, humanUsers: [ada] },
       { orgId: 'acme', machineUsers: [robot] },
-    ];
-    expect(await unknownStates(entries)).toEqual({ organisations: 1, people: 1, serviceUsers: 1 });
-    const withState = [...entries, { orgId: 'acme', orgState: 'ORG_STATE_ACTIVE' }];
-    expect(await unknownStates(withState)).toEqual({ organisations: 0, people: 1, serviceUsers: 1 });
-  });
+    ],
+    [1, 1, 1],
+  ],
+  'no organisation whose state is in a later entry': [
+    [
+      { ...acme, humanUsers: [ada] },
+      { orgId: 'acme', orgState: 'ORG_STATE_ACTIVE' },
+    ],
+    [0, 1, 0],
+  ],
+  'no organisation that the call excludes': [[{ orgId: 'excluded', org, humanUsers: [ada] }]],
+  'no organisation of which the file has other records only': [
+    [{ orgId: 'acme', projects: [{ projectId: '1', project: { name: 'P' } }] }],
+  ],
+};
 
-  it('are ignored if the request excludes the organisation, and if a file has neither it nor its users', async () => {
-    const acme = { orgId: 'acme', org, humanUsers: [person('ada')] };
-    expect(await unknownStates([acme], (orgId) => orgId !== 'acme')).toBeUndefined();
-    expect(
-      await unknownStates([{ orgId: 'acme', projects: [{ projectId: '1', project: { name: 'P' } }] }]),
-    ).toBeUndefined();
-  });
+it.each(Object.entries(rows))('the unknown states of a file include %s', async (_name, [orgs, unknown]) => {
+  const isSelected = (orgId: string) => orgId !== 'excluded';
+  const { unknownStates } = await inspect(fileWith(orgs), new AbortController().signal, { isSelected });
+  const [organisations, people, serviceUsers] = unknown ?? [];
+  expect(unknownStates).toEqual(unknown && { organisations, people, serviceUsers });
 });

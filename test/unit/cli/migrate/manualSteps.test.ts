@@ -60,20 +60,6 @@ it('an organisation beyond those that the target lists is named with their numbe
   ]);
 });
 
-it('in ZITADEL, only organisations that this run created are to be deleted, by their ids and names', () => {
-  const zitadel = { place: 'https://zitadel.example', kind: 'zitadel' };
-  const seen = { created: ['new'], createdCount: 1, before: new Set(['old']), after: new Set(['old', 'new']) };
-  const names = new Map([['new', 'New']]);
-  expect(listTakeBack(zitadel, { ...seen, names })).toEqual([
-    {
-      what: 'delete 1 organisation that this run created in https://zitadel.example, with all records, in its console: new (New)',
-    },
-    { what: 'old existed when this run began' },
-  ]);
-  const none = { created: [], createdCount: 0, before: new Set(['old']), after: new Set(['old']) };
-  expect(listTakeBack(zitadel, { ...none, names })).toEqual([{ what: 'old existed when this run began' }]);
-});
-
 it('an organisation that existed, was deleted and was created by this run is only to be deleted', () => {
   const seen = { created: ['a'], createdCount: 1, before: new Set(['a', 'b']), after: new Set(['a', 'b']) };
   const steps = listTakeBack({ place: 'sqlite:/south', kind: 'database' }, { ...seen, names: new Map() });

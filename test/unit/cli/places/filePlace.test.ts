@@ -4,13 +4,6 @@ import { expect, it } from 'vitest';
 import { requireFreeFile } from '../../../../cli/places/filePlace.ts';
 import { testDirectory } from '../../../support/places/servedPlace.ts';
 
-it('a new file is rejected as existing only if it exists', async () => {
-  const file = join(await testDirectory(), 'north.json');
-  await requireFreeFile(file);
-  await writeFile(file, '');
-  await expect(requireFreeFile(file)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-});
-
 it('a file is rejected because of its directory with the name of the directory', async () => {
   const directory = await testDirectory();
   const file = join(directory, 'file');

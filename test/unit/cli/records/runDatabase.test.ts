@@ -1,7 +1,6 @@
 import { StatementSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { RunDatabase } from '../../../../cli/records/runDatabase.ts';
-import { organisationSection } from '../../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 
@@ -123,25 +122,6 @@ describe('the records of two sides', () => {
     expect(pairs).toMatchObject([{ id: 'ada', outcome: 'onlyFirst', second: undefined }]);
   });
 
-  it('are in pairs with their outcomes, by section', async () => {
-    using database = new RunDatabase(everything);
-    for (const record of [person('ada'), person('bob')]) database.first.add(read(record));
-    database.first.add(project('P'));
-    database.second.add(read(person('bob', { email: { email: 'bob@b.example' } })));
-    database.second.add(read(person('ada')));
-    const { counts } = await database.compare(signal, 10);
-    const pairs = await Array.fromAsync(database.pairs(signal, ['humanUsers']));
-    expect(pairs.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(['bob different', 'ada equal']);
-    expect(counts.get('projects')).toMatchObject({ onlyFirst: 1 });
-  });
-
-  it('are found on the first side by their ids', async () => {
-    using database = new RunDatabase(everything);
-    for (const record of [person('ada'), person('bob')]) database.first.add(read(record));
-    const found = await Array.fromAsync(database.firstWithIds(signal, 'humanUsers', ['bob', 'eve']));
-    expect(found.map(({ id }) => id)).toEqual(['bob']);
-  });
-
   it('have digests instead of secrets', () => {
     const run = vi.spyOn(StatementSync.prototype, 'run');
     using database = new RunDatabase(everything);
@@ -153,18 +133,4 @@ describe('the records of two sides', () => {
     for (const secret of Object.values(secrets).map((value) => (typeof value === 'string' ? value : value.value)))
       expect(kept).not.toContain(secret);
   });
-});
-
-it('the organisations of the first side have their names and sizes, in its order', () => {
-  using database = new RunDatabase(everything);
-  const of = (orgId: string, section: string, json: object) =>
-    database.first.add(readRecord(sectionNamed(section), json, orgId));
-  of('2', 'humanUsers', { userId: 'U', user: { userName: 'ada' } });
-  of('2', 'projects', { projectId: 'P', project: { name: 'Shop' } });
-  database.first.add(readRecord(organisationSection, { org: { name: 'Acme' } }, '2'));
-  of('1', 'projects', { projectId: 'Q', project: { name: 'Shop' } });
-  expect(database.organisations()).toEqual([
-    { orgId: '2', name: 'Acme', people: 1, records: 3 },
-    { orgId: '1', name: '1', people: 0, records: 1 },
-  ]);
 });
