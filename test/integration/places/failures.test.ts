@@ -142,7 +142,9 @@ describe('a call on places that fails', () => {
       const [command, script] = identityProgram;
       return (await startProgram(command, [script, ...args, '--json'], /"event":"progress"/)).stop('SIGINT');
     };
-    expect(await interrupt('export', waiting.url, '--token-file', token, '--to', target)).toMatchObject({
+    expect(
+      await interrupt('export', waiting.url, '--org', 'acme', '--token-file', token, '--to', target),
+    ).toMatchObject({
       code: 130,
       stderr: `identity: interrupted: nothing is left in ${target}; repeat the command\n`,
     });
