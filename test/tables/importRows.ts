@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { z } from 'zod';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
 import { isSingle } from '../machine/kinds.ts';
-import type { Organisation } from '../support/fixtures/organisations.ts';
+import { withInnerIds } from '../support/fixtures/filledOrganisation.ts';
+import { type Organisation, organisation } from '../support/fixtures/organisations.ts';
 
 // The records of the table's rows: `ORGANISATION KIND ARGUMENT… PATH=VALUE…`, separated by semicolons.
 
@@ -181,6 +182,13 @@ export function organisationsOf(row: string, own: Own): Organisation[] {
     if (kind === 'org' && changes[0] !== undefined) organisation.orgState = `ORG_STATE_${changes[0].split('=')[1]}`;
   }
   return [...organisations.values()].map(withoutEmpty);
+}
+
+/** Reads records into organisations as a ZITADEL takes them: with names, states, and the ids of service users inside. */
+export function zitadelOrganisations(records: string): Organisation[] {
+  return organisationsOf(records.trim().replaceAll(/\s+/g, ' '), (text) => text).map(({ orgId, org: _, ...content }) =>
+    withInnerIds(organisation(orgId, content)),
+  );
 }
 
 const sparse = z.looseObject({ orgId: z.string() });

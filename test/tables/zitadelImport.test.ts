@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { noticeMessage } from '../../cli/terminal/notices.ts';
 import { valueAt } from '../../shared/json/jsonObject.ts';
-import { withInnerIds } from '../support/fixtures/filledOrganisation.ts';
-import { type Organisation, organisation } from '../support/fixtures/organisations.ts';
+import type { Organisation } from '../support/fixtures/organisations.ts';
 import type { Release } from '../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../support/zitadel/connect.ts';
 import { filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../support/zitadel/standIn.ts';
-import { organisationsOf } from './importRows.ts';
+import { zitadelOrganisations } from './importRows.ts';
 import { type Row, rows } from './zitadelImport.ts';
 
 const soon = { attempts: () => 2, initialDelayMs: 1, maxDelayMs: 1 };
-
-/** The organisations of a row, with their usual names and states. */
-function read(records = '-') {
-  return organisationsOf(records.replaceAll(/\s+/g, ' '), (text) => text).map(({ orgId, org: _, ...content }) =>
-    withInnerIds(organisation(orgId, content)),
-  );
-}
 
 type Report = Awaited<ReturnType<typeof importIntoStandIn>>;
 type Note = NonNullable<Report['errors']>[number] | Report['summary']['warnings'][number];
@@ -73,15 +65,15 @@ function expectLeft({ contents }: ZitadelStandIn, facts: string): void {
 }
 
 async function expectRow(row: Row, release: Release) {
-  const { on, stored, own, before, during, file, onConflict = 'report', leaves } = row;
+  const { on, stored = '-', own, before, during, file, onConflict = 'report', leaves } = row;
   const { says = '', dry = says, again, warns, foreign = '' } = row;
-  const { zitadel } = await filledZitadel(read(stored), { release, ...on });
+  const { zitadel } = await filledZitadel(zitadelOrganisations(stored), { release, ...on });
   // The automatic domain of an organisation is below this one.
   const place = { url: zitadel.url.replace('127.0.0.1', 'localhost') };
-  if (own !== undefined) expect((await importIntoStandIn(place, read(own))).errors).toBeUndefined();
+  if (own !== undefined) expect((await importIntoStandIn(place, zitadelOrganisations(own))).errors).toBeUndefined();
   before?.(zitadel);
   const [sent, since] = [importsOf(zitadel).length, zitadel.contents.log.events.length];
-  const orgs = read(file);
+  const orgs = zitadelOrganisations(file);
   const attempt = (dryRun: boolean) =>
     importIntoStandIn(place, orgs, {
       onConflict,
