@@ -43,6 +43,14 @@ async function follow(data: string, args: readonly string[], ready: RegExp) {
 
 const readEvent = z.looseObject({ event: z.string(), outcome: z.string(), cursor: z.string() });
 
+const organisations = z.object({ organisations: z.tuple([z.object({ orgId: z.string() })]) });
+
+/** Returns the only organisation of a new instance. */
+async function defaultOrganisationOf(data: string): Promise<string> {
+  const [{ orgId }] = organisations.parse(await identityJson(['org', 'list', '--data', data])).organisations;
+  return orgId;
+}
+
 describe('identity audit', () => {
   it('lists the events of a time span, as JSON and as a table', async () => {
     const data = await newInstance();
@@ -93,9 +101,7 @@ describe('identity audit', () => {
       const event = { time, event: 'otpEmail.removed', outcome: 'ok', target };
       changeTrail(data, `INSERT INTO trail VALUES (${Date.parse(time)}000, '${JSON.stringify(event)}')`);
     };
-    const [{ orgId = '' } = {}] = z
-      .object({ organisations: z.array(z.object({ orgId: z.string() })) })
-      .parse(await identityJson(['org', 'list', '--data', data])).organisations;
+    const orgId = await defaultOrganisationOf(data);
     const { userId } = z
       .object({ userId: z.string() })
       .parse(await identityJson(['service-user', 'create', 'ann', '--org', orgId, '--data', data]));

@@ -333,6 +333,7 @@ describe('a manifest of another tool', () => {
     const directory = await testDirectory();
     const file = join(directory, 'a.json');
     await writeFile(file, `${JSON.stringify({ orgs }).slice(0, -1)},"manifest":${manifest}}`);
-    await call(['export', file, '--to', join(directory, 'b.json')], 0, /^exported 1 organisation [^\n]*\n$/);
+    const { stdout } = await call(['export', file, '--to', join(directory, 'b.json')], 0);
+    expect(stdout).toMatch(/^exported 1 organisation [^\n]*\n$/);
   });
 });

@@ -59,7 +59,7 @@ describe('a file that identity import sends to an instance', () => {
     const named = orgIds.slice(0, 600).flatMap((orgId) => ['--org', orgId]);
     const toSouth = ['--to', south.url, '--to-token-file', south.tokenFile];
     await call(
-      `import ${file} ${toSouth.join(' ')} ${named.join(' ')}`,
+      ['import', file, ...toSouth, ...named],
       64,
       ' characters in a request, whose limit is 8,000: specify fewer organisations per call, or export a file',
     );
