@@ -98,8 +98,6 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   [`migrate --from sqlite:a --to sqlite:b --with none --dry-run --expect ${'0'.repeat(64)}`]:
     '--dry-run makes the digest that --expect takes: specify one',
   'migrate --from sqlite:a --to sqlite:b --with none --report report.pdf': /specify FILE\.html or FILE\.json/,
-  'import a.json --to sqlite:b --mirror': /--mirror needs --on-conflict overwrite/,
-  'import a.json --to sqlite:b --mirror --on-conflict overwrite --yes': /--yes needs --max-deleted/,
   'import a.json --to sqlite:b --max-deleted 1': /--max-deleted has no effect here/,
   'import a.json --to sqlite:b --replace-changed acme': /--replace-changed has no effect here/,
   'import a.json --to sqlite:b --yes': /--yes has no effect here/,

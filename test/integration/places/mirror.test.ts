@@ -52,6 +52,9 @@ describe('import --mirror', () => {
 
   it('deletes with --yes and a sufficient number', async () => {
     const { args, tryAgain } = await mirrorCall();
+    const reporting = args.filter((word) => word !== '--on-conflict' && word !== 'overwrite');
+    await call(reporting, 64, '--mirror needs --on-conflict overwrite');
+    await call([...args, '--yes'], 64, '--yes needs --max-deleted');
     const few = await call(`${args.join(' ')} --yes --max-deleted 2`, 1);
     expect(few.stderr).toContain('would delete 3 records, more than 2');
     const done = await identityResult([...args, '--yes', '--max-deleted', '3']);

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { warn } from '../../../shared/errors/warnings.ts';
-import { identity } from '../../support/command.ts';
+import { call, calling, identity, identityResult } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
-import { exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { exportFileWith, migrate, planOf, prepareMigration } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 import type { ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
@@ -82,14 +82,11 @@ describe('an export from a ZITADEL that exports no states', () => {
   ])('writes nothing if users %s, unless the call specifies their state', async (_why, behaviour, unknown) => {
     const { zitadel, tokenFile } = await oldZitadel(behaviour);
     const file = join(await testDirectory(), 'acme.json');
-    const call = ['export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', file];
-    const refused = await identity(call);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`of organisation acme: ${unknown}`) });
-    expect(refused.stderr).toContain('exclude the organisation with --exclude-org acme, or let unknown states count');
+    const exporting = ['export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', file];
+    const remedy = 'exclude the organisation with --exclude-org acme, or let unknown states count';
+    await call(exporting, 1, `of organisation acme: ${unknown}`, remedy);
     expect(existsSync(file)).toBe(false);
-    const { code, stdout } = await identity([...call, '--accept', 'unknown-states', '--json']);
-    const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-    expect({ code, ...result }).toMatchObject({
+    expect(await identityResult([...exporting, '--accept', 'unknown-states'])).toMatchObject({
       code: 0,
       notices: [{ reason: 'states_not_returned', message: expect.stringContaining(unknown) }],
     });
@@ -97,9 +94,8 @@ describe('an export from a ZITADEL that exports no states', () => {
     // What is known is kept.
     expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });
     expect(acme.humanUsers[1].state).toBeUndefined();
-    const inspected = await identity(['inspect', ...call.slice(1, 6), '--accept', 'unknown-states']);
     const warning = `states that ZITADEL did not return count as active: organisation acme: ${unknown}`;
-    expect(inspected).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
+    await call(['inspect', ...exporting.slice(1, 6), '--accept', 'unknown-states'], 0, warning);
   });
 });
 
@@ -123,11 +119,8 @@ describe('a migration from a ZITADEL that exports no states', () => {
     // A person who is let in afterwards is a difference.
     const userId = bob?.userId ?? '';
     await identity(['user', 'unlock', userId, '--data', north.database.slice('sqlite:'.length)], { env });
-    const compared = await identity(
-      ['compare', zitadel.url, north.database, '--token-file', tokenFile, '--org', 'acme'],
-      { env },
-    );
-    expect(compared).toMatchObject({ code: 3, stdout: expect.stringContaining('state: "USER_STATE_LOCKED" | "USER_') });
+    const sides = ['compare', zitadel.url, north.database, '--token-file', tokenFile, '--org', 'acme'];
+    await calling({ env })(sides, 3, 'state: "USER_STATE_LOCKED" | "USER_');
   });
 
   it('stops before it writes anything if states stay unknown, unless the call specifies them', async () => {
@@ -135,14 +128,13 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const north = await servedPlace(sqlite);
     const migrating = await prepareMigration(north);
     const from = ['--from', zitadel.url, '--from-token-file', tokenFile, '--org', 'acme', '--to', north.database];
-    const stopped = await identity(['migrate', ...from, ...all, '--yes'], migrating);
-    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('--accept unknown-states') });
-    const { stdout } = await identity(['org', 'list', '--data', north.database.slice('sqlite:'.length)], migrating);
+    const callThere = calling(migrating);
+    await callThere(['migrate', ...from, ...all, '--yes'], 1, '--accept unknown-states');
+    const { stdout } = await callThere(`org list --data ${north.database.slice('sqlite:'.length)}`, 0);
     expect(stdout).not.toContain('acme');
     const agreed = [...from, ...all, '--accept', 'unknown-states'];
-    const planned = await identity(['migrate', '--dry-run', ...agreed], migrating);
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
-    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
+    await callThere(['migrate', '--dry-run', ...agreed], 0, warning);
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
     expect(result.warnings).toContainEqual({
       type: 'export',
@@ -159,8 +151,7 @@ describe('a migration to a ZITADEL that imports no states', () => {
     const file = await exportFileWith(acme, closed);
     const migrating = { env: {}, cwd: await testDirectory() };
     const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
-    const planned = await identity(['migrate', '--dry-run', ...places, '--json'], migrating);
-    const plan = JSON.parse(planned.stdout.trim().split('\n').at(-1) ?? '');
+    const plan = await planOf([...places], migrating);
     expect(plan.credentials).toMatchObject({ withPassword: 4, kept: 1 });
     const result = await migrate([...places, '--yes'], migrating);
     for (const { leftToDo } of [plan, result]) expect(JSON.stringify(leftToDo)).not.toMatch(/deactivate|lock/);
@@ -172,10 +163,8 @@ describe('a migration to a ZITADEL that imports no states', () => {
     const { zitadel, tokenFile } = await filledZitadel([], { release: '2.71', closing: () => 'ignored' });
     const file = await exportFileWith(acme, closed);
     const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
-    const call = ['migrate', ...places, '--yes', '--json'];
-    const { code, stdout } = await identity(call, { env: {}, cwd: await testDirectory() });
-    const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-    expect({ code, ...result }).toMatchObject({ code: 3, outcome: 'listed', proof: { unexpected: 4 } });
+    const result = await migrate([...places, '--yes'], { env: {}, cwd: await testDirectory() }, 3);
+    expect(result).toMatchObject({ outcome: 'listed', proof: { unexpected: 4 } });
     const entry = (type: string, id: string | undefined, source: string, remedy: string) => ({
       ...{ type, id },
       ...warn('access_given', { now: 'active', source, remedy }),
