@@ -1,7 +1,7 @@
 import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
 import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
-import { userKey } from '../../shared/auth/authorise.ts';
+import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { bcryptCosts } from '../../shared/bcryptCosts.ts';
 import { defined } from '../../shared/defined.ts';
 import { organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
@@ -79,7 +79,8 @@ export async function importOrganisations(
   report.deletions = deletions;
   try {
     const beginning = settings.beginning ?? (await readBeginning(store, signal));
-    const inspected = new InspectedRecords();
+    const isStored = async (orgId: string) => (await store.getMany([organisationKey(orgId)], []))[0] !== undefined;
+    const inspected = new InspectedRecords(isStored);
     const call = { source, inspected, settings, store, stamp, signal, report, deletions, beginning };
     const inspection = await inspectFile(call);
     return await (settings.dryRun === true ? tryFile(call, inspection) : locked(call, inspection));

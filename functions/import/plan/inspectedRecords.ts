@@ -25,13 +25,26 @@ export interface InspectedRecord
 /** Bounds the memory of the kept records to some 50 MB. */
 const MAX_KEPT = 100_000;
 
-/** The first records of a file about which nothing but equality needs to be decided. */
+/**
+ * The first records of a file about which nothing but equality needs to be decided. None is kept if the file's first
+ * organisation is new: a first import would only pay for them.
+ */
 export class InspectedRecords implements RecordVisitor {
+  private readonly isStored: (orgId: string) => Promise<boolean>;
+  /** Whether records are kept; undefined before the first record. */
+  private isKeeping: boolean | undefined;
   /** By the paths under which they are stored; undefined for records about which more is to be decided, such as repeated ones. */
   private readonly kept = new Map<string, InspectedRecord | undefined>();
 
+  /** @param isStored whether an organisation is stored */
+  constructor(isStored: (orgId: string) => Promise<boolean>) {
+    this.isStored = isStored;
+  }
+
   /** @param path the record's path in the file; undefined for a record that is not an element of a list */
   add(record: OrganisationRecord, _holder: OrganisationRecord | undefined, path: JsonPath | undefined): void {
+    if (this.isKeeping === undefined) void this.findOut(record.orgId);
+    if (this.isKeeping === false) return;
     const key = recordKey(record);
     const stored = documentPath(key);
     const isRepeated = this.kept.has(stored);
@@ -41,6 +54,7 @@ export class InspectedRecords implements RecordVisitor {
 
   reset(): void {
     this.kept.clear();
+    this.isKeeping = undefined;
   }
 
   /** Lists the records of some sections, in the file's order. */
@@ -48,6 +62,14 @@ export class InspectedRecords implements RecordVisitor {
     return [...this.kept.values()]
       .filter((record) => record !== undefined)
       .filter(({ section }) => sections.has(section));
+  }
+
+  /** Keeps records until it is known that the first organisation is new. */
+  private async findOut(orgId: string): Promise<void> {
+    this.isKeeping = true;
+    // A database that does not answer ends the import at its next call.
+    this.isKeeping = await this.isStored(orgId).catch(() => false);
+    if (!this.isKeeping) this.kept.clear();
   }
 }
 

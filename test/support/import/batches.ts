@@ -74,7 +74,7 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     settings: { onConflict },
     source: { open: () => Readable.from([]) },
     inspection: emptyInspection,
-    inspected: new InspectedRecords(),
+    inspected: new InspectedRecords(async () => false),
     store,
     base: unread,
     signal: new AbortController().signal,
