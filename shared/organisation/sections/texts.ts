@@ -77,7 +77,7 @@ const passwordless: ZitadelBehaviour = {
       here: { does: 'exports the right texts, of all kinds', why: 'an export returns what was imported' },
     },
   ],
-  unexported: ['all texts: those of claimed domains are exported under their name'],
+  unexported: ['all texts: those of claimed domains are exported in their place, and must be corrected in the target'],
   exportsPartly: true,
 };
 
