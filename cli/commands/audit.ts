@@ -118,10 +118,10 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.userUnlock',
 ]);
 
-/** Describes an event. The trail has no names of users: those who still exist get their present names. */
+/** Describes an event. Users who still exist get their present names; of the others, only the events of deletions have names. */
 async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
-  const [userName, targetName] = [await names.find(userId), await names.find(target)];
+  const [userName, targetName] = [await names.find(userId), event.name ?? (await names.find(target))];
   const named = (id: string | undefined, found: string | undefined, existed: boolean) => {
     if (id === undefined || (found === undefined && !existed)) return cell(id);
     return `${cell(id)} (${found === undefined ? 'deleted' : cellText(found)})`;

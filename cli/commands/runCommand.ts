@@ -130,7 +130,7 @@ async function runAudited(
   try {
     const call = audit.command(command.name);
     let output: AnyOutput;
-    await call.begin(commandFacts(command, given), () => createdIds(output));
+    await call.begin(commandFacts(command, given), () => recordedOutput(output));
     try {
       output = await run();
       await call.end(output?.exitStatus?.() === 'unconfirmed' ? unconfirmed() : undefined);
@@ -160,10 +160,14 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
 
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
+const removed = z.object({ deleted: z.literal(true), userName: z.string() });
 
-/** Returns only the ids in a command's output, which may contain a token. */
-function createdIds(output: AnyOutput): AuditFacts {
-  const { data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
+/** Returns only the ids in a command's output, which may contain a token, and the name of a deleted user. */
+function recordedOutput(output: AnyOutput): AuditFacts {
+  const json = output !== undefined && 'json' in output ? output.json : undefined;
+  const { data: user } = removed.safeParse(json);
+  if (user !== undefined) return { name: user.userName.slice(0, MAX_RECORDED_CHARACTERS) };
+  const { data } = created.safeParse(json);
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }
 

@@ -12,8 +12,8 @@ import { receiveBody } from '../../shared/http/requestBody.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
 import { deletionRoute } from '../transferCalls.ts';
-import { importFacts } from './auditFacts.ts';
-import type { InspectedFile } from './context.ts';
+import { deletionFacts, importFacts } from './auditFacts.ts';
+import type { ImportSettings, InspectedFile } from './context.ts';
 import { type ImportRequest, importEndpoint, uploadDeletionEndpoint } from './contract.ts';
 import { importOrganisations, readBeginning } from './operation.ts';
 import {
@@ -134,13 +134,18 @@ async function runImport(
       // The wait can take minutes.
       await authorise(called);
     };
-    const callbacks = { onInspected, onProgress, onWait, onLocked };
+    const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };
     const importing = { ...requested, beginning, ignored, caller, bcryptCost, limits, ...callbacks };
     const store = ports.store.forCall({ signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();
   }
+}
+
+/** Records each deletion of a mirroring import in the call's trail. */
+function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDeleting']> {
+  return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
 /** Returns the body of a call from this process, which has nothing to free. */

@@ -7,7 +7,7 @@ import {
 } from '../../shared/audit/auditEvent.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { InspectedFile } from './context.ts';
-import type { ImportRequestOptions } from './contract.ts';
+import type { Deletion, ImportRequestOptions } from './contract.ts';
 import type { FoundSource } from './request/envelope.ts';
 
 /** Returns the facts of an import's first event. It has all flags of the request except `ids`. */
@@ -29,5 +29,16 @@ export function importFacts(
     ],
     digest,
     object: recordedObject(location),
+  };
+}
+
+/** Returns the facts of the event of a deleted record. */
+export function deletionFacts({ type, orgId, id, name }: Deletion): AuditFacts {
+  const recorded = (text: string) => text.slice(0, MAX_RECORDED_CHARACTERS);
+  return {
+    target: recorded(id),
+    type,
+    ...(name === undefined ? {} : { name: recorded(name) }),
+    ...organisationFacts(orgId === '' ? [] : [orgId]),
   };
 }

@@ -5,10 +5,10 @@ import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import type { Limits } from '../../shared/limits.ts';
-import type { DocumentStore, Store } from '../../shared/store/store.ts';
+import type { DocumentStore, Store, Transaction } from '../../shared/store/store.ts';
 import type { CreatedRecords } from './check/createdRecords.ts';
 import type { Pace } from './commit/pace.ts';
-import type { ImportProgress, ImportRequestOptions } from './contract.ts';
+import type { Deletion, ImportProgress, ImportRequestOptions } from './contract.ts';
 import type { Rules } from './decide/intentions.ts';
 import type { Mirror } from './mirror/deletions.ts';
 import type { InspectedRecords } from './plan/inspectedRecords.ts';
@@ -30,6 +30,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly onWait?: () => void;
   /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
   readonly onLocked?: () => Promise<unknown>;
+  /** Called in each transaction of a mirroring import that deletes records; the import fails if it throws. */
+  readonly onDeleting?: (transaction: Transaction, deleted: readonly Deletion[]) => Promise<void>;
   /** The fields of the request that the service does not know, each for a warning. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */

@@ -68,7 +68,12 @@ export interface DeletionOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of documents of each deleted batch. */
   readonly onDeleted?: (documents: number) => void;
+  /** Called in the transaction of each batch, such as to record it. */
+  readonly onDeleting?: OnDeleting | undefined;
 }
+
+/** Takes the documents that a transaction deletes. */
+export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
 /**
  * Deletes documents that were found, read with `dependentFields`, and the claims of their unique names. The caller holds the
@@ -78,14 +83,17 @@ export interface DeletionOptions {
 export async function deleteFound(
   store: Pick<Store, 'transaction'>,
   found: AsyncIterable<readonly Stored[]>,
-  { signal, onDeleted }: DeletionOptions = {},
+  { signal, onDeleted, onDeleting }: DeletionOptions = {},
 ): Promise<number> {
   let deleted = 0;
   for await (const documents of found) {
     for (let start = 0; start < documents.length; start += DELETIONS_PER_COMMIT) {
       signal?.throwIfAborted();
       const batch = documents.slice(start, start + DELETIONS_PER_COMMIT);
-      await store.transaction((transaction) => deleteWithClaims(transaction, batch));
+      await store.transaction(async (transaction) => {
+        await onDeleting?.(transaction, batch);
+        await deleteWithClaims(transaction, batch);
+      });
       deleted += batch.length;
       onDeleted?.(batch.length);
     }

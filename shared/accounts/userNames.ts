@@ -1,6 +1,6 @@
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import { isServiceUser } from '../organisation/sections/users.ts';
+import { machineUserSection, userSection } from '../organisation/sections/users.ts';
 import type { Reader } from '../store/store.ts';
 import type { ListedUser } from './listing.ts';
 import { requireUser } from './userAccounts.ts';
@@ -38,6 +38,6 @@ export async function describeUser(
 ): Promise<Pick<ListedUser, 'userId' | 'userName' | 'kind' | 'orgId'>> {
   const { orgId = '', body } = await requireUser(reader, userId, ['orgId', 'body']);
   const json = parseObject(body);
-  const kind = isServiceUser(json) ? 'service user' : 'person';
+  const kind = userSection(json) === machineUserSection ? 'service user' : 'person';
   return { userId, orgId, userName: textAt(json, 'user.userName', orgId), kind };
 }

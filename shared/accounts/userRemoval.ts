@@ -3,14 +3,7 @@
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { storedFields, toRecord } from '../organisation/record.ts';
-import {
-  deletionPartition,
-  deletionPartitions,
-  humanUserSection,
-  isInDeletion,
-  isServiceUser,
-  machineUserSection,
-} from '../organisation/sections/users.ts';
+import { deletionPartition, deletionPartitions, isInDeletion, userSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import {
   type DocumentChanges,
@@ -121,7 +114,7 @@ export async function deleteUser(
     await forgetLastImport(transaction, orgId);
   };
   await stripUsers(store, users, { ...options, check });
-  await deleteStripped(store, users, options.signal);
+  await deleteStripped(store, users, options);
 }
 
 function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument> {
@@ -197,8 +190,7 @@ export async function restoreUndecided(store: Database, orgIds: ReadonlySet<stri
     if (user.digest !== undefined) undecided.set(textAt(parseObject(user.body), 'userId', ''), user);
   await changeUsers(store, undecided, ({ body, orgId = '' }) => {
     const json = parseObject(body);
-    const section = isServiceUser(json) ? machineUserSection : humanUserSection;
-    const { partition = null, state = null } = storedFields(toRecord(section, json, orgId));
+    const { partition = null, state = null } = storedFields(toRecord(userSection(json), json, orgId));
     return { partition, state };
   });
 }
@@ -215,14 +207,20 @@ async function* readMarked(
 }
 
 /** Deletes users to which nothing refers any more: the last step of a deletion. */
-export async function deleteStripped(store: Database, users: DeletedUsers, signal?: AbortSignal): Promise<void> {
+export async function deleteStripped(
+  store: Database,
+  users: DeletedUsers,
+  { signal, onDeleting }: Pick<DeletionOptions, 'signal' | 'onDeleting'> = {},
+): Promise<void> {
   const userIds = [...users.keys()];
   for (let start = 0; start < userIds.length; start += USERS_PER_COMMIT) {
     signal?.throwIfAborted();
     const keys = userIds.slice(start, start + USERS_PER_COMMIT).map(userKey);
-    await store.transaction(async (transaction) =>
-      deleteWithClaims(transaction, await readDependents(transaction, keys)),
-    );
+    await store.transaction(async (transaction) => {
+      const found = await readDependents(transaction, keys);
+      await onDeleting?.(transaction, found);
+      await deleteWithClaims(transaction, found);
+    });
   }
 }
 
@@ -233,14 +231,14 @@ export async function deleteStripped(store: Database, users: DeletedUsers, signa
 export async function finishDeletions(
   store: Database,
   orgIds: ReadonlySet<string>,
-  { signal, onFound }: Pick<StripOptions, 'onFound'> & { readonly signal: AbortSignal },
+  { onFound, ...options }: Pick<StripOptions, 'onFound' | 'signal' | 'onDeleting'>,
 ): Promise<void> {
   const users = new Map<string, string>();
   for await (const { orgId = '', body } of readMarked(store, orgIds, ['orgId', 'body']))
     users.set(textAt(parseObject(body), 'userId', ''), orgId);
   if (users.size === 0) return;
-  await deleteFound(store, observed(findReferring(store, users), onFound), { signal });
-  await deleteStripped(store, users, signal);
+  await deleteFound(store, observed(findReferring(store, users), onFound), options);
+  await deleteStripped(store, users, options);
 }
 
 /** Passes documents on, and tells about them. */

@@ -174,6 +174,20 @@ export class AuditedCall {
     trail.join(this.joined, transaction);
   }
 
+  /**
+   * Records parts of the effect of a call that has begun: with the commit of a transaction, or before it if the trail is not in
+   * the database, in each attempt.
+   * @throws IdentityError UNAVAILABLE when an event cannot be written; the transaction must then have no effect
+   */
+  async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {
+    const { trail, now } = this.audit;
+    for (const facts of parts) {
+      const event = { time: now().toISOString(), event: name, outcome: 'ok', ...this.who, ...this.origin, ...facts };
+      if (trail.join === undefined) await this.audit.append(event);
+      else trail.join(event, transaction);
+    }
+  }
+
   private async appendBegun(facts: AuditFacts, late: LateFacts): Promise<void> {
     this.facts = facts;
     this.late = late;

@@ -24,8 +24,12 @@ const event = z.object({
   /** The account of the operating system that ran a command. */
   account: z.string().optional(),
   remote: z.string().optional(),
-  /** The user, token or file that the operation is about. */
+  /** The user, token, file or deleted record that the operation is about. */
   target: z.string().optional(),
+  /** The type of a deleted record, such as `human_user`. */
+  type: z.string().optional(),
+  /** The name of a deleted record. */
+  name: z.string().optional(),
   /** The first organisations. */
   orgIds: textList.optional(),
   /** The number of organisations if `orgIds` does not list all. */

@@ -105,6 +105,8 @@ async function decideStored(
     const written = findCommitted(attempts, stored.documents);
     if (written !== undefined) return written;
     const decided = decide(batch, stored, rules, stamps.next());
+    const freed = decided.freed.flatMap((path) => stored.freed.get(path) ?? []);
+    if (freed.length > 0) await mirror?.onFreeing(transaction, freed);
     transaction.write([...decided.writes, ...domainVersionWrites(decided.records)]);
     return decided;
   }, signal);

@@ -16,6 +16,7 @@ interface TakenName {
 /** A record that is deleted when another one takes one of its names, and the claims that it may hold. */
 export interface FreedHolder {
   readonly key: DocumentKey;
+  readonly stored: StoredDocument;
   readonly claims: readonly DocumentKey[];
 }
 

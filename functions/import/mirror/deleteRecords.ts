@@ -1,6 +1,6 @@
 // The deletion of the records that a file lacks.
 
-import { deleteWithClaims, readDependents } from '../../../shared/accounts/dependents.ts';
+import { deleteWithClaims, type OnDeleting, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
@@ -20,6 +20,7 @@ export interface DeletingCall {
   readonly signal: AbortSignal;
   /** Gets the errors of records that are kept, because calls that take no lock have changed them. Nothing follows then. */
   readonly report: ImportReport;
+  readonly onDeleting: OnDeleting;
 }
 
 /**
@@ -27,17 +28,17 @@ export interface DeletingCall {
  * names. The freed users themselves are marked as deleted.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
-  const { store, deletions, signal, report } = call;
+  const { store, deletions, report } = call;
   const users = await strip(call, deletions.freedUsers());
   for (const phase of phases.toReversed()) await deletePhase(call, deletions.ofPhase(phase, 'early'));
-  if (report.hasErrors) await deleteStripped(store, users, signal);
+  if (report.hasErrors) await deleteStripped(store, users, call);
 }
 
 /** Deletes all other records: users with what refers to them, then the others in the reverse order of the phases. */
 export async function deleteLate(call: DeletingCall): Promise<void> {
-  const { store, deletions, signal } = call;
+  const { store, deletions } = call;
   const users = await strip(call, deletions.users());
-  await deleteStripped(store, users, signal);
+  await deleteStripped(store, users, call);
   for (const userId of users.keys()) deletions.markDone(documentPath(userKey(userId)));
   for (const phase of phases.toReversed()) await deletePhase(call, deletions.ofPhase(phase, 'late'));
 }
@@ -48,7 +49,7 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
  * @returns the users without those that stay
  */
 async function strip(
-  { store, deletions, beginning: { position }, signal, report }: DeletingCall,
+  { store, deletions, beginning: { position }, signal, report, onDeleting }: DeletingCall,
   batches: Iterable<readonly DoomedRecord[]>,
 ): Promise<ReadonlyMap<string, string>> {
   const users = new Map<string, string>();
@@ -56,6 +57,7 @@ async function strip(
   if (users.size === 0) return users;
   const stripped = await stripUsers(store, users, {
     signal,
+    onDeleting,
     keeping: {
       findChanged: (transaction, documents) => findChanged(transaction, documents, position),
       keepsUser: ({ key }) => !deletions.covers(documentPath(key)),
@@ -102,14 +104,17 @@ async function deletePhase(call: DeletingCall, batches: Iterable<readonly Doomed
 
 /** Deletes records, or none of them if calls have changed some, whose keys are returned. */
 function deleteUnchanged(
-  { store, beginning: { position } }: DeletingCall,
+  { store, beginning: { position }, onDeleting }: DeletingCall,
   keys: readonly DocumentKey[],
 ): Promise<readonly DocumentKey[]> {
   return store.transaction(async (transaction) => {
     const found = await readDependents(transaction, keys);
     const byPath = new Map(found.map(({ key, stored }) => [documentPath(key), stored]));
     const changed = findChanged(transaction, byPath, position);
-    if (changed.size === 0) await deleteWithClaims(transaction, found);
+    if (changed.size === 0) {
+      await onDeleting(transaction, found);
+      await deleteWithClaims(transaction, found);
+    }
     return keys.filter((key) => changed.has(documentPath(key)));
   });
 }

@@ -1,6 +1,7 @@
 // The records that a mirroring import deletes.
 
 import { z } from 'zod';
+import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
@@ -326,6 +327,8 @@ export interface Mirror {
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces what calls have changed. */
   readonly adopts: ReadonlySet<string>;
+  /** Called in the transaction of a record that takes the names of others, which are deleted with it. */
+  readonly onFreeing: OnDeleting;
   /** Called with the path of a record that was deleted with the commit of one that took its name. */
   readonly onFreed: (path: string) => void;
   /** Called with the outcome of each record; returns the outcome to report. */

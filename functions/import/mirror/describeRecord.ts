@@ -2,6 +2,7 @@ import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
+import { isInDeletion, userSection } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, Reader, StoredDocument } from '../../../shared/store/store.ts';
 import type { Deletion } from '../contract.ts';
@@ -12,10 +13,11 @@ export const describedFields: readonly FieldName[] = ['partition', 'orgId', 'bod
 
 /** Returns a stored record's type and id in reports, its name and roles; undefined for no record. */
 export function describeRecord(stored: StoredDocument | undefined) {
-  const section = sections.find((one) => isInSection(stored?.partition, one));
-  if (stored === undefined || section === undefined) return undefined;
+  if (stored === undefined) return undefined;
   const { orgId = '' } = stored;
   const json = parseObject(stored.body);
+  const section = isInDeletion(stored) ? userSection(json) : sections.find((one) => isInSection(stored.partition, one));
+  if (section === undefined) return undefined;
   const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
   const name = textAt(json, section.unique?.[0]?.parts.at(-1) ?? '', orgId);
   const roles = ['roles[]', 'roleKeys[]', 'projectGrant.roleKeys[]'].flatMap((path) => textsAt(json, path, orgId));
@@ -45,7 +47,7 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
  * Describes a stored record, token or instance role that is deleted.
  * @param userOrgId the organisation of the user whose token or role it is
  */
-function describeDeletion(stored: StoredDocument | undefined, userOrgId = ''): Deletion[] {
+export function describeDeletion(stored: StoredDocument | undefined, userOrgId = ''): Deletion[] {
   if (stored === undefined) return [];
   const { id: tokenId, ownerId, partition, body } = stored;
   if (ownerId !== undefined) return [{ type: 'token', orgId: userOrgId, id: `${ownerId}_${tokenId}` }];

@@ -1,6 +1,6 @@
 // An import that makes the organisations of a file what the file has.
 
-import type { Stored } from '../../../shared/accounts/dependents.ts';
+import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
 import { defined } from '../../../shared/defined.ts';
 import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
@@ -16,7 +16,7 @@ import type { RecordOutcome } from '../stages.ts';
 import { writeFile } from '../writeFile.ts';
 import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
-import { listDeletions } from './describeRecord.ts';
+import { describeDeletion, listDeletions } from './describeRecord.ts';
 import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
 import { isOfTheFuture } from './lastImport.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
@@ -87,14 +87,20 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const onFound = (found: readonly Stored[]) => {
     for (const { key } of found) deletions.markDone(documentPath(key));
   };
-  await finishDeletions(store, existing, { signal, onFound });
-  const deleting = { ...call, store };
+  const onDeleting: OnDeleting = async (transaction, found) => {
+    const deleted = found.filter(({ key }) => !deletions.isReplaced(documentPath(key)));
+    const described = deleted.flatMap(({ stored }) => describeDeletion(stored, stored.orgId));
+    await settings.onDeleting?.(transaction, described);
+  };
+  await finishDeletions(store, existing, { signal, onFound, onDeleting });
+  const deleting = { ...call, store, onDeleting };
   if (isDeleting) await deleteEarly(deleting);
   const isFreeing = isDeleting && !report.hasErrors;
   const adopts = new Set(settings.replaceChanged);
   const onFreed = (path: string) => deletions.markDone(path);
   const onSettled = (path: string, outcome: RecordOutcome) => asForeseen(outcome, deletions.foreseen(path));
-  await writeFile(await begin(documents, report, { deletions, isDeleting: isFreeing, adopts, onFreed, onSettled }));
+  const mirror = { deletions, isDeleting: isFreeing, adopts, onFreeing: onDeleting, onFreed, onSettled };
+  await writeFile(await begin(documents, report, mirror));
   for (const error of errors) report.addError(error);
   if (isFreeing && !report.hasErrors) await deleteLate(deleting);
   return response(call, listed);
@@ -131,7 +137,8 @@ async function tryWriting(
       deletions.foresee(path, { ...outcome, kind: outcome.kind });
     return outcome;
   };
-  await writeFile(await begin(overlay, report, { deletions, isDeleting: true, adopts, onFreed, onSettled }));
+  const onFreeing = async () => {};
+  await writeFile(await begin(overlay, report, { deletions, isDeleting: true, adopts, onFreeing, onFreed, onSettled }));
   deletions.settle();
   return await findOwnerErrors(store, overlay, deletions);
 }

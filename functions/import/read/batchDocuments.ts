@@ -57,7 +57,9 @@ export class BatchDocuments {
       claims.flatMap(({ key }) => mirror.deletions.findFree(this.byPath.get(documentPath(key))?.ownerId ?? '') ?? []),
     );
     const found = await readDependents(this.transaction, distinctKeys(keys));
-    const freed = found.map(({ key, stored }) => [documentPath(key), { key, claims: storedClaims(stored) }] as const);
+    const freed = found.map(
+      ({ key, stored }) => [documentPath(key), { key, stored, claims: storedClaims(stored) }] as const,
+    );
     await this.readNames(freed.flatMap(([, { claims }]) => claims));
     return new Map(freed);
   }

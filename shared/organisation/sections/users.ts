@@ -153,9 +153,9 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Whether canonical JSON of a user is that of a service user: only people have a profile. */
-export function isServiceUser(json: JsonObject): boolean {
-  return valueAt(json, 'user.profile') === undefined;
+/** Returns the section of a user's canonical JSON: only people have a profile. */
+export function userSection(json: JsonObject): Section {
+  return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
 
 function canonicalisePerson(json: JsonObject, orgId: string): void {

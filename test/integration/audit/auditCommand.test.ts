@@ -125,6 +125,9 @@ describe('identity audit', () => {
       .parse(await identityJson(['service-user', 'create', 'ann', '--org', orgId, '--data', data]));
     await identityJson(['user', 'lock', userId, '--data', data]);
     await identityJson(['service-user', 'delete', userId, '--data', data]);
+    const ben = await identityJson(['service-user', 'create', 'ben', '--org', orgId, '--data', data]);
+    const { userId: named } = z.object({ userId: z.string() }).parse(ben);
+    await identityJson(['user', 'delete', named, '--yes', '--data', data]);
     const exported = { time: new Date().toISOString(), event: 'export.finished', outcome: 'ok', userId };
     changeTrail(data, `INSERT INTO trail VALUES (${Date.now() + 1_000}000, '${JSON.stringify(exported)}')`);
     await identity(['user', 'lock', 'never', '--data', data]);
@@ -137,6 +140,7 @@ describe('identity audit', () => {
       cells.filter(([, name]) => name === event).map(([, , outcome, user, , target]) => [outcome, user, target]);
     const account = expect.any(String);
     const deleted = `${userId} (deleted)`;
+    expect(cellsOf('command.userDelete').at(-1)).toEqual(['ok', account, `${named} (ben)`]);
     expect(cellsOf('command.userLock')).toEqual([
       ['started', account, userId],
       ['ok', account, deleted],

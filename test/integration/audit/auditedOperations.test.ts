@@ -12,6 +12,7 @@ import { decorateStore, type Store, type TransactionWork } from '../../../shared
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { contentsOf, readDatabase } from '../../support/stores/database.ts';
 import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -52,6 +53,27 @@ async function auditedInstance(kind = sqlite, replaced: { readonly store?: (stor
 }
 
 describe('the audit trail', () => {
+  it('records each record that a mirroring import deletes, with its name, before the import ends', async () => {
+    const { events, import: importFile } = await auditedInstance();
+    const owned = { humanUsers: [person('ada'), person('bob')], orgMembers: [{ userId: 'bob', roles: ['ORG_OWNER'] }] };
+    await importFile({ data_orgs: await provedFile([organisation('O', { ...owned, labelPolicy: {} })]) });
+    events.length = 0;
+    const namesake = { humanUsers: [person('ada'), person('eve', { userName: 'name of bob' })] };
+    const data_orgs = await provedFile([organisation('O', namesake)]);
+    const { errors } = await importFile({ data_orgs, on_conflict: 'overwrite', mirror: true, max_deleted: 3 });
+    expect(errors).toBeUndefined();
+    const [{ userId, tokenId: token, requestId } = {}] = events;
+    const deleted = { event: 'import.deleted', outcome: 'ok', orgIds: ['O'], userId, tokenId: token, requestId };
+    expect(events.slice(1)).toEqual([
+      ...[
+        { type: 'org_member', target: 'O_bob' },
+        { type: 'human_user', target: 'bob', name: 'name of bob' },
+        { type: 'label_policy', target: 'O' },
+      ].map((facts) => ({ time: expect.any(String), ...deleted, ...facts })),
+      expect.objectContaining({ event: 'import.finished', counts: { created: 1, unchanged: 2, deleted: 3 } }),
+    ]);
+  });
+
   it('records an import from its first write to its end: the caller, the operation, the organisations, the file and the counts', async () => {
     const { events, token, import: importFile } = await auditedInstance();
     await importFile({ data_orgs: file(), with_keys: true });

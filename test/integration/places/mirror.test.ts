@@ -14,7 +14,7 @@ const before = { humanUsers: [person('ada'), person('bob')], orgMembers: [member
 /** The call that mirrors a file without a person into an instance that has this person. */
 async function mirrorCall() {
   const directory = await testDirectory();
-  const { url, tokenFile } = await servedPlace(sqlite);
+  const { url, tokenFile, database } = await servedPlace(sqlite);
   const to = ['--to', url, '--token-file', tokenFile];
   const store = async (name: string, content: object) => {
     const file = join(directory, name);
@@ -25,7 +25,11 @@ async function mirrorCall() {
   await call(`import ${first} ${to.join(' ')}`, 0);
   const last = await store('last.json', { humanUsers: [person('ada')] });
   const args = ['import', last, ...to, '--on-conflict', 'overwrite', '--mirror'];
-  return { args, tryAgain: () => identityResult([...args, '--dry-run']) };
+  const audit = async () =>
+    (await call(`audit --data ${database.replace('sqlite:', '')}`, 0)).stdout
+      .split('\n')
+      .map((line) => line.split('\t'));
+  return { args, audit, tryAgain: () => identityResult([...args, '--dry-run']) };
 }
 
 const deletions = [
@@ -51,7 +55,7 @@ describe('import --mirror', () => {
   });
 
   it('deletes with --yes and a sufficient number', async () => {
-    const { args, tryAgain } = await mirrorCall();
+    const { args, audit, tryAgain } = await mirrorCall();
     const reporting = args.filter((word) => word !== '--on-conflict' && word !== 'overwrite');
     await call(reporting, 64, '--mirror needs --on-conflict overwrite');
     await call([...args, '--yes'], 64, '--yes needs --max-deleted');
@@ -59,6 +63,12 @@ describe('import --mirror', () => {
     expect(few.stderr).toContain('would delete 3 records, more than 2');
     const done = await identityResult([...args, '--yes', '--max-deleted', '3']);
     expect(done).toMatchObject({ code: 0, summary: { deleted: { humanUsers: 1, orgMembers: 1, labelPolicy: 1 } } });
+    const deleted = (await audit()).filter(([, event]) => event === 'import.deleted');
+    expect(deleted.map((cells) => cells.slice(5))).toEqual([
+      ['acme_bob', 'acme'],
+      ['bob ("name of bob")', 'acme'],
+      ['acme', 'acme'],
+    ]);
     expect(await tryAgain()).not.toHaveProperty('summary.deleted');
     await call(args, 0);
   });
