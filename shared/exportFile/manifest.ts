@@ -70,6 +70,12 @@ export const manifestSchema = z.object({
     .describe(
       'The sections that were read completely: an organisation of the file has no other records of them. By default that is unknown.',
     ),
+  usersLeftOut: z
+    .array(z.string())
+    .exactOptional()
+    .describe(
+      'Users whose grants and memberships the file leaves out, also in the sections that were read completely.',
+    ),
 });
 
 /** The manifest of an export. */

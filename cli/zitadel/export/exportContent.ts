@@ -35,15 +35,12 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
     const readTime = new Date();
-    const incomplete = new Set<SectionName>();
-    yield* withManifest(connection, organisations(connection, incomplete), () => ({ options, readTime, incomplete }));
+    const missing: Missing = { sections: new Set(), users: new Set() };
+    yield* withManifest(connection, organisations(connection, missing), () => ({ options, readTime, missing }));
   }
-  async function* organisations(
-    connection: ZitadelConnection,
-    incomplete: Set<SectionName>,
-  ): AsyncGenerator<Uint8Array> {
+  async function* organisations(connection: ZitadelConnection, missing: Missing): AsyncGenerator<Uint8Array> {
     const { orgIds, excludedOrgIds } = options;
-    const { list, scope, states } = shareCalls(connection, options, { notices, incomplete });
+    const { list, scope, states } = shareCalls(connection, options, { notices, missing });
     const all = orgIds.length > 0 ? orgIds : (await list()).keys();
     const selected = new Set(all).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
@@ -89,11 +86,17 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
+/** What the export lacks of the organisations: sections with more records, and users with more grants or memberships. */
+interface Missing {
+  readonly sections: Set<SectionName>;
+  readonly users: Set<string>;
+}
+
 /** Returns the calls that the exports of all organisations share, and whose results are kept. */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
-  { notices, incomplete }: { readonly notices: RecordWarning[]; readonly incomplete: Set<SectionName> },
+  { notices, missing }: { readonly notices: RecordWarning[]; readonly missing: Missing },
 ) {
   let listed: ListedOrganisations | undefined;
   const list = async () => {
@@ -108,7 +111,10 @@ function shareCalls(
   const scope: ExportScope = {
     caller,
     stayingUsers: (userIds) => usersOf(connection, options.excludedOrgIds, userIds),
-    onIncomplete: (section) => void incomplete.add(section),
+    onIncomplete: (section) => void missing.sections.add(section),
+    onUsersLeftOut: (userIds) => {
+      for (const userId of userIds) missing.users.add(userId);
+    },
     onLeftOut: (notice) => void notices.push(notice),
   };
   const states = {

@@ -13,8 +13,8 @@ interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys' | 'forZitadel'>;
   /** The time before the first call. */
   readonly readTime: Date;
-  /** The sections of which ZITADEL has, or may have, records that the export lacks. */
-  readonly incomplete: ReadonlySet<string>;
+  /** The sections of which ZITADEL has, or may have, records that the export lacks, and users with such records. */
+  readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
 /**
@@ -47,7 +47,7 @@ export async function* withManifest(
  */
 async function describe(
   connection: ZitadelConnection,
-  { options: { withKeys, forZitadel }, readTime, incomplete }: ReadExport,
+  { options: { withKeys, forZitadel }, readTime, missing }: ReadExport,
   { counts, digest }: ManifestTally,
 ): Promise<Manifest> {
   const { getMyInstance } = AdminService.method;
@@ -55,7 +55,9 @@ async function describe(
   const { id, name } = requireContent(connection, getMyInstance, instance);
   const complete = sections.filter(
     (section) =>
-      section.zitadel?.exportsPartly !== true && !incomplete.has(section.name) && (section.keys !== true || withKeys),
+      section.zitadel?.exportsPartly !== true &&
+      !missing.sections.has(section.name) &&
+      (section.keys !== true || withKeys),
   );
   return {
     version: 1,
@@ -65,5 +67,6 @@ async function describe(
     digest,
     ...(forZitadel ? {} : { instanceId: id }),
     sections: complete.map((section) => section.name),
+    usersLeftOut: [...missing.users],
   };
 }

@@ -42,6 +42,8 @@ export interface ExportScope {
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Takes a section of which the source has records that the export does not have, or may have such records. */
   readonly onIncomplete: (section: SectionName) => void;
+  /** Takes users whose grants and memberships are left out. */
+  readonly onUsersLeftOut: (userIds: Iterable<string>) => void;
   /** Takes a warning about content that is left out. */
   readonly onLeftOut: (notice: RecordWarning) => void;
 }
@@ -71,6 +73,7 @@ export async function exportOne(
   if (organisation === undefined) return undefined;
   const searches = await searchesOf(connection, orgId);
   const callerId = await scope.caller();
+  scope.onUsersLeftOut([callerId]);
   await checkUsers(searches, organisation, scope);
   await addStatesAndGrants(searches, organisation, callerId, scope);
   await addMembers(searches, organisation, callerId, scope);
@@ -202,7 +205,7 @@ async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
   callerId: string,
-  { stayingUsers, onLeftOut }: ExportScope,
+  { stayingUsers, onUsersLeftOut, onLeftOut }: ExportScope,
 ): Promise<void> {
   const members = await find((query) => calls.listOrgMembers({ query }));
   const projectMembers: FoundMember[] = [];
@@ -224,6 +227,7 @@ async function addMembers(
   const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
   others.delete(callerId);
   const staying = others.size === 0 ? others : await stayingUsers([...others]);
+  onUsersLeftOut(staying);
   const add = (section: SectionName, found: readonly FoundMember[]) => {
     const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
     addMissing(organisation, section, moving.map(memberRecord));

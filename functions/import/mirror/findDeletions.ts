@@ -80,12 +80,14 @@ export async function findDeletions(
   const mirrored = mirroredSections(file);
   const replaced = new Set(file.settings.replaceChanged);
   const changed = new Map<string, string>();
-  const fields: readonly FieldName[] = ['partition', 'orgId', 'changedAt'];
+  const leftOut = new Set(file.inspection.manifest?.usersLeftOut?.map((userId) => documentPath(userKey(userId))));
+  const fields: readonly FieldName[] = ['partition', 'orgId', 'changedAt', ...(leftOut.size === 0 ? [] : bodyField)];
   for await (const { section, collection, stored } of scanOwn(store, existing, sections, fields, file.signal)) {
     const { orgId = '', id } = stored;
     if (!replaced.has(orgId) && !changed.has(orgId) && !isOfAnImport(stored))
       changed.set(orgId, `${section.error.type} ${id}`);
-    if (mirrored.has(section)) deletions.add({ key: { collection, id }, section, orgId });
+    if (!mirrored.has(section) || isOfUser(section, stored, leftOut)) continue;
+    deletions.add({ key: { collection, id }, section, orgId });
   }
   const [first, ...others] = changed;
   if (first === undefined) return;
@@ -95,6 +97,17 @@ export async function findDeletions(
 }
 
 const MAX_NAMED = 20;
+const bodyField = ['body'] as const;
+
+/** The collections of grants and memberships. */
+const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
+
+/** Whether a record is a grant or a membership of one of some users. */
+function isOfUser(section: Section, { orgId = '', body }: StoredDocument, users: ReadonlySet<string>): boolean {
+  if (users.size === 0 || !ofUsers.has(section.collection)) return false;
+  const references = planReferences({ section, json: parseObject(body), orgId });
+  return references.some(({ key }) => users.has(documentPath(key)));
+}
 
 /**
  * Reads which organisations of the file exist, and requires that no newer file was imported into them.

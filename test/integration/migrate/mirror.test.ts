@@ -244,6 +244,29 @@ describe('identity migrate --mirror from ZITADEL', () => {
     expect(await identity(['compare', zitadel.url, south.database, ...sides])).toMatchObject({ code: 0 });
   });
 
+  it('keeps memberships of users of excluded organisations, which the export leaves out', async () => {
+    const old = { projectId: 'old', project: { name: 'Old' } };
+    const acme = organisation('acme', { projects: [old], humanUsers: [person('ada')], orgMembers: [ownerOf('pam')] });
+    const { zitadel, tokenFile } = await filledZitadel([
+      acme,
+      organisation('partner', { humanUsers: [person('pam')] }),
+    ]);
+    const south = await servedPlace(sqlite);
+    const args = ['--from', zitadel.url, '--from-token-file', tokenFile, '--to', south.database, ...mirror, '--yes'];
+    await migrate([...args, '--max-deleted', '0'], await prepareMigration(south));
+    zitadel.contents.remove('acme', 'projects', 'old');
+    const result = await migrate(
+      [...args, '--exclude-org', 'partner', '--max-deleted', '9'],
+      await prepareMigration(south),
+      3,
+    );
+    expect(result).toMatchObject({
+      deleted: { projects: 1 },
+      proof: { sections: { orgMembers: { onlyTarget: 1 } } },
+    });
+    expect(result.deleted).not.toHaveProperty('orgMembers');
+  });
+
   it('deletes nothing of a section that it cannot prove complete, and ends with 3', async () => {
     const { zitadel, south, args } = await secondPassFromZitadel();
     zitadel.behaviour.hidesUsers = true;

@@ -25,6 +25,7 @@ const scope = {
   caller: async () => 'owner',
   stayingUsers: async () => new Set<string>(),
   onIncomplete: () => undefined,
+  onUsersLeftOut: () => undefined,
   onLeftOut: () => undefined,
 };
 const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
