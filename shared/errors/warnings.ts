@@ -85,6 +85,9 @@ export const warnings = {
   memberships_left: {
     text: 'memberships in organisation {organisation} of users whose organisation stays do not move: {memberships}',
   },
+  grants_left: {
+    text: 'grants in organisation {organisation} to users and organisations that stay do not move: {grants}',
+  },
   // Of the command, for an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },

@@ -110,6 +110,7 @@ function shareCalls(
   };
   const scope: ExportScope = {
     caller,
+    stayingOrganisations: new Set(options.excludedOrgIds),
     stayingUsers: (userIds) => usersOf(connection, options.excludedOrgIds, userIds),
     onIncomplete: (section) => void missing.sections.add(section),
     onUsersLeftOut: (userIds) => {

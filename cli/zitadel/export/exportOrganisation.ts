@@ -13,7 +13,7 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
-import { isJsonObject, type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
@@ -38,6 +38,8 @@ export interface ExportScope {
    * every organisation that it has created by an import.
    */
   readonly caller: () => Promise<string>;
+  /** The ids of the excluded organisations. */
+  readonly stayingOrganisations: ReadonlySet<string>;
   /** Returns those users among some who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Takes a section of which the source has records that the export does not have, or may have such records. */
@@ -175,7 +177,7 @@ async function addStatesAndGrants(
   searches: OrganisationSearches,
   organisation: JsonObject,
   callerId: string,
-  { onIncomplete }: Pick<ExportScope, 'onIncomplete'>,
+  scope: ExportScope,
 ): Promise<void> {
   for (const { sections, search } of closables) {
     if (search === undefined) continue;
@@ -185,10 +187,10 @@ async function addStatesAndGrants(
     const keyOf = keyBy(section, organisation);
     if (search.findsOthers === true) {
       const others = found.map(({ json }) => json).filter(({ userId }) => userId !== callerId);
-      addMissing(organisation, section, others);
+      addMissing(organisation, section, await movingGrants(organisation, section, others, scope));
     } else {
       const exported = new Set(records.map(keyOf));
-      if (!found.every(({ json }) => exported.has(keyOf(json)))) for (const name of sections) onIncomplete(name);
+      if (!found.every(({ json }) => exported.has(keyOf(json)))) for (const name of sections) scope.onIncomplete(name);
     }
     const inactive = new Map(found.map(({ json, isInactive }) => [keyOf(json), isInactive]));
     const [usual, other] = statesOf({ name: section }) ?? [];
@@ -198,6 +200,40 @@ async function addStatesAndGrants(
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }
+}
+
+/** Returns those grants that are not to users or organisations that stay, and takes a warning about the others. */
+async function movingGrants(
+  organisation: JsonObject,
+  section: SectionName,
+  grants: readonly JsonObject[],
+  { stayingOrganisations, stayingUsers, onIncomplete, onUsersLeftOut, onLeftOut }: ExportScope,
+): Promise<readonly JsonObject[]> {
+  const ofUsers = section === 'userGrants';
+  const [receiver, content] = ofUsers ? ['userId', ''] : ['projectGrant.grantedOrgId', 'projectGrant.'];
+  const receivers = new Set(grants.map((grant) => textAt(grant, receiver, '')));
+  const staying = ofUsers ? await stayingOf(receivers, stayingUsers) : receivers.intersection(stayingOrganisations);
+  if (staying.size === 0) return grants;
+  if (ofUsers) onUsersLeftOut(staying);
+  else onIncomplete(section);
+  const [left = [], moving = []] = [true, false].map((stays) =>
+    grants.filter((grant) => staying.has(textAt(grant, receiver, '')) === stays),
+  );
+  const texts = left.map((grant) => {
+    const roles = valueAt(grant, `${content}roleKeys`);
+    const named = Array.isArray(roles) && roles.length > 0 ? roles.join(', ') : 'no role';
+    return `${textAt(grant, receiver, '')} has ${named} of ${textAt(grant, `${content}projectId`, '')}`;
+  });
+  const id = textAt(organisation, 'orgId', '');
+  onLeftOut(warn('grants_left', { organisation: id, grants: texts.join('; ') }));
+  return moving;
+}
+
+async function stayingOf(
+  users: ReadonlySet<string>,
+  stayingUsers: ExportScope['stayingUsers'],
+): Promise<ReadonlySet<string>> {
+  return users.size === 0 ? users : await stayingUsers([...users]);
 }
 
 /** Adds the members that the export of one organisation lacks because they concern others. */
@@ -226,7 +262,7 @@ async function addMembers(
   const all = [...orgMembers, ...projectMembers, ...grantMembers];
   const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
   others.delete(callerId);
-  const staying = others.size === 0 ? others : await stayingUsers([...others]);
+  const staying = await stayingOf(others, stayingUsers);
   onUsersLeftOut(staying);
   const add = (section: SectionName, found: readonly FoundMember[]) => {
     const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));

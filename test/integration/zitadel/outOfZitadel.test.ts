@@ -92,6 +92,25 @@ describe('a migration out of a ZITADEL', () => {
     expect(exported.orgMembers).toBeUndefined();
   });
 
+  it('leaves out grants to users and organisations that stay, and warns of them', async () => {
+    const { zitadel, from } = await source();
+    const { contents } = zitadel;
+    contents.users.set('creator', DEFAULT_ORGANISATION);
+    contents.put('acme', 'projects', 'shop', { projectId: 'shop', project: { name: 'Shop' } });
+    contents.put('acme', 'projectRoles', 'shop_buyer', { projectId: 'shop', roleKey: 'buyer' });
+    contents.put('acme', 'userGrants', 'left', { userId: 'creator', projectId: 'shop', roleKeys: ['buyer'] });
+    const projectGrant = { projectId: 'shop', grantedOrgId: DEFAULT_ORGANISATION, roleKeys: ['buyer'] };
+    contents.put('acme', 'projectGrants', 'granted', { grantId: 'granted', projectGrant });
+    const north = await servedPlace(sqlite);
+    const args = [...from, '--to', north.database, ...all, '--yes'];
+    const result = await migrate(args, await prepareMigration(north));
+    expect(result).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0 } });
+    expect(result.warnings).toMatchObject([
+      { reason: 'grants_left', params: { grants: 'creator has buyer of shop' } },
+      { reason: 'grants_left', params: { grants: `${DEFAULT_ORGANISATION} has buyer of shop` } },
+    ]);
+  });
+
   it('warns of OTP e-mail factors that the token may not read', async () => {
     const { zitadel, from } = await source();
     zitadel.behaviour.hidesEvents = true;

@@ -23,6 +23,7 @@ import { grpcWeb, grpcWebMessage, type Reply, replies } from '../../support/zita
 const MEGABYTE = 1_000_000;
 const scope = {
   caller: async () => 'owner',
+  stayingOrganisations: new Set<string>(),
   stayingUsers: async () => new Set<string>(),
   onIncomplete: () => undefined,
   onUsersLeftOut: () => undefined,
