@@ -10,10 +10,10 @@ import { type DocumentKey, documentPath } from '../shared/store/store.ts';
 import type { ImportSettings } from './import/context.ts';
 import { importOrganisations } from './import/operation.ts';
 
-/** The lowest cost of bcrypt, because no hash is kept. */
+/** The lowest cost of bcrypt: the trial keeps no hash. */
 const BCRYPT_COST = 4;
 
-/** The valid file of the trial, its organisations, and the instance's default for login names. */
+/** What a trial needs: the valid file, its organisations, and the instance's default for login names. */
 interface TrialSettings
   extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
     Required<Pick<ImportSettings, 'inspection'>> {

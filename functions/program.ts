@@ -10,8 +10,8 @@ import { isAttended } from '../shared/turns.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Creates the program of one function: its routes, those for probes, and their description.
- * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
+ * Creates the program of one function: its routes, the routes for probes, and the OpenAPI document.
+ * @param loadEndpoints loads the endpoints to describe instead, if other functions serve the same base URL
  */
 export async function functionProgram(
   config: Config,

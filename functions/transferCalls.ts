@@ -1,4 +1,4 @@
-// What exports and imports share about the instance's bucket for transfers.
+// Functions for the instance's bucket for transfers that exports and imports share.
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
@@ -19,12 +19,12 @@ import type { Ports } from './ports.ts';
 
 const ID_BYTES = 16;
 
-/** Returns a random id, which no other caller can guess. */
+/** Returns a random id that no other caller can guess. */
 export function newTransferId(): string {
   return randomBytes(ID_BYTES).toString('base64url');
 }
 
-/** Returns the facts by which a caller's transfers are recognised. */
+/** Returns the facts that identify a caller's transfers. */
 export function transferFacts({ instanceId = '' }: InstanceDescription, { userId = '' }: Caller): TransferFacts {
   return { instanceId, userId };
 }
@@ -38,9 +38,9 @@ const missing: Readonly<Record<TransferKind, string>> = {
 };
 
 /**
- * Finds a complete object that a call of the same caller began.
- * @throws IdentityError NOT_FOUND for an unfinished, expired or deleted object; PERMISSION_DENIED for an object of another
- * caller or instance
+ * Finds a complete object that a call of the same caller created.
+ * @throws IdentityError NOT_FOUND for an unfinished, expired or deleted object; PERMISSION_DENIED for an object of
+ * another caller or instance
  */
 export async function findOwn(
   transfers: Transfers | undefined,
@@ -58,10 +58,10 @@ export async function findOwn(
   return object;
 }
 
-/** The deletion of one kind of transfers. */
+/** How to delete transfers of one kind. */
 interface Deletion {
   readonly kind: TransferKind;
-  /** The parameter of the query that has the object's id. */
+  /** The query parameter that contains the object's id. */
   readonly parameter: string;
   readonly operation: 'export' | 'import';
 }

@@ -65,7 +65,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);
-  // The body may have taken its time, and the first bytes after it may be secrets.
+  // Receiving the body can take minutes: check the token again, because the first response bytes may contain secrets.
   const caller = await authorise(store);
   resources.use(concurrency.enter());
 

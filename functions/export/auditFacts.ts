@@ -10,7 +10,7 @@ import type { OrganisationExport } from './operation.ts';
 
 /** The state of an export, for its last event. */
 export interface ExportProgress {
-  /** The export that writes the object or, after it, the response. */
+  /** The export that writes the object first, if any, then the response. */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
   /** The object that the response redirects to. */
@@ -46,7 +46,10 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   };
 }
 
-/** Returns the facts that are known at an export's end: the counts so far, the objects, and the digest of a complete file. */
+/**
+ * Returns the facts that are known when an export ends: the counts so far, the objects, and the digest of a complete
+ * file.
+ */
 export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
   if (progress.export === undefined) return {};
   const { counts, digest } = progress.export.manifest;
@@ -55,7 +58,7 @@ export function progressFacts(progress: ExportProgress, isComplete: boolean): Au
   return { counts, ...(isComplete ? { digest } : {}), ...objects };
 }
 
-/** Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further. */
+/** Yields an export's bytes, and records how they end: complete, failed, or not read to the end. */
 export async function* recordEnd(
   bytes: AsyncIterable<Uint8Array>,
   audited: Pick<AuditedCall, 'end'>,

@@ -22,7 +22,7 @@ import {
 } from '../../shared/wire/requestMessage.ts';
 import { requestShape } from '../../shared/wire/transferOptions.ts';
 
-/** No organisation has this id: an export of it alone is a trial, which has a manifest and no records. */
+/** No organisation has this id. An export of this id only is a trial: the file has a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
 /** The options of an export, which select the content of the file. */
@@ -70,7 +70,7 @@ const exportedObject = z
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** An export has an output. */
+/** Describes that an export must have an output. */
 const outputs: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },

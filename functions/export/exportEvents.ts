@@ -22,9 +22,9 @@ export interface SectionScan {
 }
 
 /**
- * Merges the scans of sections by organisation. Yields the events in arrays, because to await each event costs more than to
- * write it; an array may be empty.
- * @throws Error when the database orders ids otherwise: the merge would skip records
+ * Merges the scans of sections by organisation. Yields the events in arrays, because awaiting each event costs more
+ * than writing it; an array may be empty.
+ * @throws Error if the database orders ids differently: the merge would skip records
  */
 export async function* mergeByOrganisation(
   organisations: AsyncIterable<Documents>,
@@ -60,7 +60,7 @@ export async function* mergeByOrganisation(
   }
 }
 
-/** The position in a section's scan, of which the next batch is always requested in advance. */
+/** The position in a section's scan. It always requests the next batch in advance. */
 class Cursor {
   readonly section: Section;
   private readonly batches: AsyncIterator<Documents>;
@@ -75,12 +75,15 @@ class Cursor {
     this.requested = this.request();
   }
 
-  /** Whether the next record, if there is one, has not been read yet. */
+  /** Whether all records in memory are consumed, and the scan may have more. */
   get isDrained(): boolean {
     return this.index === this.documents.length && !this.isEnded;
   }
 
-  /** Takes the next records if they are of the organisation, and drops those of organisations before it, which are missing. */
+  /**
+   * Returns the next records if they belong to the organisation. Drops records of earlier organisations, which do not
+   * exist.
+   */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
     const start = this.index;
@@ -103,7 +106,7 @@ class Cursor {
 
   private request(): Promise<IteratorResult<Documents>> {
     const requested = this.batches.next();
-    // A failed read is reported in its turn; until then this handler prevents an unhandled rejection.
+    // The read's error is thrown when its batch is needed; until then this handler prevents an unhandled rejection.
     requested.catch(() => undefined);
     return requested;
   }

@@ -18,8 +18,9 @@ import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 
 /**
- * An entry of an organisation in the file. ZITADEL imports grants organisation by organisation, in the file's order. So a
- * file for ZITADEL has the records that refer to other organisations' projects in second entries, after all first ones.
+ * The first or the second entry of an organisation in the file. ZITADEL imports grants organisation by organisation, in
+ * the file's order. So in a file for ZITADEL, records that refer to other organisations' projects are in second
+ * entries, after all first entries.
  */
 export type Entry = 'first' | 'second';
 
@@ -27,14 +28,14 @@ type Documents = readonly StoredDocument[];
 
 interface RecordOptions {
   readonly forZitadel: boolean;
-  /** Whether the file has an organisation; undefined if it has all. */
+  /** Whether the file contains an organisation; undefined if it contains all. */
   readonly isExported: ((orgId: string) => boolean) | undefined;
   readonly leftToDo: LeftToDo;
 }
 
 /** The conversion of stored records to those of an export file. */
 export class ExportedRecords {
-  /** The sections that have records for second entries, of the entries converted so far. */
+  /** The sections that need second entries, according to the entries converted so far. */
   readonly sectionsOfSecondEntries = new Set<Section>();
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
@@ -60,8 +61,9 @@ export class ExportedRecords {
   }
 
   /**
-   * Omits records that refer to users and organisations in deletion. These are not exported, and no import could create a
-   * record that refers to them. An export of an instance without them costs at most three small reads more.
+   * Omits records that refer to users and organisations that are being deleted. The export omits these too, and no
+   * import could create a record that refers to them. Without such users and organisations, this costs an export at
+   * most three small reads.
    */
   private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
     const mayNameUsers = section.references?.some(isRequiredUser) === true;
@@ -74,7 +76,7 @@ export class ExportedRecords {
     return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
   }
 
-  /** Selects the records of an entry. The file is written in two passes, so that second entries cost no memory. */
+  /** Selects the records of an entry. An export reads the records twice, so that second entries need no memory. */
   private async selectEntry(section: Section, documents: Documents, entry: Entry): Promise<Documents> {
     const { ofProject } = section.exported ?? {};
     if (ofProject === undefined) return entry === 'first' ? documents : [];
@@ -87,7 +89,7 @@ export class ExportedRecords {
     return entry === 'first' ? first : second;
   }
 
-  /** Lists records that refer to projects and organisations which the file does not contain: grants and members. */
+  /** Lists records that refer to projects and organisations outside the file: grants and members. */
   private async listOmitted(section: Section, documents: Documents): Promise<void> {
     const { isExported, leftToDo } = this.options;
     const { exported: { ofProject } = {}, references = [] } = section;
@@ -108,7 +110,7 @@ export class ExportedRecords {
     }
   }
 
-  /** Adds the fields that ZITADEL's exports have beside the stored ones (zitadel 4.3, 4.6). */
+  /** Adds the fields that ZITADEL's exports contain in addition to the stored ones (zitadel 4.3, 4.6). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { forZitadel, leftToDo } = this.options;
     const { providers, keepProviders } = section.exported ?? {};
@@ -136,7 +138,7 @@ function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {
   return { orgId, name: textAt(parseObject(body), 'idp.name', ''), type };
 }
 
-/** Reads the ids of the users and organisations whose deletion has begun and not ended. */
+/** Reads the ids of the users and organisations whose deletion has begun but not ended. */
 async function readDeletions(snapshot: Snapshot) {
   const orgIds = await readRemovals(snapshot);
   const userIds = new Set<string>();
@@ -146,10 +148,10 @@ async function readDeletions(snapshot: Snapshot) {
   return { userIds, orgIds };
 }
 
-/** Reads documents, and returns a lookup of their facts by id, which is valid until the next call. */
+/** Reads documents, and returns a function that finds their facts by id. The function is valid until the next call. */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
-/** Bounds a finder's cache, which is cleared when it exceeds this size. */
+/** The size at which a finder clears its cache. */
 const MAX_CACHED = 10_000;
 
 /**

@@ -6,7 +6,7 @@ import { type Credential, IMPORTED_FROM, isList, type Section } from '../../shar
 import type { StoredDocument } from '../../shared/store/store.ts';
 import type { Entry } from './exportedRecords.ts';
 
-/** Writes the entries of an export file. No other code knows its brackets and commas. */
+/** Writes the entries of an export file. Only this class writes the brackets and commas between them. */
 export class FileWriter {
   private readonly hasOrigins: boolean;
   private texts: string[] = ['{"orgs":['];
@@ -17,12 +17,12 @@ export class FileWriter {
   /** The text before the next entry, and before the next record. */
   private readonly separators = { entry: '', record: '' };
 
-  /** @param hasOrigins whether organisations have the instance from whose export an import created them */
+  /** @param hasOrigins whether to write the instance from whose export an import created the organisation */
   constructor(hasOrigins: boolean) {
     this.hasOrigins = hasOrigins;
   }
 
-  /** Begins an organisation's entry. A second one has only its id, and exists only if it has records. */
+  /** Begins an organisation's entry. A second entry contains only the id, and is written only if it has records. */
   begin({ body = '{}', orgId = '', importedFrom }: StoredDocument, entry: Entry): void {
     if (entry === 'second') {
       this.opening = `{"orgId":${JSON.stringify(orgId)}`;
@@ -38,7 +38,7 @@ export class FileWriter {
     this.open();
   }
 
-  /** Adds records of a section, one or more, to the current entry. */
+  /** Adds one or more records of a section to the current entry. */
   add(section: Section, documents: readonly StoredDocument[]): void {
     this.open();
     if (section !== this.section) {
@@ -67,7 +67,7 @@ export class FileWriter {
     this.texts.push(`],"manifest":${JSON.stringify(manifest)}}\n`);
   }
 
-  /** Takes the texts that have been written since the last call. */
+  /** Returns the texts that were written since the last call. */
   take(): readonly string[] {
     const { texts } = this;
     this.texts = [];
@@ -89,7 +89,7 @@ export class FileWriter {
 
 type TextInserter = (json: string, text: string) => string;
 
-/** A stored credential and its inserter into a record's JSON. */
+/** A stored credential, and the function that inserts it into a record's JSON. */
 interface CredentialInsertion {
   readonly field: Credential['field'];
   readonly insert: TextInserter;

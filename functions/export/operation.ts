@@ -18,8 +18,8 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
- * @param timeoutMs undefined for an export that needs no longer than a snapshot lasts
- * @throws IdentityError INVALID_ARGUMENT when the database does not keep a snapshot until the timeout
+ * @param timeoutMs undefined for an export that ends within the lifetime of every snapshot
+ * @throws IdentityError INVALID_ARGUMENT if the database cannot keep a snapshot until the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {
   const { snapshotMs } = store.advice();
@@ -33,7 +33,7 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
 export interface ExportSelection extends ExportRequestOptions {
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
-  /** Whether the file has the organisations without their records, but with the instances that exported them. */
+  /** Whether the file contains only the organisations, without records, but with the instances that exported them. */
   readonly orgsOnly?: boolean;
 }
 
@@ -69,7 +69,7 @@ export function exportOrganisations(
 }
 
 const EXPORT_CHUNK_BYTES = 64 * 1024;
-/** The most bytes that UTF-8 has for a UTF-16 unit. */
+/** The maximum number of UTF-8 bytes for a UTF-16 code unit. */
 const UNIT_BYTES = 3;
 
 class Exporter {
@@ -80,7 +80,7 @@ class Exporter {
   private readonly records: ExportedRecords;
   private readonly writer: FileWriter;
   private readonly tally = new ManifestTally();
-  /** The sections that have been read to their end. */
+  /** The sections that the export has read to the end. */
   private read: readonly Section[] = [];
 
   constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
@@ -116,7 +116,7 @@ class Exporter {
     };
   }
 
-  /** Yields the file's bytes in chunks of at most 64 KiB; a longer text has one of its own. */
+  /** Yields the file's bytes in chunks of at most 64 KiB; a longer text is a chunk of its own. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let chunk = Buffer.allocUnsafeSlow(EXPORT_CHUNK_BYTES);
     let length = 0;
@@ -130,7 +130,8 @@ class Exporter {
           chunk = Buffer.allocUnsafeSlow(Math.max(EXPORT_CHUNK_BYTES, mostBytes));
           length = 0;
         }
-        // Each text is encoded by itself: V8 would copy them to join them, in two bytes a character where any needs two.
+        // Encode each text separately: V8 would copy them to join them, and would use two bytes per character if any
+        // character needs two.
         length += chunk.write(text, length);
       }
     }
@@ -185,7 +186,7 @@ class Exporter {
   }
 }
 
-/** Returns the sections that an export has, in the order of the file. */
+/** Returns the sections that an export contains, in the order of the file. */
 function exportedSections({ withKeys }: ExportSelection): readonly Section[] {
   return sections.filter(({ keys }) => keys !== true || withKeys);
 }

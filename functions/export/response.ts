@@ -4,22 +4,22 @@ import { recordEnd } from './auditFacts.ts';
 
 /** The resources of a response until its last byte. */
 interface ResponseResources {
-  /** The resources to dispose of with the last byte, such as the snapshot. */
+  /** Resources to dispose of after the last byte, such as the snapshot. */
   readonly held: AsyncDisposable;
-  /** Ends the response, even one whose client does not read. */
+  /** Ends the response, even if the client does not read. */
   readonly signal: AbortSignal;
-  /** Puts the response's end on record, before its last byte is sent. */
+  /** Records the response's end before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
-  /** Creates the response for a file that is larger than the limit; `end` ends the call before it. */
+  /** Creates the response for a file above the limit; calls `end` to end the call before that response is sent. */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * Creates the response that carries the export file. Without a limit it is streamed; with one, the file is buffered,
- * so that the platform cannot truncate it, or redirected to if it is larger. An error before the first byte is thrown; a
- * later one closes the connection.
+ * Creates the response that carries the export file. Without a limit it is streamed. With a limit, the file is
+ * buffered, so that the platform cannot truncate it; a larger file becomes a redirect. An error before the first byte
+ * is thrown; a later error closes the connection.
  */
 export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
@@ -27,7 +27,7 @@ export async function createExportResponse(
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   if (Number.isFinite(maxBytes)) {
-    // The signal among them must end a redirection too, which comes after the last byte.
+    // Keep the resources during a redirect too: their signal must be able to end it, and it comes after the last byte.
     await using _held = held;
     await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
@@ -57,9 +57,9 @@ async function* withResources(
 }
 
 /**
- * Streams the bytes until the signal aborts. The stream fails at once then, also while its reader waits for a client that
- * has stopped reading, so that the connection is closed and buffered bytes are not sent. The reason is on record
- * before the bytes' own end, which may wait for the snapshot.
+ * Streams the bytes until the signal aborts. Then the stream fails at once, even while it waits for a client that has
+ * stopped reading, so that the connection is closed and buffered bytes are not sent. The reason is recorded before the
+ * bytes end, because their end may wait for the snapshot.
  */
 function streamUntil(
   signal: AbortSignal,
@@ -91,7 +91,7 @@ function streamUntil(
 
 interface HeldFile {
   readonly parts: Uint8Array<ArrayBuffer>[];
-  /** Whether the parts are the whole file. */
+  /** Whether the parts contain the whole file. */
   readonly isWhole: boolean;
 }
 
@@ -113,7 +113,7 @@ function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 
-/** Yields the held parts, which need no memory from then on, then the rest. */
+/** Yields the parts in memory and releases each, then yields the rest. */
 async function* join(parts: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield part;
   yield* rest;

@@ -16,16 +16,18 @@ type Batches = AsyncGenerator<readonly StoredDocument[]>;
 /** The selected organisations in a snapshot, both in the order of `compareBytes`. */
 export interface SelectedOrganisations {
   readonly organisations: () => Batches;
-  /** Reads a section's records of the selected organisations, and perhaps some of organisations that do not exist. */
+  /**
+   * Reads a section's records of the selected organisations. May include records of organisations that do not exist.
+   */
   readonly scan: (section: Section, fields: readonly FieldName[]) => Batches;
 }
 
-/** The most organisations that are cheaper to read one by one than by a scan of all. */
+/** The maximum number of organisations for which separate reads are cheaper than a scan of all. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];
 
-/** Returns whether an organisation, by its id, is selected; undefined where all are. */
+/** Returns a function that checks by id whether an organisation is selected; undefined if all are. */
 export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((orgId: string) => boolean) | undefined {
   const ids = new Set(orgIds);
   const excluded = new Set(excludedOrgIds);
@@ -54,11 +56,11 @@ export async function selectOrganisations(
   };
 }
 
-/** Above this many skipped records in a row, a new query costs less than to read on. */
+/** Above this number of skipped records in a row, a new query costs less than reading on. */
 const MAX_SKIPPED = 500;
 
 /**
- * Scans all organisations, and begins again behind an organisation that is not selected if it is large.
+ * Scans all organisations. Starts a new query after an unselected organisation that has many records.
  * @param isSelected undefined if all are
  */
 async function* scanAll(

@@ -1,4 +1,4 @@
-// The response of an export that is larger than a response may be.
+// The response of an export that exceeds the size limit of responses.
 
 import {
   onlyObjectWritten,
@@ -15,13 +15,13 @@ import type { TransferFacts, Transfers } from '../../shared/objectStorage/transf
 import { newTransferId } from '../transferCalls.ts';
 import type { ExportProgress } from './auditFacts.ts';
 
-/** A call whose file is larger than its response may be. */
+/** A call whose file may exceed the size limit of its response. */
 interface LargeExport {
   readonly request: Request;
   readonly transfers: Transfers | undefined;
-  /** Whose object it becomes. */
+  /** The facts that identify the owner of the object. */
   readonly facts: TransferFacts;
-  /** The limit of a response. */
+  /** The size limit of a response. */
   readonly limit: number;
   /** The object in the caller's bucket that already contains the same file. */
   readonly written: WrittenObject | undefined;
@@ -62,10 +62,10 @@ export async function redirectToFile(
   }
 }
 
-/** The call may have ended, so the deletion has its own time. */
+/** The call may have ended, so the deletion has its own timeout. */
 const DISCARD_MS = 10_000;
 
-/** Deletes a file that no client has an address of. The bucket deletes the rest a day later. */
+/** Deletes a file whose address no client has. If this fails, the bucket deletes the file a day later. */
 async function discard(transfers: Transfers, id: string, object: WrittenObject): Promise<void> {
   try {
     await transfers.delete('exports', id, object.generation, AbortSignal.timeout(DISCARD_MS));

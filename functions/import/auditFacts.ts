@@ -10,7 +10,7 @@ import type { InspectedFile } from './context.ts';
 import type { Deletion, ImportRequestOptions } from './contract.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/** Returns the facts of an import's first event. It has all flags of the request except `ids`. */
+/** Returns the facts of an import's first event: all flags of the request except `ids`. */
 export function importFacts(
   { ids: _, onConflict, maxDeleted, replaceChanged, ...flags }: ImportRequestOptions,
   { location }: FoundSource,

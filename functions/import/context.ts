@@ -1,4 +1,4 @@
-// What the functions of one import share.
+// The data that the functions of one import share.
 
 import type { Caller } from '../../shared/auth/authorise.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
@@ -20,23 +20,29 @@ import type { AttemptStamps } from './stamp.ts';
 export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** The calling user, whom the import must not lock out. */
   readonly caller?: Pick<Caller, 'userId'>;
-  /** How clear passwords are hashed; by default as every ZITADEL can verify. */
+  /** How to hash clear passwords; by default so that every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
-  /** By default, the state at the beginning of the operation: a call begins before its body is received. */
+  /**
+   * The state when the import began; by default read when the operation starts. A call begins before it receives its
+   * body.
+   */
   readonly beginning?: Beginning;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
   /** Called when the import begins to wait for the lock. */
   readonly onWait?: () => void;
-  /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
+  /** Called when the import has the lock, possibly after a wait; the import fails if it throws. */
   readonly onLocked?: () => Promise<unknown>;
   /** Called in each transaction of a mirroring import that deletes records; the import fails if it throws. */
   readonly onDeleting?: (transaction: Transaction, deleted: readonly Deletion[]) => Promise<void>;
-  /** The fields of the request that the service does not know, each for a warning. */
+  /** The unknown fields of the request, each for a warning. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
-  /** The file, if the caller has validated it without limits. An import that mirrors collects the keys itself. */
+  /**
+   * The result of validation, if the caller has validated the file without limits. An import that mirrors collects the
+   * keys itself.
+   */
   readonly inspection?: Inspection;
   /** The limits of the file; by default there are none. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
@@ -53,14 +59,17 @@ export interface InspectedFile {
   readonly progress: () => ImportProgress;
 }
 
-/** The database without this import's unfinished writes, for reading ranges. */
+/** The database without this import's unfinished writes, to read ranges from. */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
-/** The state of the database when an import began. It does not undo what calls without the lock change later. */
+/**
+ * The state of the database when an import began. The import does not undo later changes by calls that do not use the
+ * lock.
+ */
 export interface Beginning {
   /** The position in the order of commits; see `InstanceLock`. */
   readonly position: string;
-  /** The number of removals of members so far. */
+  /** The number of members that were removed so far. */
   readonly memberRemovals: number;
 }
 
@@ -70,10 +79,10 @@ export interface ImportContext {
   readonly source: ExportFileSource;
   readonly inspection: Inspection;
   readonly inspected: InspectedRecords;
-  /** The database, or in a dry run the overlay that takes the writes. */
+  /** The database, or in a dry run the overlay that receives the writes. */
   readonly store: DocumentStore;
   readonly base: ImportedStore;
-  /** Stops the import between two batches, with its reason. Derivations of passwords end at once. */
+  /** Stops the import between two batches, and password hashing at once; has the reason. */
   readonly signal: AbortSignal;
   readonly report: ImportReport;
   readonly rules: Rules;
@@ -83,7 +92,7 @@ export interface ImportContext {
   readonly bcryptCost: number;
   readonly created: CreatedRecords;
   readonly reservedNames: ReservedNames;
-  /** What the import deletes; undefined unless it mirrors the file. */
+  /** The records that the import deletes; undefined unless it mirrors the file. */
   readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;

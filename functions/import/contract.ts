@@ -37,7 +37,7 @@ const uploadRequest = requestMessage({
 
 const bucketSource = bucketRequest.optional().describe('The object that contains the export file.');
 
-/** The media type of a body that is the export file alone; the query then holds the options. */
+/** The media type of a body that is only the export file; the options are then in the query. */
 export const EXPORT_FILE = 'application/vnd.identity.export+json';
 
 /** The options of an import. */
@@ -58,8 +58,8 @@ const importRequestFields = {
 };
 
 /**
- * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected; the
- * uploads and all options except `timeout` are additions.
+ * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected. The
+ * uploads, and all options except `timeout`, are not in ZITADEL.
  */
 export const importRequest = requestMessage(importRequestFields);
 
@@ -72,30 +72,33 @@ export type ImportRequest = z.output<typeof importRequest>;
 /** The options of an import, as its request has them. */
 export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
-/** The handling of organisations that exist, and of records that exist with other content. */
+/** What to do with organisations that exist, and with records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];
 
-/** The handling of a record that exists with other content. */
+/** What to do with a record that exists with other content. */
 export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
-/** Returns the handling of records. An import that requires new organisations reports them, as records of others may exist. */
+/**
+ * Returns what to do with records. If all organisations must be new, existing records are reported: they may belong to
+ * other organisations.
+ */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;
 }
 
-/** Fields that name an object in a bucket. */
+/** Fields that select an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
 
-/** Fields that name an upload: one that the call opens, or one whose file it imports. */
+/** Fields that select an upload: the first opens an upload, the second imports its file. */
 export const uploadFields = ['upload', 'dataOrgsUpload'] as const;
 
-/** ZITADEL's sources that this service does not support: files of the server, and S3. */
+/** ZITADEL's sources that this service does not support: files on the server, and S3. */
 export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
 
 const count = z.record(z.string(), z.int().positive());
 const counts = count.describe('Numbers of records by section, without zeros.');
 
-/** The reason of an issue and its parameters. Clients must expect further reasons. */
+/** Returns the schemas of an issue's reason and parameters. Clients must expect further reasons. */
 function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
   const description = `The reason of the ${kind}, which never changes, unlike the message. Further reasons may follow.`;
   return {
@@ -213,7 +216,7 @@ export const openedUpload = z
 /** The response to a request that opens an upload. */
 export type OpenedUpload = z.output<typeof openedUpload>;
 
-/** The media type of events: one JSON object a line. */
+/** The media type of events: one JSON object per line. */
 export const NDJSON = 'application/x-ndjson';
 
 const lockHolder = z.strictObject({
@@ -240,7 +243,7 @@ export const importEvent = z
   ])
   .meta({ id: 'ImportEvent' });
 
-/** A line of the response to a client that accepts events. The last one is the result, or the error. */
+/** A line of the response to a client that accepts events. The last line is the result or the error. */
 export type ImportEvent = z.output<typeof importEvent>;
 
 /** An import's progress at one moment. */
@@ -252,7 +255,10 @@ export type ImportResponse = z.output<typeof importResponse>;
 /** An entry of `errors` in the import response (zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
 
-/** A warning about an imported record that will not work, which would otherwise show only at login; or about the file. */
+/**
+ * A warning about the file, or about an imported record that will not work, which a user would otherwise notice only at
+ * login.
+ */
 export type ImportWarning = z.output<typeof importWarning> & RecordWarning;
 
 function successList({ entry }: NonNullable<Section['success']>): z.ZodType {
@@ -272,7 +278,7 @@ const inlineFile = z
   ])
   .optional();
 
-/** The inline fields, for the description only: requests are streamed and never validated as a whole. */
+/** The inline fields, only for the description: a request is streamed, and never validated as a whole. */
 const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFile });
 
 const importOperation = (): OperationDescription => ({
@@ -308,7 +314,7 @@ const importOperation = (): OperationDescription => ({
   },
 });
 
-/** Describes that exactly one field names the source: an export file, its text, an object or an upload. */
+/** Describes that exactly one field contains the source: an export file, its text, an object or an upload. */
 function oneSource(): JsonSchema {
   const { $defs = {}, properties = {} } = describeRequest(inlineFiles, {});
   const kinds = [

@@ -35,8 +35,8 @@ import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
 /**
- * Returns the collections of records whose content is read again, not only their existence: by checks of references, and
- * because they contain other records.
+ * Returns the collections of records whose content is read again, not only their existence: checks of references need
+ * it, or they contain other records.
  */
 function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Collection> {
   const holding = sections.filter(({ nested }) => nested !== undefined && counts[nested.section.name] !== undefined);
@@ -47,7 +47,7 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 /** A call of the import. */
 interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'report' | 'beginning'> {
   readonly store: Store;
-  /** Takes what a mirroring import deletes. */
+  /** Receives the records that a mirroring import deletes. */
   readonly deletions: Deletions | undefined;
   readonly settings: ImportSettings;
   readonly stamp: string;
@@ -55,13 +55,13 @@ interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signa
 
 /**
  * Imports organisations (specification 4.3): validates the whole export file, writes the organisations, then their
- * records phase by phase. An import has no state but the records themselves: those that exist with equal content count
- * as unchanged, so an interrupted import continues when its request is sent again.
+ * records phase by phase. An import has no state except the records themselves: existing records with equal content
+ * count as unchanged, so the user can continue an interrupted import by sending its request again.
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
  * @param signal stops the import between two batches, with its reason
  * @returns the import response
- * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason, and
- * every error after the first write, with the import's progress
+ * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason,
+ * and every error after the first write, with the import's progress
  * @example
  * const source = { open: () => createReadStream('export.json') };
  * const settings = { withKeys: true, onConflict: 'overwrite' };
@@ -87,12 +87,12 @@ export async function importOrganisations(
   } catch (error) {
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
-    // The response, or the error, may rest on records that another import has just committed.
+    // The response or the error may depend on records that another import has just committed.
     await store.durable();
   }
 }
 
-/** Writes the file into a layer on a snapshot, which is gone afterwards. Takes no lock. */
+/** Writes the file into an overlay of a snapshot, which is discarded. Takes no lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   if (call.deletions !== undefined) return await tryMirror(mirrorCall(call, inspection, call.deletions));
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
@@ -110,7 +110,7 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
   };
 }
 
-/** Reads from where on an import leaves alone what calls change that take no lock. */
+/** Reads the point from which on the import keeps changes by calls that take no lock. */
 export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
   const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);
   return { position, memberRemovals: removals.count };
@@ -142,7 +142,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   return inspection;
 }
 
-/** Holds the instance's lock while the file is written: alone if stored records may change. */
+/** Holds the instance's lock while the file is written; exclusively if stored records may change. */
 async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   const { settings, signal, report } = call;
   const request: LockRequest = {
@@ -202,7 +202,7 @@ async function begin(
 
 /**
  * Reads the organisations whose removal was interrupted.
- * @throws IdentityError ABORTED if it is one of the file's
+ * @throws IdentityError ABORTED if the file contains one of them
  */
 async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]): Promise<ReadonlySet<string>> {
   const removed = await readRemovals(store);
@@ -211,7 +211,10 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
   return removed;
 }
 
-/** A mirroring import is tried first. */
+/**
+ * Returns the limits of the file. The limit of records is only for dry runs, and for mirroring imports, which are tried
+ * first.
+ */
 function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
   if (limits === undefined || (dryRun !== true && mirror !== true)) return limits ?? {};
   return { ...limits, records: limits.dryRunRecords };

@@ -15,7 +15,7 @@ export function missingWarnings({ organisations }: Inspection, { orgIds }: Impor
   return Array.from(missing, (id) => ({ type, id, ...warn('organisation_missing', {}) }));
 }
 
-/** Returns a phase's sections that have records to import. */
+/** Returns the sections of a phase that have records to import. */
 export function carriedSections(
   phase: Section['phase'],
   { counts }: Inspection,

@@ -1,4 +1,4 @@
-// The stages of a record on its way from the export file into the store, each a new value: a `RecordPlan` is checked,
+// The stages of a record from the export file to the store. Each stage is a new value: a `RecordPlan` is checked,
 // decided and settled.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -9,19 +9,22 @@ import type { Section } from '../../shared/organisation/section.ts';
 import type { Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record with what its references decide. The documents stored under its key and its names decide about it. */
+/** A record after the check of its references. Next, the documents stored under its key and its names decide it. */
 export interface Checked {
   readonly plan: RecordPlan;
-  /** Warnings, which are listed unless the record fails. */
+  /** Warnings, which the response lists unless the record fails. */
   readonly warnings: readonly RecordWarning[];
-  /** The issue of a record that must not be written. It is unchanged if the stored record, which was valid once, equals it. */
+  /**
+   * The issue of a record that must not be written. If the record equals the stored one, which was valid once, it
+   * counts as unchanged.
+   */
   readonly rejection: RecordIssue | undefined;
   readonly privilege: Privilege | undefined;
 }
 
 /** A privilege that a record gives. */
 interface Privilege extends Gift {
-  /** Whether its organisation or project existed before the import. */
+  /** Whether the organisation or project existed before the import. */
   readonly existed: boolean;
 }
 
@@ -31,16 +34,16 @@ export interface Settled {
   readonly outcome: RecordOutcome;
 }
 
-/** A record of a batch: one that the check rejects is settled already. */
+/** A record of a batch. A record that the check rejects is already settled. */
 export type BatchRecord = Checked | Settled;
 
 /** The outcomes of a batch's records, which are final once the writes are committed. */
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
-  /** The paths of the records that are deleted, because others take their names. */
+  /** The paths of the records that are deleted because others take their names. */
   readonly freed: readonly string[];
-  /** The creation and change date of the written records, which no other attempt has. */
+  /** The creation and change date of the written records; unique to this attempt. */
   readonly stamp: string;
 }
 
@@ -53,7 +56,7 @@ export type RecordOutcome =
 interface FailedOutcome {
   readonly kind: 'failed';
   readonly issue: RecordIssue;
-  /** The path of the record that holds the name which this one wants. */
+  /** The path of the record that has the name this record needs. */
   readonly holder?: string;
 }
 
@@ -79,12 +82,12 @@ export function failed(issue: RecordIssue): RecordOutcome {
   return { kind: 'failed', issue };
 }
 
-/** Returns a record's outcome with the warnings about it, which a failed record does not have. */
+/** Returns a record's outcome with its warnings; a failed record has no warnings. */
 export function withWarnings(outcome: RecordOutcome, warnings: readonly RecordWarning[]): RecordOutcome {
   return warnings.length === 0 || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
-/** Returns the issue of a record that repeats an earlier one of the file. */
+/** Returns the issue of a record that repeats an earlier record of the file. */
 export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
   return { ...exists, reason: 'record_repeated' };
 }

@@ -1,4 +1,4 @@
-// The stamps by which an import recognises the records that it has written itself.
+// The stamps by which an import recognises records that it has written itself.
 
 import { randomInt } from 'node:crypto';
 import { callVersion } from '../../shared/store/lastChange.ts';
@@ -7,16 +7,16 @@ import type { StoredDocument, Transaction } from '../../shared/store/store.ts';
 const RANDOM_DIGITS = 9;
 
 /**
- * Returns the current time with random digits behind the milliseconds, which identifies a call. Stored records have it as
- * their creation or change date, with the number of the attempt that wrote them:
- * `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
+ * Returns the current time with random digits after the milliseconds, which identifies a call. Stored records contain
+ * it as creation or change date, with the number of the attempt that wrote them: `2026-01-02T03:04:05.678` `123456789`
+ * `004` `Z`.
  */
 export function uniqueStamp(now: Date): string {
   const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
   return now.toISOString().replace('Z', `${digits}Z`);
 }
 
-/** The creation and change dates of a call's attempts to write a batch, each different. */
+/** The creation and change dates for a call's attempts to write a batch; each attempt has another date. */
 export class AttemptStamps {
   readonly stamp: string;
   private attempts = 0;
@@ -37,18 +37,19 @@ interface StampedCall {
   readonly stamp: string;
 }
 
-/** Whether a call wrote the stored record, so that the export file has another record with the same key. */
+/** Whether this call wrote the stored record. Then the export file contains another record with the same key. */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
 /**
- * Finds the stored records that other calls have changed since an import began. What another import wrote before this one
- * took the lock is overwritten, or deleted, like any other record, unless such a call had changed it before.
+ * Finds the stored records that calls other than imports have changed since this import began. A record that another
+ * import wrote before this import took the lock is overwritten or deleted like any other record, unless such a call had
+ * changed it before.
  * @param documents the records that the transaction has read, by path
  * @param position the position of the import's beginning
- * @returns the paths of those that other calls than imports have changed
+ * @returns the paths of the changed records
  */
 export function findChanged(
   transaction: Pick<Transaction, 'changedAfter'>,
@@ -67,7 +68,7 @@ export function isCreatedByCall(call: StampedCall, { createdAt = '' }: StoredDoc
   return createdAt.startsWith(stampPrefix(call));
 }
 
-/** Returns the beginning of the creation and change dates of a call's records. */
+/** Returns the common prefix of the creation and change dates of a call's records. */
 function stampPrefix({ stamp }: StampedCall): string {
   return stamp.replace(/Z$/, '');
 }

@@ -1,4 +1,4 @@
-// Uploads of files that are larger than a request may be.
+// Uploads of files that exceed the size limit of requests.
 
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';

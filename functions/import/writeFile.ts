@@ -1,4 +1,4 @@
-// The writing of a file: its organisations, then their records.
+// Writes a file: its organisations, then their records.
 
 import { organisationKey } from '../../shared/auth/authorise.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
@@ -22,7 +22,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(context, 1);
   const targets = await writeOrganisations(context);
-  // Another import may have created one of them since.
+  // Another import may have created an organisation after the check.
   if (onConflict === 'fail') await requireNew(context);
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
@@ -30,7 +30,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
 }
 
 /**
- * Requires that no organisation exists, except those that this call has created.
+ * Requires that no organisation exists, except those that this call created.
  * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
@@ -59,7 +59,7 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
   }
 }
 
-/** Enters a phase as reports count them: the organisations are the first one. */
+/** Enters a phase. Reports count from 1: the organisations are the first phase. */
 function enterPhase({ settings, report }: ImportContext, phase: number): void {
   report.phase = phase;
   settings.onProgress?.();

@@ -14,9 +14,9 @@ import type { ImportReport } from './results/report.ts';
 import type { RecordOutcome, Settled } from './stages.ts';
 
 /**
- * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
- * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that
- * cannot be created is an error, and its records are skipped (zitadel 5.5).
+ * Writes the organisations before any of their records, and returns those that exist afterwards. If an organisation
+ * exists with another name, or its new name is taken, the import reports an error, but imports its records. If an
+ * organisation cannot be created, the import reports an error and skips its records (zitadel 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
   const { store, signal, report, inspection } = context;
@@ -42,7 +42,7 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   }
   await writer.finish();
   signal.throwIfAborted();
-  // An organisation that cannot take its new name still exists.
+  // An organisation whose new name is taken still exists.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   await rememberImport(context, [...existing.difference(created)]);
@@ -52,8 +52,8 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
 }
 
 /**
- * Refuses the new organisations whose domain policy is invalid: names that their users claim without it would settle a scope
- * that no corrected file can change.
+ * Rejects new organisations whose domain policy is invalid. Without the policy, their users would claim login names in
+ * a scope that no corrected file can change.
  */
 async function withPolicyIssues(
   { store, signal }: ImportContext,
@@ -74,7 +74,10 @@ function existsAfter(outcome: RecordOutcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/** Reports an organisation that cannot be created: one that exists is an error only if the file would change it. */
+/**
+ * Reports an organisation that cannot be created. An existing organisation is an error only if the file would change
+ * it.
+ */
 function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolean, report: ImportReport): void {
   const { orgId, record } = header;
   const keepsName = isStored && record === undefined;

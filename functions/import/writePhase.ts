@@ -13,7 +13,7 @@ import { findUnchanged } from './read/unchangedRecords.ts';
 
 /**
  * Writes the records of one phase.
- * @param read the sections that have or hold the phase's records
+ * @param read the sections that are, or contain, records of the phase
  * @throws the signal's reason, once the batches in flight are written
  */
 export async function writePhase(
@@ -39,7 +39,7 @@ export async function writePhase(
     mirror?.deletions.keep(path);
     report.add(plan.record, mirror?.onSettled(path, outcome) ?? outcome);
   });
-  // The embedded database is synchronous: without turns no timer fires, not even the timeout.
+  // The embedded database is synchronous: without yielding to the event loop no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
     const plans: RecordPlan[] = [];
     for (const item of reader.push(chunk)) {

@@ -18,7 +18,7 @@ const methods = {
 
 type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
 
-/** Five seconds later, the last attempt is over; the platform ends a call of this function after 30 seconds. */
+/** The last attempt ends up to 5 s later, well before the platform ends the call after 30 s. */
 const RETRY_MS = 20_000;
 
 /** One call: its caller, and the store with the call's deadline. */
@@ -34,7 +34,8 @@ async function beginCall(
   onIdentified?: OnIdentified,
 ): Promise<Call> {
   const called = store.forCall({
-    // An embedded database does not ask for the signal: it is always reachable, and thousands of timers would be wasted.
+    // The embedded database does not use the signal: SQLite is always reachable, so a deadline timer per request would
+    // be wasted.
     get signal() {
       return deadline();
     },

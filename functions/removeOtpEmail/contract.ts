@@ -99,8 +99,8 @@ const methodsRequest = z.object({
 export type MethodsRequest = z.output<typeof methodsRequest>;
 
 /**
- * Reads the RPC's request message, which the REST route takes from path and query.
- * @throws IdentityError INVALID_ARGUMENT for a value that has another type or is given several times
+ * Reads the RPC's request message, which the REST route builds from path and query.
+ * @throws IdentityError INVALID_ARGUMENT for a value that has another type or occurs several times
  */
 export function readMethodsRequest(value: unknown): MethodsRequest {
   const { success, data, error } = methodsRequest.safeParse(value);
@@ -108,7 +108,10 @@ export function readMethodsRequest(value: unknown): MethodsRequest {
   throw invalidRequest(error.issues.map(({ path, message }) => ({ field: path.join('.'), description: message })));
 }
 
-/** Each field of ZITADEL's `DomainQuery` by its query parameters: the gateway accepts both spellings of each name. */
+/**
+ * Each field of ZITADEL's `DomainQuery`, by its query parameters: ZITADEL's gateway accepts both spellings of each
+ * name.
+ */
 const parameters = {
   includeWithoutDomain: ['includeWithoutDomain', 'include_without_domain'],
   domain: ['domain'],
@@ -123,7 +126,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Reads the message `DomainQuery` from a request's query. Other texts than booleans stay texts, and repeated parameters
+ * Reads the message `DomainQuery` from a request's query. Texts other than booleans stay texts, and repeated parameters
  * become lists, which the contract rejects.
  * @returns undefined if the query has no such parameter
  */
@@ -149,7 +152,10 @@ function toBoolean(value: string | string[]): JsonValue {
   return typeof value === 'string' ? (booleans.get(value) ?? value) : value;
 }
 
-/** The types of authentication methods that an instance keeps, in the response's order. ZITADEL has more (zitadel 6.7). */
+/**
+ * The types of authentication methods that this service supports, in the response's order. ZITADEL has more (zitadel
+ * 6.7).
+ */
 export const authenticationMethodType = z.enum([
   'AUTHENTICATION_METHOD_TYPE_TOTP',
   'AUTHENTICATION_METHOD_TYPE_OTP_EMAIL',

@@ -23,8 +23,8 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
- * @param audited puts the removal on record with its commit; where the trail is outside of the database, before it, and a
- * failure of the commit in a second event
+ * @param audited records the removal in its commit. If the trail is outside the database, records it before the commit,
+ * and a failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
@@ -54,7 +54,7 @@ export function removeOtpEmail(
   });
 }
 
-/** Shortens a date of an imported record, which has more digits: a protobuf timestamp ends at nanoseconds. */
+/** Shortens the date of an imported record, which has too many digits for a protobuf timestamp (nanoseconds). */
 function toNanoseconds(date: string): string {
   return date.replace(/(\.\d{9})\d+/, '$1');
 }

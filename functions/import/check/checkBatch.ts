@@ -1,4 +1,4 @@
-// The check of a batch: its records are completed, and compared with the documents that they refer to.
+// The check of a batch: completes its records, and compares them with the documents to which they refer.
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
@@ -22,15 +22,15 @@ import {
 } from './missingReferences.ts';
 import { withoutMissingTargets } from './missingTargets.ts';
 
-/** What the check of a batch needs of its import. */
+/** The parts of an import that the check of a batch needs. */
 type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules' | 'mirror'>;
 
-/** A completed record with everything that it refers to. */
+/** A completed record with its references and the documents it depends on. */
 interface Subject extends Referring {
   readonly gift: Gift | undefined;
 }
 
-/** Checks the records of a batch in their order, in a constant number of reads per 2,000 references. */
+/** Checks the records of a batch in their order. The number of reads per 2,000 references is constant. */
 export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
   const checked: BatchRecord[] = [];
   for await (const part of inParts(await completeRecords(context.store, plans))) {
@@ -40,7 +40,7 @@ export async function checkBatch(context: CheckContext, plans: readonly RecordPl
   return checked;
 }
 
-/** The number of references that are checked in one turn of the event loop and held in memory: a batch may have 300,000. */
+/** The number of references to check in one turn of the event loop and to keep in memory: a batch may have 300,000. */
 const REFERENCES_AT_ONCE = 2_000;
 
 async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerator<readonly (Subject | Settled)[]> {
@@ -63,8 +63,8 @@ async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerat
 }
 
 /**
- * Reads the documents that records refer to. Those that the removal of an organisation or the import itself deletes count as
- * missing.
+ * Reads the documents to which records refer. Documents that the import or the removal of an organisation deletes count
+ * as missing.
  */
 async function readFound(
   { store, created, removed, mirror }: CheckContext,
@@ -89,7 +89,7 @@ async function readFound(
     ]),
     readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
-  // A permit is a claim, whose holder may be deleted.
+  // A permit is a claim; the record that owns it may be deleted.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
@@ -99,7 +99,7 @@ async function readFound(
   );
 }
 
-/** Whether the removal of an organisation deletes a target: one of its own, or a project grant to it. */
+/** Whether the removal of an organisation deletes a target: a record of that organisation, or a project grant to it. */
 function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolean {
   if (removed.size === 0) return false;
   if (removed.has(target.orgId ?? '')) return true;
@@ -108,8 +108,8 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
 }
 
 /**
- * Checks a record. Its warnings are about fields that the import changes, targets that are missing, and those for which it
- * is not carried.
+ * Checks a record. Its warnings list changed fields, missing targets, and targets because of which the import omits the
+ * record.
  */
 function checkRecord({ created, rules }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);

@@ -6,7 +6,7 @@ import type { Completion } from '../../../shared/organisation/section.ts';
 import type { Reader } from '../../../shared/store/store.ts';
 import { failed, type Settled } from '../stages.ts';
 
-/** A record whose fields are complete, with the warnings so far. */
+/** A record with all fields, and its warnings so far. */
 export interface Completed {
   readonly plan: RecordPlan;
   readonly warnings: readonly RecordWarning[];
@@ -14,7 +14,7 @@ export interface Completed {
 
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
-/** Completes the records whose sections determine a field by stored records. */
+/** Completes records of sections in which stored records determine a field. */
 export async function completeRecords(
   reader: Reader,
   plans: readonly RecordPlan[],

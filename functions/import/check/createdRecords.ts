@@ -6,7 +6,7 @@ import type { Settled } from '../stages.ts';
 /** Bounds the memory of the kept records to some 20 MB. */
 const MAX_KEPT = 100_000;
 
-/** The collections of records whose mere existence other records require. */
+/** The collections of records that other records require to exist. */
 const referenced = new Set(
   sections.flatMap(({ references = [], privilege }) => [
     ...references.map(({ collection }) => collection),
@@ -15,8 +15,8 @@ const referenced = new Set(
 );
 
 /**
- * The first records that an import has created, and those that it does not carry. It does not read created records again
- * to know that they exist: what takes something away runs alone.
+ * The first records that an import created, and the first that it omitted. The import need not read a created record
+ * again to know that it exists: every call that could delete it must wait for the import.
  */
 export class CreatedRecords {
   private readonly stamp: string;
@@ -40,12 +40,12 @@ export class CreatedRecords {
     }
   }
 
-  /** Whether the import does not carry the record under a key. */
+  /** Whether the import omits the record with a key. */
   lacks(key: DocumentKey): boolean {
     return this.notCarried.has(documentPath(key));
   }
 
-  /** Finds the records under some keys; returns them by path. */
+  /** Finds the created records with some keys; returns them by path. */
   find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
     const found = new Map<string, StoredDocument>();
     for (const path of this.kept.size === 0 ? [] : keys.map(documentPath)) {

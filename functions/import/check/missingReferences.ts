@@ -1,4 +1,4 @@
-// The references of records to others, which must be stored.
+// The references of records to other records, which must be stored.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
@@ -20,16 +20,16 @@ export interface Referring extends Completed {
 export type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
- * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
- * to a record that is not imported.
+ * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's
+ * record, or to a record that is not imported.
  */
 type Rejection = RecordIssue | 'notCarried';
-/** The same before the issue has the field and the id of the target. */
+/** A `Rejection` without the field and the id of the target. */
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Finds the first reference that is missing, foreign or invalid.
- * @param created has the records that the import does not carry
+ * @param created knows the records that the import omits
  */
 export function findRejection(
   { plan: { record }, references }: Referring,
@@ -46,7 +46,10 @@ export function findRejection(
   return undefined;
 }
 
-/** Whether a record refers to a target that is missing or in deletion. With such a target, even a stored record goes. */
+/**
+ * Whether a record refers to a target that is missing or being deleted. Then a stored record is about to be deleted
+ * too.
+ */
 export function lacksTarget({ references }: Referring, found: Found): boolean {
   return references.some((planned) => {
     const target = found.get(documentPath(planned.key));
@@ -102,12 +105,12 @@ function checkTarget(planned: PlannedReference, found: Found, record: Organisati
   return body && reference.check?.(body, record.json, record.orgId);
 }
 
-/** Whether a foreign target names the organisation as one that may refer to it. */
+/** Whether a target in another organisation permits references from this organisation. */
 function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: string): boolean {
   return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }
 
-/** Whether a record's parent is stored as the file has it. */
+/** Whether a record's parent is stored with the content that the file has. */
 function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
   return parent !== undefined && stored !== undefined && hasStoredContent(planRecord(parent, false), stored);
 }
@@ -116,7 +119,7 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
   return reference.keptIfMissing !== undefined && targetId !== '';
 }
 
-/** Lists the warnings about targets of the same organisation, for which a record is not carried. */
+/** Lists the warnings about targets of the same organisation because of which the import omits a record. */
 export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
   const { orgId } = plan.record;
   return references.flatMap(({ reference: { ifOwn }, key }) =>
@@ -124,7 +127,7 @@ export function ownTargets({ plan, references }: Referring, found: Found): Recor
   );
 }
 
-/** Lists the warnings about missing targets of a record that is kept. */
+/** Lists the warnings about missing targets of a record that is imported anyway. */
 export function keptReferences({ references }: Referring, found: Found): RecordWarning[] {
   return references.flatMap((planned) => {
     const { keptIfMissing } = planned.reference;

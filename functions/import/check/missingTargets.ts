@@ -1,4 +1,4 @@
-// Grants with roles that their projects or project grants lack, and triggers with actions that their organisations lack.
+// Grants with roles that their projects or project grants do not have, and triggers with missing actions.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
@@ -9,8 +9,8 @@ import { type Collection, documentPath } from '../../../shared/store/store.ts';
 import type { Found, Referring } from './missingReferences.ts';
 
 /**
- * Removes the missing roles of a grant, or the missing actions of a trigger, with a warning, if others remain: a grant with
- * fewer roles gives no more than the source gave.
+ * Removes the missing roles of a grant, or the missing actions of a trigger, and adds a warning, unless none would
+ * remain. A grant with fewer roles gives no more rights than the source gave.
  * @param found the targets of its references
  */
 export function withoutMissingTargets(referring: Referring, found: Found): Referring {
@@ -44,7 +44,7 @@ function referencesTo(collection: Collection, references: readonly PlannedRefere
   return references.filter(({ reference }) => reference.collection === collection);
 }
 
-/** Returns the roles of the project grant that a record uses; undefined if it uses none. */
+/** Returns the roles of the project grant that a record uses; undefined if it uses no project grant. */
 function grantedRoles({ plan, references }: Referring, found: Found): ReadonlySet<string> | undefined {
   const [reference] = referencesTo('projectGrants', references);
   const grant = reference && found.get(documentPath(reference.key));

@@ -2,7 +2,7 @@ import { hashPassword, verifyPassword } from '../../../shared/auth/passwordHashi
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 
-/** The derivations of a batch's clear passwords. Each takes long, so a batch that is decided again keeps them. */
+/** The hashes of a batch's clear passwords. Hashing is slow, so a batch that is decided again keeps the hashes. */
 export class BatchPasswords {
   private readonly cost: number;
   private readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ export class BatchPasswords {
 
   /**
    * @param cost the cost of bcrypt
-   * @param signal ends the derivations
+   * @param signal ends the hashing
    */
   constructor(cost: number, signal: AbortSignal) {
     this.cost = cost;
@@ -23,7 +23,7 @@ export class BatchPasswords {
     return new Map(await Promise.all(plans.filter(hasClearPassword).map((plan) => this.hashOf(plan))));
   }
 
-  /** Returns the records whose clear passwords have the stored hashes, and those without clear passwords. */
+  /** Returns the records whose clear passwords match the stored hashes, and the records without clear passwords. */
   async withSamePassword(pairs: readonly (readonly [RecordPlan, StoredDocument])[]): Promise<ReadonlySet<RecordPlan>> {
     const plans = new Set(pairs.map(([plan]) => plan));
     const clear = pairs.filter(([plan]) => hasClearPassword(plan));

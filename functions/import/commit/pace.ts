@@ -1,11 +1,14 @@
 import type { Advice, Store } from '../../../shared/store/store.ts';
 
-/** While one batch is committed, the next one is prepared. More of them only occupy memory where commits take turns. */
+/**
+ * While one batch is committed, the next is prepared. If commits run one at a time, more batches would only occupy
+ * memory.
+ */
 const MIN_BATCHES_IN_FLIGHT = 2;
 
-/** The pace of an import's batches, which adapts to what the database takes and contains. */
+/** The pace of an import's batches. It adapts to the speed and the content of the database. */
 export class Pace {
-  /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
+  /** Whether the last batch contained existing records: then reading first is cheaper than attempting to create. */
   readsFirst = false;
   private readonly advice: Store['advice'];
 

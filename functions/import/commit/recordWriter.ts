@@ -7,7 +7,10 @@ import type { Settled } from '../stages.ts';
 import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 
-/** A password takes a quarter of a second of a core: small batches are stored soon, and an interruption loses little. */
+/**
+ * Hashing a password takes a core a quarter of a second. Small batches are stored soon, so an interruption loses
+ * little.
+ */
 const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
@@ -15,8 +18,8 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
- * Receives the outcomes in the file's order, except of records that the signal leaves undecided; those of records that wait
- * for names follow.
+ * Receives the outcomes in the file's order, but not those of records that were undecided when the signal aborted. The
+ * outcomes of records that wait for names come last.
  */
 type OnSettled = (settled: Settled) => void;
 
@@ -28,8 +31,8 @@ interface BatchInFlight {
 }
 
 /**
- * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
- * is bounded by the batches in flight. Disposing of the writer waits for them, so that nothing is written after an error,
+ * Commits records in batches, several in flight, and reports outcomes in the order of the records. The batches in
+ * flight bound the memory. Disposing of the writer waits for these batches, so that nothing is written after an error,
  * and reports the outcomes of those that succeed.
  */
 export class RecordWriter implements AsyncDisposable {
@@ -49,7 +52,7 @@ export class RecordWriter implements AsyncDisposable {
     this.waiting = new WaitingRecords(context);
   }
 
-  /** Adds records; resolves when more can be added, which applies backpressure. */
+  /** Adds records. Resolves when the writer accepts more, which applies backpressure. */
   async add(plans: readonly RecordPlan[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
@@ -78,7 +81,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the records that wait for names, until none of them gets its name. */
+  /** Writes the records that wait for names, and repeats this until none of them gets its name. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -104,7 +107,8 @@ export class RecordWriter implements AsyncDisposable {
     this.batchWrites = 0;
     this.batchPasswords = 0;
     const result = this.write(batch);
-    // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
+    // The error of a failed batch is thrown in the batch's turn; until then this handler prevents an unhandled
+    // rejection.
     result.catch(() => undefined);
     this.inFlight.push({ result, plans: batch, bytes });
     this.bytesInFlight += bytes;
@@ -116,7 +120,7 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  /** Writes a batch, and returns nothing if the signal stopped it: a repeated import decides its records. */
+  /** Writes a batch. Returns nothing if the signal stopped it; a repeated import decides its records. */
   private async write(batch: readonly RecordPlan[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
     try {
@@ -148,9 +152,9 @@ export class RecordWriter implements AsyncDisposable {
 }
 
 /**
- * Returns the greatest number of a record's writes. An overwritten record may also give up as many names as it claims, and each
- * name may be of another record, which a mirroring import deletes with its names. A batch of domains also changes their
- * version: a write for each of them makes room for it.
+ * Returns the maximum number of writes for a record. An overwritten record may give up as many names as it claims. Each
+ * claimed name may belong to another record, which a mirroring import deletes with all its names. A batch of domains
+ * also changes their version: counting a write for each domain leaves room for that write.
  */
 function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
   const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;

@@ -1,4 +1,4 @@
-// Records of a mirrored file that want names which other records of the file hold and are about to give up.
+// Records of a mirrored file that need names which other records of the file have and are about to give up.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
@@ -8,15 +8,15 @@ import type { Settled } from '../stages.ts';
 /** A record that waits for a name. */
 export interface WaitingRecord {
   readonly plan: RecordPlan;
-  /** The outcome if the name is not given up. */
+  /** The outcome if the holder does not give up the name. */
   readonly settled: Settled;
-  /** The path of the record that holds the name. */
+  /** The path of the record that has the name. */
   readonly holder: string;
 }
 
 /** Bounds the memory of the waiting records. */
 const MAX_WAITING = 10_000;
-/** With up to five writes for each claim, a commit of these stays below the limit of Firestore. */
+/** With up to five writes for each claim, a commit of this many records stays below Firestore's limit. */
 const MAX_TOGETHER = 50;
 
 /** The records that wait for names. */
@@ -28,7 +28,7 @@ export class WaitingRecords {
     this.mirror = mirror;
   }
 
-  /** Adds a record that failed because a record of the file holds its name; returns whether it was added. */
+  /** Adds a record that failed because another record of the file has its name; returns whether it was added. */
   add(plan: RecordPlan, settled: Settled): boolean {
     const { outcome } = settled;
     if (this.mirror?.isDeleting !== true || this.waiting.length === MAX_WAITING) return false;
@@ -38,7 +38,7 @@ export class WaitingRecords {
     return true;
   }
 
-  /** Takes all waiting records. */
+  /** Returns all waiting records, and clears the list. */
   take(): readonly WaitingRecord[] {
     const { waiting } = this;
     this.waiting = [];
@@ -47,9 +47,10 @@ export class WaitingRecords {
 }
 
 /**
- * Orders waiting records so that each follows the one that it waits for, and those that wait for each other are together.
+ * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
+ * are in one part.
  * @param bytesOf the size of a record in a commit
- * @returns the parts to write, one after the other
+ * @returns the parts, to be written one after the other
  */
 export function* inWaitingOrder(
   waiting: readonly WaitingRecord[],

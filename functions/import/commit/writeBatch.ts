@@ -11,8 +11,8 @@ import { type BatchRecord, type Decided, type Settled, unsettled } from '../stag
 import { BatchPasswords } from './batchPasswords.ts';
 
 /**
- * Checks, decides and writes a batch, and returns its outcomes in order. Records are created without reading first; if one
- * of them exists, the batch is decided by what is stored. A record and its claims are written atomically.
+ * Checks, decides and writes a batch, and returns its outcomes in order. First tries to create the records without
+ * reading. If a record exists, decides the batch by the stored records. Writes each record and its claims atomically.
  */
 export async function writeBatch(context: ImportContext, plans: readonly RecordPlan[]): Promise<readonly Settled[]> {
   const passwords = new BatchPasswords(context.bcryptCost, context.signal);
@@ -24,7 +24,7 @@ export async function writeBatch(context: ImportContext, plans: readonly RecordP
   return records;
 }
 
-/** Decides a batch as if nothing were stored; returns nothing if some record would then not be created. */
+/** Decides a batch as if the database were empty; returns nothing if a record would then not be created. */
 async function decideCreation(
   { rules, stamps }: ImportContext,
   batch: readonly BatchRecord[],
@@ -55,7 +55,7 @@ async function decideCreation(
 }
 
 /**
- * Commits the creation of records; returns whether no record and none of its claims existed, no member was removed, and no
+ * Commits the creation of records. Returns false if a record or one of its claims existed, a member was removed, or a
  * name is reserved.
  */
 async function isCommitted(
@@ -81,8 +81,9 @@ async function isCommitted(
 }
 
 /**
- * Decides a batch by what is stored, and commits it. If another call changes what was read, the batch is read and decided
- * again, until the deadline. The records to which it refers stay as long as the import holds the lock: it is checked once.
+ * Decides a batch by the stored records, and commits it. If another call changes the records that were read, reads and
+ * decides the batch again, until the deadline. The batch is checked only once: the targets of its references cannot
+ * disappear while the import holds the lock.
  * @param checked the batch if it is checked already
  * @param creation an attempt that may have been committed
  */
@@ -118,8 +119,8 @@ async function decideStored(
 }
 
 /**
- * Finds the attempt that wrote a stored record: only its response was lost. A new decision could differ, because the names
- * that its records gave up are free.
+ * Finds the attempt that wrote a stored record, if only its response was lost. A new decision could differ, because the
+ * names that the records gave up are free now.
  */
 function findCommitted(
   attempts: readonly Decided[],

@@ -7,20 +7,20 @@ interface Holder {
   readonly ownerId: string;
 }
 
-/** A name that another record holds: the issue of the record that wants it, and the holder's path. */
+/** A name that another record has: the issue for the record that needs it, and the path of its holder. */
 interface TakenName {
   readonly issue: RecordIssue;
   readonly holder: string;
 }
 
-/** A record that is deleted when another one takes one of its names, and the claims that it may hold. */
+/** A record that is deleted when another record takes one of its names, and the claims that it may have. */
 export interface FreedHolder {
   readonly key: DocumentKey;
   readonly stored: StoredDocument;
   readonly claims: readonly DocumentKey[];
 }
 
-/** The holders of unique names during a transaction, and the writes that apply their changes. */
+/** The holders of unique names during a transaction, and the writes that apply the changes of holders. */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
@@ -31,7 +31,7 @@ export class ClaimLedger {
 
   /**
    * @param before the stored claims, by `documentPath`
-   * @param freed the holders that give way, by path
+   * @param freed the holders to delete when a record needs their names, by path
    */
   constructor(before: ReadonlyMap<string, StoredDocument>, freed: ReadonlyMap<string, FreedHolder>) {
     this.before = before;
@@ -39,9 +39,9 @@ export class ClaimLedger {
   }
 
   /**
-   * Claims a record's names, and gives up those that it held before.
-   * @param held the claims that the record may hold
-   * @returns the name that another record holds, if any; then nothing changes
+   * Claims a record's names, and gives up its earlier names.
+   * @param held the claims that the record may have
+   * @returns the name that another record has, if any; then nothing changes
    */
   claim(plan: RecordPlan, held: readonly DocumentKey[]): TakenName | undefined {
     const taken = this.findTaken(plan);
@@ -49,7 +49,7 @@ export class ClaimLedger {
     return taken;
   }
 
-  /** Gives up the names that a record holds. */
+  /** Gives up the names that a record has. */
   giveUp({ key: recordKey }: RecordPlan, held: readonly DocumentKey[]): void {
     for (const key of held) this.free(key, documentPath(recordKey));
   }
@@ -66,7 +66,7 @@ export class ClaimLedger {
     return [...deletions, ...changes];
   }
 
-  /** Finds a name that a record wants and another record holds. */
+  /** Finds a name that a record needs and another record has. */
   private findTaken(plan: RecordPlan): TakenName | undefined {
     for (const { key, taken } of plan.claims) {
       if (taken === 'adjusted') continue;
@@ -78,7 +78,7 @@ export class ClaimLedger {
     return undefined;
   }
 
-  /** Releases the names that the record holds, and takes those that it wants. */
+  /** Gives up the record's earlier names, and claims its new names. */
   private apply(plan: RecordPlan, held: readonly DocumentKey[]): void {
     const holder = { orgId: plan.record.orgId, ownerId: documentPath(plan.key) };
     this.giveUp(plan, held);
@@ -86,7 +86,7 @@ export class ClaimLedger {
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
   }
 
-  /** Deletes a holder that gives way, with all of its claims. */
+  /** Deletes a freed holder with all of its claims. */
   private release(path = ''): void {
     const freed = this.freed.get(path);
     if (freed === undefined) return;
@@ -94,7 +94,7 @@ export class ClaimLedger {
     for (const key of freed.claims) this.free(key, path);
   }
 
-  /** Frees a name if a record holds it. */
+  /** Frees a name if the record has it. */
   private free(key: DocumentKey, owner: string): void {
     const name = documentPath(key);
     if (this.findHolder(name)?.ownerId === owner) this.after.set(name, { key, holder: undefined });
@@ -106,14 +106,14 @@ export class ClaimLedger {
   }
 }
 
-/** Returns the issue of a taken name with its holder: who imports may see every organisation. */
+/** Returns the issue of a taken name. It contains the holder, because callers of imports may see every organisation. */
 function takenIssue(
   taken: KeyedIssue,
   { record, key }: RecordPlan,
   { orgId = '', ownerId = '' }: Partial<Holder>,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // The claim of a scope has no name.
+  // The claim of a scope has a fixed key, which contains no name.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;

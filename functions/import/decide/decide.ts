@@ -1,4 +1,4 @@
-// The decision about a batch: a function of values. Its intentions are decided before, by what is stored under its keys.
+// Decides a batch: a pure function. The intention for each record is decided before, by the documents under its keys.
 
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
@@ -20,18 +20,21 @@ import { decideRepetition, type Intentions, type Rules, type StoredRecords } fro
 import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
-/** What decides about a batch. */
+/** The stored data that decide a batch. */
 export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   readonly intentions: Intentions;
   /** The versions of the stored records, by path, if some are overwritten. */
   readonly versions: ReadonlyMap<string, string>;
   /** The hashes of clear passwords to store. */
   readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
-  /** The holders of names that give way to the batch's records, by path. */
+  /** The records that are deleted when a record of the batch takes their names, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;
-  /** Whether the records give up their names before any of them takes one. */
+  /** Whether all records give up their names before any record claims one. */
   readonly isSimultaneous: boolean;
-  /** The paths of records that calls have changed: if they are unchanged, they count as this import's from now on. */
+  /**
+   * The paths of records that other calls have changed: if this import leaves them unchanged, they count as its own
+   * from now on.
+   */
   readonly adopted: ReadonlySet<string>;
 }
 
@@ -46,7 +49,7 @@ export function decide(
   rules: Pick<Rules, 'onConflict'>,
   stamp: string,
 ): Decided {
-  // A record that cannot take its names keeps those that it has, which others may then not get.
+  // A record that cannot get its names keeps its old ones, so other records may not get those.
   const keeping = new Set<BatchRecord>();
   for (;;) {
     const decided = decideInOrder(batch, stored, rules, stamp, keeping);
@@ -57,7 +60,7 @@ export function decide(
   }
 }
 
-/** @param keeping the records that do not give up names before their turn */
+/** @param keeping the records that do not give up their names before they are decided themselves */
 function decideInOrder(
   batch: readonly BatchRecord[],
   { documents, intentions, versions, passwordHashes, freed, isSimultaneous, adopted }: StoredBatch,
@@ -104,7 +107,7 @@ function decideInOrder(
 
 /**
  * Returns a record without its section's adjusted field if another call has stored a record with that field since the
- * import read it. An overwrite runs alone, and moves the field.
+ * import read it. An overwriting import runs alone, so it can move the field instead.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

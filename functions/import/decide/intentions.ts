@@ -1,4 +1,4 @@
-// The decision about a record by the document under its own key: a function of values.
+// Decides what to do with a record by the document under its own key: a pure function.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
@@ -15,7 +15,7 @@ import { isOfThisImport } from '../stamp.ts';
 import { changedFixedFields, keepsReservedNames, stateChange } from './overwrite.ts';
 import { differingFields, isSameRecord } from './storedEquality.ts';
 
-/** What holds for all decisions of an import. */
+/** The rules for all decisions of an import. */
 export interface Rules {
   readonly onConflict: RecordConflict;
   /** The import's stamp, which is unique; see `uniqueStamp`. */
@@ -24,11 +24,11 @@ export interface Rules {
   readonly callerPath: string | undefined;
 }
 
-/** What is stored under the keys of a batch's records. */
+/** The documents under the keys of a batch's records. */
 export interface StoredRecords {
   /** The stored records and claims, by path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
-  /** The paths of the stored records that other calls than imports have changed since the import began. */
+  /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
   /** The records that equal the stored ones. */
   readonly equal: ReadonlySet<RecordPlan>;
@@ -36,22 +36,22 @@ export interface StoredRecords {
   readonly removed: ReadonlySet<RecordPlan>;
   /** The issues of records whose names other organisations reserve. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
-  /** The paths of the stored records that a mirroring import deletes before it writes the file's. */
+  /** The paths of stored records that a mirroring import deletes before it writes the file's records. */
   readonly replaced: ReadonlySet<string>;
 }
 
-/** How a record is written unless another record has claimed its name, or its outcome. */
+/** What to do with a record unless another record has claimed its name, or the record's final outcome. */
 type Intention = RecordOutcome | 'create' | 'overwrite';
 
 /** The intentions about the records of a batch, in their order. */
 export type Intentions = ReadonlyMap<Checked, Intention>;
 
-/** Decides records by their own documents, without regard to names that other records claim. */
+/** Decides records by their own documents. Ignores names that other records claim. */
 export function intend(records: readonly Checked[], stored: StoredRecords, rules: Rules): Intentions {
   return new Map(records.map((record) => [record, intentionOf(record, stored, rules)]));
 }
 
-/** Lists the records that replace stored ones, or would do so with `overwrite`: these could lose roles. */
+/** Lists the records that replace stored records, or would with `overwrite`: stored project grants could lose roles. */
 export function replacingPlans(intentions: Intentions): RecordPlan[] {
   const isReplacing = (record: Checked, intention: Intention) =>
     typeof intention === 'string' || isReported(record, intention);
@@ -75,7 +75,7 @@ export function withoutLostRoles(intentions: Intentions, uses: ReadonlyMap<Recor
   );
 }
 
-/** Lists the records that are to be written. */
+/** Lists the records to write. */
 export function plansToWrite(intentions: Intentions): RecordPlan[] {
   return [...intentions].flatMap(([{ plan }, intention]) => (typeof intention === 'string' ? [plan] : []));
 }
@@ -99,7 +99,7 @@ function intentionOf(
   }
   if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
   if (equal.has(plan)) return { kind: 'unchanged' };
-  // Under another organisation or section, a record is always reported.
+  // If the id belongs to another organisation or section, report the record in every mode.
   if (!isSameRecord(plan, stored)) return failed(foreignId(plan, stored));
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
   if (rules.onConflict === 'report') return failed(reportedIssue(plan, stored, documents, rules));
@@ -111,7 +111,7 @@ function intentionOf(
   return protection === undefined ? 'overwrite' : failed(protection);
 }
 
-/** Whether a record fails only because it is stored with content that an overwrite may replace. */
+/** Whether a record fails only because its stored content differs, and an overwrite may replace that content. */
 function isReported({ plan }: Checked, intention: Intention): boolean {
   if (typeof intention !== 'object' || intention.kind !== 'failed') return false;
   const { key, reason } = intention.issue;
@@ -151,22 +151,31 @@ function reportedIssue(
   return { ...exists, params: issueParams({ fields }) };
 }
 
-/** Returns the issue of a record that changes fields of a stored one on which other records depend. */
+/** Returns the issue of a record that would change fields of a stored record on which other records depend. */
 function unchangeable({ record }: RecordPlan, fields: readonly string[]): RecordIssue {
   return { ...record.section.error.exists, reason: 'field_fixed', params: { fields } };
 }
 
-/** Returns the issue of a record that a call without the lock has changed: to undo a lock or a removal is not for this import. */
+/**
+ * Returns the issue of a record that a call without the lock has changed: this import must not undo a user's lock or a
+ * removal.
+ */
 function changedMeanwhile({ record }: RecordPlan): RecordIssue {
   return { ...record.section.error.exists, reason: 'changed_meanwhile' };
 }
 
-/** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */
+/**
+ * Decides a record that repeats an earlier record of the file. Entries may repeat equal policies, but not records of
+ * lists.
+ */
 export function decideRepetition({ record: { section } }: RecordPlan, areEqual: boolean): RecordOutcome {
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
 }
 
-/** Returns the issue of an overwrite that would change the state of an organisation or of the caller, who could be locked out. */
+/**
+ * Returns the issue of an overwrite that would change the state of an organisation, or of the caller: either could lock
+ * the caller out.
+ */
 function protectionIssue(plan: RecordPlan, stored: StoredDocument, { callerPath }: Rules): RecordIssue | undefined {
   const isOrganisation = plan.record.section === organisationSection;
   if (!isOrganisation && documentPath(plan.key) !== callerPath) return undefined;

@@ -1,4 +1,4 @@
-// The overwriting of stored records by imported ones.
+// Overwrites stored records with imported records.
 
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
@@ -17,7 +17,7 @@ function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPla
   return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }
 
-/** The states before and after an overwrite; undefined where the record keeps its own. */
+/** The states before and after an overwrite; undefined if the state does not change. */
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
   const after = withStoredState(plan, stored).record.state?.value ?? '';
@@ -25,7 +25,7 @@ export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   return before === after ? undefined : { before, after };
 }
 
-/** Lists the fields that keep a record from being overwritten, because other stored records depend on them. */
+/** Lists the changed fields that prevent an overwrite, because other stored records depend on them. */
 export function changedFixedFields({ record }: RecordPlan, stored: StoredDocument): readonly string[] {
   const { fixed = [] } = record.section;
   if (fixed.length === 0) return [];
@@ -33,7 +33,9 @@ export function changedFixedFields({ record }: RecordPlan, stored: StoredDocumen
   return fixed.filter((path) => (valueAt(record.json, path) ?? false) !== (valueAt(previous, path) ?? false));
 }
 
-/** Whether the imported record keeps the stored one's names that an organisation can reserve. */
+/**
+ * Whether the imported record has the same names as the stored record, of the kind that an organisation can reserve.
+ */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
   const previous = parseObject(stored.body);
   const nameIn = (json: JsonObject, path: string) => foldLookAlikes(textAt(json, path, record.orgId));
@@ -42,7 +44,7 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
   );
 }
 
-/** Returns the claims that a stored record may hold. */
+/** Returns the claims that a stored record may have. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
   const previous = toRecord(record.section, parseObject(stored.body), record.orgId);
@@ -50,8 +52,8 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 }
 
 /**
- * Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept, unless
- * the file states their absence.
+ * Creates the write that overwrites a record. Keeps the stored state, credentials and factor if the export file has
+ * none, unless the file states their absence.
  * @param version the stored document's version; undefined in a trial
  * @param stamp the date of the change
  */
@@ -65,7 +67,7 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, versio
   return { type: 'update', key, fields } satisfies Write;
 }
 
-/** Creates the write by which a stored record that equals the imported one counts as this import's. */
+/** Creates the write that makes a stored record count as this import's if it equals the imported record. */
 export function adoptRecord({ key }: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
   const changedAt = withCallVersion(stamp, callVersion(stored, version));
   return { type: 'update', key, fields: { changedAt } } satisfies Write;

@@ -27,7 +27,10 @@ export const comparedFields: readonly FieldName[] = [
   'changedAt',
 ];
 
-/** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
+/**
+ * Whether different digests do not prove a difference: a record may lack fields that exports fill in, or a state that
+ * an overwrite keeps.
+ */
 export function needsBody(
   { record }: RecordPlan,
   stored: StoredDocument | undefined,
@@ -38,9 +41,9 @@ export function needsBody(
 }
 
 /**
- * Whether the stored record equals the imported one, except for a clear password. A credential, factor or state that the
- * export file omits without stating its absence, so that an overwrite would keep it, is not compared.
- * @param documents has the identity providers that the records name, by path
+ * Whether the stored record equals the imported record, except for a clear password. Does not compare a credential,
+ * factor or state that the export file omits without stating its absence: an overwrite would keep it.
+ * @param documents contains the identity providers to which the records refer, by path
  */
 export function isEqual(
   plan: RecordPlan,
@@ -54,10 +57,10 @@ export function isEqual(
   return differencesOf(plan, stored, documents, onConflict === 'overwrite').length === 0;
 }
 
-/** The fields in which a stored record differs from the imported one. */
+/** The fields in which a stored record differs from the imported record. */
 interface DifferingFields {
   readonly fields: readonly string[];
-  /** Whether an overwrite keeps them all: the file does not state the record's state. */
+  /** Whether an overwrite would keep all of them, because the file does not state the record's state. */
   readonly areKept: boolean;
 }
 
@@ -98,7 +101,7 @@ function providerKey(idpId: string): DocumentKey {
   return { collection: 'identityProviders', id: documentId(idpId) };
 }
 
-/** Lists the identity providers that decide whether records are equal, because either record names them. */
+/** Lists the identity providers to which either record refers; they decide whether the records are equal. */
 export function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   const { section, digest, json } = plan.record;
   const list = section.exported?.providers;
@@ -107,7 +110,7 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
   return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
 }
 
-/** The JSON of both records where their digests are equal. */
+/** Stands for the JSON of both records if their digests are equal. */
 const EQUAL: JsonObject = {};
 
 /** Returns the compared content of an imported record and of the stored one. */
@@ -133,7 +136,7 @@ function comparedContents(
   ];
 }
 
-/** Whether a stored record has no body to compare: a dry run keeps only the digests of most records that it would write. */
+/** Whether a stored record has no body to compare: a dry run keeps only the digests of most records. */
 function isUnread({ body }: StoredDocument): boolean {
   return body === undefined;
 }
@@ -156,7 +159,10 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
   return stored.orgId === record.orgId && stored.partition === sectionPartition(record.orgId, record.section);
 }
 
-/** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
+/**
+ * Whether the stored record has the same content as the imported record, except for credentials and a state that the
+ * file does not have.
+ */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
   const [given, found] = comparedContents(plan.record, stored);

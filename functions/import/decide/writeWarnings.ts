@@ -10,8 +10,8 @@ import type { Checked } from '../stages.ts';
 import { stateChange } from './overwrite.ts';
 
 /**
- * Lists the warnings about a record that is written: the privilege that it gives, and its change of a state.
- * @param stored the record before it is overwritten; undefined for a new one
+ * Lists the warnings about a record that is written: the privilege that it gives, and the change of its state.
+ * @param stored the record before the overwrite; undefined for a new record
  */
 export function writeWarnings({ plan, privilege }: Checked, stored?: StoredDocument): ImportWarning[] {
   const warnings: ImportWarning[] = [];

@@ -1,4 +1,4 @@
-// The deletion of the records that a file lacks.
+// Deletes the stored records that a file does not have.
 
 import { deleteWithClaims, type OnDeleting, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
@@ -12,20 +12,23 @@ import { findChanged } from '../stamp.ts';
 import type { Deletions, DoomedRecord } from './deletions.ts';
 import { changedErrors } from './obstacles.ts';
 
-/** The deletions of an import that holds its lock alone. */
+/** The deletions of an import that holds the lock exclusively. */
 export interface DeletingCall {
   readonly store: Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
   readonly deletions: Deletions;
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
-  /** Gets the errors of records that are kept, because calls that take no lock have changed them. Nothing follows then. */
+  /**
+   * Receives the errors of records that are kept because calls without the lock have changed them. After such an error,
+   * nothing more is deleted.
+   */
   readonly report: ImportReport;
   readonly onDeleting: OnDeleting;
 }
 
 /**
- * Deletes what requires the records whose names the file's records take, so that these can go with the commits that take the
- * names. The freed users themselves are marked as deleted.
+ * Deletes the records that require a freed record, that is, a record whose name a record of the file takes. After that,
+ * the freed records can be deleted in the commits that take their names. Freed users are marked as deleted here.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;
@@ -34,7 +37,10 @@ export async function deleteEarly(call: DeletingCall): Promise<void> {
   if (report.hasErrors) await deleteStripped(store, users, call);
 }
 
-/** Deletes all other records: users with what refers to them, then the others in the reverse order of the phases. */
+/**
+ * Deletes all other records: first the users with the records that refer to them, then the rest in reverse order of the
+ * phases.
+ */
 export async function deleteLate(call: DeletingCall): Promise<void> {
   const { store, deletions } = call;
   const users = await strip(call, deletions.users());
@@ -44,9 +50,9 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 }
 
 /**
- * Marks users as deleted, and deletes what refers to them. A user stays who was changed since the import began, or to whom a
- * record refers that came since its deletion was decided.
- * @returns the users without those that stay
+ * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed since the import
+ * began, or to whom a record refers that was created after the deletions were decided.
+ * @returns the users without those that are kept
  */
 async function strip(
   { store, deletions, beginning: { position }, signal, report, onDeleting }: DeletingCall,
@@ -72,7 +78,7 @@ async function strip(
   return stripped;
 }
 
-/** Reads the ids of users that exist, with their organisations. */
+/** Reads the ids and organisations of the users that still exist. */
 async function readUsers(
   store: DeletingCall['store'],
   batch: readonly DoomedRecord[],
@@ -88,7 +94,7 @@ async function readUsers(
   return new Map(users);
 }
 
-/** Deletes the records of a phase, batch by batch, up to one that has a changed record. */
+/** Deletes the records of a phase in batches. Stops at the first batch that contains a changed record. */
 async function deletePhase(call: DeletingCall, batches: Iterable<readonly DoomedRecord[]>): Promise<void> {
   const { store, deletions, signal, report } = call;
   for (const batch of batches) {
@@ -102,7 +108,10 @@ async function deletePhase(call: DeletingCall, batches: Iterable<readonly Doomed
   }
 }
 
-/** Deletes records, or none of them if calls have changed some, whose keys are returned. */
+/**
+ * Deletes the records unless calls have changed some of them; then deletes nothing and returns the keys of the changed
+ * records.
+ */
 function deleteUnchanged(
   { store, beginning: { position }, onDeleting }: DeletingCall,
   keys: readonly DocumentKey[],

@@ -53,7 +53,7 @@ const countRow = z.object({ section: z.string(), records: z.number() });
 /** The number of records that are deleted at a time. */
 const BATCH = 100;
 
-/** The outcome of a record whose stored version exists. */
+/** The outcome of a record of the file while its stored version exists. */
 interface ForeseenOutcome {
   readonly kind: 'overwritten' | 'unchanged';
   readonly writeWarnings?: readonly ImportWarning[];
@@ -66,37 +66,37 @@ export interface AlongDocument {
   readonly orgId: string;
 }
 
-/** Which of the deletions: those for the names that the file's records take, or all others. */
+/** When to delete: `early` because the file's records take names, `late` for all others. */
 type Part = 'early' | 'late';
 
 /**
- * The records that the organisations of a file have and the file lacks, in a temporary file, and what requires what among
- * them.
+ * The stored records that are in the file's organisations but not in the file, and which of them requires which. Kept
+ * in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
-  /** The final numbers, which the audit trail gets after the import. */
+  /** The final counts, which the audit trail records after the import. */
   private finallyDone: Counts | undefined;
   private hasHolders = false;
-  /** The warnings of the trial about records in `holders`. */
+  /** The warnings from the trial about records in `holders`. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
-  /** Adds a record of the file, which is not deleted. */
+  /** Adds a record of the file. It is not deleted. */
   addFileRecord(path: string): void {
     this.database.run('INSERT OR IGNORE INTO file VALUES (?)', path);
   }
 
-  /** Forgets the records of the file, since it is read again. */
+  /** Clears the records of the file, because the file is read again. */
   resetFile(): void {
     this.database.run('DELETE FROM file');
   }
 
-  /** Whether a record of the file has a path. */
+  /** Whether the file has a record with this path. */
   isInFile(path: string): boolean {
     return this.finds('SELECT 1 FROM file WHERE path = ?', path);
   }
 
-  /** Adds a stored record unless the file has it. */
+  /** Adds a stored record unless the file has it too. */
   add(record: DoomedRecord): void {
     if (!this.isInFile(documentPath(record.key))) this.addTo('deletions', record);
   }
@@ -106,7 +106,7 @@ export class Deletions implements Disposable {
     return this.finds('SELECT 1 FROM deletions WHERE path = ?', path);
   }
 
-  /** Adds a document that goes along with a user, and is no record of an organisation. */
+  /** Adds a token or an instance role that is deleted with its user. */
   addAlong(kind: 'tokens' | 'instanceMembers', { collection, id }: DocumentKey, userId: string): void {
     const user = documentPath(userKey(userId));
     this.database.run(
@@ -116,35 +116,38 @@ export class Deletions implements Disposable {
     );
   }
 
-  /** Whether a document goes, as a record or along with a user, or before the file's record under its key is written. */
+  /**
+   * Whether a document is deleted: as a record, with its user, or before the file's record with the same key is
+   * written.
+   */
   covers(path: string): boolean {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
-  /** Keeps a record: the file has it after all, with a key that stored records complete. */
+  /** Keeps a record: after a field of the file's record is completed, the file has it after all. */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
   }
 
-  /** Adds a record that the file has, and whose stored version requires others that are to be deleted. */
+  /** Adds a record of the file whose stored version requires records to delete. */
   addHolder(record: DoomedRecord): void {
     this.addTo('holders', record);
     this.hasHolders = true;
   }
 
-  /** Whether the stored version of a record of the file requires others that are to be deleted. */
+  /** Whether the stored version of a record of the file requires records to delete. */
   isHolder(path: string): boolean {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
   }
 
-  /** Yields the sections of these records. */
+  /** Yields the sections of the records that `addHolder` added. */
   *holderSections(): Generator<Section> {
     for (const one of this.database.all('SELECT DISTINCT section FROM holders'))
       yield recordSection(sectionRow.parse(one).section);
   }
 
-  /** Adds a record of the file whose stored version is deleted before the file's records are written. */
+  /** Adds a record of the file whose stored version must be deleted before the file's records are written. */
   replace(record: DoomedRecord): void {
     this.addHolder(record);
     this.database.run('UPDATE holders SET early = 1 WHERE path = ?', documentPath(record.key));
@@ -155,14 +158,14 @@ export class Deletions implements Disposable {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
   }
 
-  /** Remembers the outcome that a record has in the trial, in which its stored version is not deleted first. */
+  /** Saves the outcome of a record in the trial, which does not delete the stored version first. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isHolder(path)) return;
     this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
     if (writeWarnings !== undefined && this.warnings.size < MAX_LISTED_ISSUES) this.warnings.set(path, writeWarnings);
   }
 
-  /** Returns the outcome that a replaced record had in the trial. */
+  /** Returns the outcome of a replaced record in the trial. */
   foreseen(path: string): ForeseenOutcome | undefined {
     if (!this.isReplaced(path)) return undefined;
     const sql = 'SELECT kind FROM holders WHERE path = ? AND kind IS NOT NULL';
@@ -173,12 +176,15 @@ export class Deletions implements Disposable {
     return writeWarnings === undefined ? { kind } : { kind, writeWarnings };
   }
 
-  /** Adds that one of the records requires another one. */
+  /** Adds that the record `source` requires the record `target`. */
   addRequirement(source: string, target: string): void {
     this.database.run('INSERT OR IGNORE INTO edges VALUES (?, ?)', source, target);
   }
 
-  /** Keeps a record, and all that it requires, until the file's records are written: one of these requires it before. */
+  /**
+   * Keeps a record, and all records that it requires, until the file's records are written: a record that cannot be
+   * deleted earlier requires it.
+   */
   hold(path: string): void {
     this.database.run(
       `WITH RECURSIVE required(path) AS (
@@ -188,7 +194,7 @@ export class Deletions implements Disposable {
     );
   }
 
-  /** Finds a record that can be deleted with the commit of one that takes its name; returns its key. */
+  /** Returns the key of a record if it can be deleted in the commit of the record that takes its name. */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
     const found = this.database.statement(sql).get(path);
@@ -197,7 +203,7 @@ export class Deletions implements Disposable {
     return { collection, id };
   }
 
-  /** Marks a record that is deleted with the commit of one that takes its name. */
+  /** Marks a record as freed: it is deleted in the commit of the record that takes its name. */
   markFreed(path: string): void {
     this.database.run('UPDATE deletions SET freed = 1 WHERE path = ?', path);
   }
@@ -207,7 +213,9 @@ export class Deletions implements Disposable {
     this.database.run('UPDATE deletions SET early = 1 WHERE path = ?', path);
   }
 
-  /** Marks the records that require a freed one: they are deleted before it, also those that the file has. */
+  /**
+   * Marks the records that require a freed record, including those that the file has: they must be deleted before it.
+   */
   settle(): void {
     for (const table of ['deletions', 'holders'])
       this.database.run(
@@ -223,7 +231,7 @@ export class Deletions implements Disposable {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
   }
 
-  /** Marks everything as deleted, as in a dry run. */
+  /** Marks all records as deleted, for a dry run. */
   markAllDone(): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1`);
   }
@@ -265,7 +273,7 @@ export class Deletions implements Disposable {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the tokens and instance roles that go along with users. */
+  /** Yields the tokens and instance roles that are deleted with their users. */
   *along(): Generator<readonly AlongDocument[]> {
     const sql = `SELECT path, collection, id, org FROM along WHERE path > ? ORDER BY path LIMIT ${BATCH}`;
     for (let after = ''; ; ) {
@@ -320,16 +328,16 @@ export class Deletions implements Disposable {
   }
 }
 
-/** What a mirroring import deletes, as the functions that write the file's records know it. */
+/** The deletions of a mirroring import, for the functions that write the file's records. */
 export interface Mirror {
   readonly deletions: Deletions;
-  /** Whether the records are deleted; otherwise they only count as missing, and keep their names. */
+  /** Whether the records are deleted. If not, they only count as missing, and keep their names. */
   readonly isDeleting: boolean;
-  /** The organisations in which the file replaces what calls have changed. */
+  /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
-  /** Called in the transaction of a record that takes the names of others, which are deleted with it. */
+  /** Called in the transaction that writes a record and deletes the records whose names it takes. */
   readonly onFreeing: OnDeleting;
-  /** Called with the path of a record that was deleted with the commit of one that took its name. */
+  /** Called with the path of each record that was deleted in the commit of the record that took its name. */
   readonly onFreed: (path: string) => void;
   /** Called with the outcome of each record; returns the outcome to report. */
   readonly onSettled: (path: string, outcome: RecordOutcome) => RecordOutcome;

@@ -8,10 +8,12 @@ import type { DocumentKey, Reader, StoredDocument } from '../../../shared/store/
 import type { Deletion } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
 
-/** The fields by which reports name a stored record. */
+/** The fields that reports need to describe a stored record. */
 export const describedFields: readonly FieldName[] = ['partition', 'orgId', 'body'];
 
-/** Returns a stored record's type and id in reports, its name and roles; undefined for no record. */
+/**
+ * Returns a stored record's type and id as reports show them, its name and its roles; undefined if there is no record.
+ */
 export function describeRecord(stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
   const { orgId = '' } = stored;
@@ -24,7 +26,7 @@ export function describeRecord(stored: StoredDocument | undefined) {
   return { type: section.error.type, orgId, id, name, roles };
 }
 
-/** Lists the first of the records to delete: users with their tokens and roles, then members and grants, then the others. */
+/** Lists the first records to delete: users with their tokens and roles, then members and grants, then the others. */
 export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<Deletion[]> {
   const listed: Deletion[] = [];
   const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
@@ -45,7 +47,7 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
 
 /**
  * Describes a stored record, token or instance role that is deleted.
- * @param userOrgId the organisation of the user whose token or role it is
+ * @param userOrgId the organisation of the user to whom the token or role belongs
  */
 export function describeDeletion(stored: StoredDocument | undefined, userOrgId = ''): Deletion[] {
   if (stored === undefined) return [];

@@ -1,4 +1,4 @@
-// What the organisations of a file have and the file lacks.
+// Finds the records that are in the organisations of a file but not in the file.
 
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { organisationKey, userKey } from '../../../shared/auth/authorise.ts';
@@ -59,7 +59,10 @@ export interface Obstacle {
   readonly referring: StoredDocument;
 }
 
-/** Returns the sections of which the file has all records: by its manifest, and with the keys that the request selects. */
+/**
+ * Returns the sections of which the file has all records, according to its manifest. Sections of keys count only if the
+ * request selects keys.
+ */
 function mirroredSections({ inspection: { manifest }, settings }: MirroredFile): ReadonlySet<Section> {
   const read = new Set(manifest?.sections);
   const hasKeys = settings.withKeys === true && manifest?.secrets?.keys !== false;
@@ -67,9 +70,9 @@ function mirroredSections({ inspection: { manifest }, settings }: MirroredFile):
 }
 
 /**
- * Finds the records that the file's organisations have and the file lacks.
+ * Finds the stored records that are in the file's organisations but not in the file.
  * @param existing the organisations
- * @throws IdentityError FAILED_PRECONDITION if records were created or changed here
+ * @throws IdentityError FAILED_PRECONDITION if records were created or changed in this instance
  */
 export async function findDeletions(
   store: MirroredStore,
@@ -102,7 +105,7 @@ const bodyField = ['body'] as const;
 /** The collections of grants and memberships. */
 const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
 
-/** Whether a record is a grant or a membership of one of some users. */
+/** Whether a record is a grant or a membership of one of the users. */
 function isOfUser(section: Section, { orgId = '', body }: StoredDocument, users: ReadonlySet<string>): boolean {
   if (users.size === 0 || !ofUsers.has(section.collection)) return false;
   const references = planReferences({ section, json: parseObject(body), orgId });
@@ -110,8 +113,8 @@ function isOfUser(section: Section, { orgId = '', body }: StoredDocument, users:
 }
 
 /**
- * Reads which organisations of the file exist, and requires that no newer file was imported into them.
- * @throws IdentityError FAILED_PRECONDITION, also for the default organisation unless it is named
+ * Returns the organisations of the file that exist. Requires that none of them was last imported from a newer file.
+ * @throws IdentityError FAILED_PRECONDITION, also for the default organisation unless the request lists its id
  */
 export async function requireCurrent(
   store: MirroredStore,
@@ -147,7 +150,7 @@ function describeOrigin({ instance, readTime }: ReturnType<typeof originOf>): st
   return `instance ${instance} at ${readTime}`;
 }
 
-/** The most organisations that are read one by one; more are read with all others. */
+/** The maximum number of organisations to read separately; above it, all organisations are scanned. */
 const MAX_SEPARATE = 20;
 
 /** Reads the stored records of some sections of the organisations. */
@@ -180,9 +183,10 @@ interface Scanned {
 }
 
 /**
- * Finds what requires the records to delete: others of them, which go first; records of the file, which then no longer do;
- * keys, which go along; and records of which the file has none, which are obstacles, also if they could do without.
- * The stored version of a record of the file can be deleted first, too, if the file has everything that requires it.
+ * Finds the records that require the records to delete. Records that are to be deleted too are deleted first. The
+ * file's version of a record no longer requires them. Keys are deleted as well. All other records are obstacles, even
+ * if their reference is optional. The stored version of a record of the file can also be deleted first, if the file
+ * contains every record that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -205,7 +209,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // Keys that the file lacks go along with what they require.
+    // Keys that the file does not have are deleted with the records that they require.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -224,7 +228,10 @@ export async function findRequiring(
   return [...obstacles.values()];
 }
 
-/** Finds what requires the records of the file that require records to delete: if the file lacks it, these stay until later. */
+/**
+ * Finds the records that require a holder, a record of the file whose stored version requires records to delete. If the
+ * file does not have such a record, the holder and those records stay until the file's records are written.
+ */
 async function findHolding(
   store: MirroredStore,
   existing: ReadonlySet<string>,
@@ -251,7 +258,10 @@ async function findHolding(
   }
 }
 
-/** Whether the file has a record without a field that the import completes, from a stored record that stays, to this one. */
+/**
+ * Whether a record of the file, in which the import completes a field from a stored record that stays, is this stored
+ * record.
+ */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,
   references: readonly PlannedReference[],
@@ -267,7 +277,10 @@ function isCompleted(
 
 const MAX_OBSTACLES = 10_000;
 
-/** Reads the records that may require those of the organisations: their own, and of others those that may be foreign. */
+/**
+ * Reads the records that may require records of the organisations: their own records, and records of other
+ * organisations in sections that permit foreign references.
+ */
 async function* scanRequiring(
   store: MirroredStore,
   orgIds: ReadonlySet<string>,
@@ -287,7 +300,7 @@ async function* scanRequiring(
   yield* scanOwn(store, orgIds, own, fields, signal);
 }
 
-/** Finds the tokens of the users to delete, and their roles in the instance, which go along. */
+/** Finds the tokens and instance roles of the users to delete; they are deleted with their users. */
 export async function findAlong(store: MirroredStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
   if (deletions.users().next().done === true) return;
   const ranges = [

@@ -1,4 +1,4 @@
-// Which export an import has read into an organisation last: a mirroring import must not undo later changes.
+// Records which export was last imported into an organisation: a mirroring import must not undo later changes.
 
 import { z } from 'zod';
 import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
@@ -9,7 +9,7 @@ import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 
-/** An export: the instance that made it, and when it was read there. */
+/** An export: the instance that wrote it, and when the records were read there. */
 interface FileOrigin {
   readonly instance: string;
   readonly readTime: string;
@@ -17,15 +17,15 @@ interface FileOrigin {
 
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
-/** The difference of two clocks that counts as none. */
+/** The maximum difference between two clocks that is ignored. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
-/** Whether a file was read in the future, by a clock that is wrong: no later file would be newer. */
+/** Whether a file's read time is in the future, because of a wrong clock: no later file would count as newer. */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
 }
 
-/** Returns the stored form of a file's origin, which is unknown without a manifest, and by a wrong clock. */
+/** Returns the stored form of a file's origin; unknown for a file without a manifest or from a wrong clock. */
 export function originText(manifest: OriginManifest | undefined): string {
   if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
   const { instance, readTime } = originOf(manifest);
@@ -39,14 +39,16 @@ export function originOf({ instance, instanceId, readTime }: OriginManifest): Fi
   return { instance: instanceId ?? instance, readTime };
 }
 
-/** Reads the origin of the last import into an organisation; undefined without an import, and if it is unknown. */
+/**
+ * Reads the origin of the last import into an organisation; undefined without an import, or if the origin is unknown.
+ */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
   return lastImport === undefined || lastImport === UNKNOWN_IMPORT
     ? undefined
     : storedOrigin.parse(JSON.parse(lastImport));
 }
 
-/** Whether a file is of the same instance as another one, and not older. */
+/** Whether a file comes from the same instance as the other file, and is not older. */
 export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
   return file.instance === other.instance && Date.parse(file.readTime) >= Date.parse(other.readTime);
 }
@@ -54,9 +56,9 @@ export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
 const ORGANISATIONS_PER_COMMIT = 250;
 
 /**
- * Stores the origin of the file in organisations that existed before, ahead of the first of their records. Of two files of
- * one instance, the newer one counts; an unknown origin, and those of two instances, stay unknown until a mirroring import
- * names the organisation. New organisations have the origin from their creation on.
+ * Stores the origin of the file in existing organisations before their first record is written. Of two files of one
+ * instance, the newer file counts. After files of unknown origin or of two instances, the origin stays unknown until a
+ * mirroring import lists the organisation. New organisations are created with their origin.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,
@@ -80,7 +82,7 @@ export async function rememberImport(
   }
 }
 
-/** Returns the origin of an organisation's records after an import that leaves other records. */
+/** Returns the origin of an organisation's records after an import that keeps other records. */
 function laterOrigin(stored: StoredDocument, manifest: OriginManifest | undefined): string {
   const { lastImport } = stored;
   if (lastImport === undefined) return originText(manifest);

@@ -1,4 +1,4 @@
-// An import that makes the organisations of a file what the file has.
+// An import that makes the organisations equal to those of a file.
 
 import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
@@ -22,7 +22,8 @@ import { isOfTheFuture } from './lastImport.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
 /**
- * Requires that a file proves that it is whole, which sections it has completely, and when it was read.
+ * Requires that the manifest proves that the file is complete, and states which sections are complete and when they
+ * were read.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorable({ manifest }: Inspection): void {
@@ -48,9 +49,9 @@ export interface MirrorCall {
   readonly report: ImportReport;
   readonly beginning: Beginning;
   readonly deletions: Deletions;
-  /** The collections that a trial keeps with their bodies. */
+  /** The collections of records that a trial keeps with their bodies. */
   readonly readAgain: ReadonlySet<Collection>;
-  /** Begins the writing into a store. */
+  /** Starts writing into a store. */
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
@@ -67,9 +68,9 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
 }
 
 /**
- * Mirrors a file under the lock. Everything is decided before the first write: the import is tried on a snapshot. If a
- * record of the file would fail there, or a record must not be deleted, nothing is deleted, and the records are overwritten
- * as without `mirror`. Otherwise deletions come last, except those for the names that the file's records take.
+ * Mirrors a file under the lock. First tries the import on a snapshot, so that everything is decided before the first
+ * write. If a record of the file would fail, or a record must not be deleted, deletes nothing and overwrites records as
+ * without `mirror`. Otherwise deletes last, except records whose names the file's records take.
  * @param documents the database, which commits only while the lock is held
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
@@ -106,7 +107,7 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   return response(call, listed);
 }
 
-/** Finds what is to be deleted, and returns the errors of what must not be. */
+/** Finds the records to delete, and returns the errors of records that must not be deleted. */
 async function planDeletions(
   call: MirrorCall,
   store: MirroredStore,
@@ -120,8 +121,9 @@ async function planDeletions(
 }
 
 /**
- * Writes the file into a layer on a snapshot, as if the deletions were done, also those of earlier calls.
- * @returns the errors of what must not be deleted beside what the file has
+ * Writes the file into an overlay of a snapshot as if all deletions were done, including unfinished deletions of
+ * earlier calls.
+ * @returns the errors of owners who must not be deleted, given the state after the file
  */
 async function tryWriting(
   { store, settings, readAgain, begin, deletions, signal }: MirrorCall,

@@ -1,4 +1,4 @@
-// What keeps an import from deleting records: references from outside of the file, and users who must stay.
+// The reasons why an import cannot delete records: references from outside the file, and users who must stay.
 
 import { readOwners } from '../../../shared/accounts/memberships.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
@@ -13,7 +13,7 @@ import type { Deletions } from './deletions.ts';
 import { describedFields, describeRecord } from './describeRecord.ts';
 import type { MirroredFile, MirroredStore, Obstacle } from './findDeletions.ts';
 
-/** Describes why some of the records must not be deleted, each as an error of the record. */
+/** Describes why some of the records must not be deleted, with an error for each record. */
 export async function findObstacleErrors(
   store: MirroredStore,
   existing: ReadonlySet<string>,
@@ -36,8 +36,8 @@ export async function findObstacleErrors(
 }
 
 /**
- * Describes why an owner of the instance must not be deleted: no other one would be active.
- * @param written the state after the file, which may suspend the other owners
+ * Describes why an owner of the instance must not be deleted: no other owner would be active.
+ * @param written the state after the file is written, which may suspend the other owners
  */
 export async function findOwnerErrors(
   store: MirroredStore,
@@ -74,7 +74,7 @@ async function referenceErrors(
   return errors;
 }
 
-/** Describes records that are kept, because calls have changed them meanwhile. */
+/** Describes records that are kept because calls have changed them since the import began. */
 export async function changedErrors(store: Reader, keys: readonly DocumentKey[]): Promise<readonly ImportError[]> {
   const found = await store.getMany(keys, describedFields);
   return found.map(describeRecord).flatMap((kept) => {

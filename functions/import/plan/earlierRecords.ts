@@ -5,9 +5,9 @@ import { isList } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
- * The records of a phase so far. They reveal a record that repeats an earlier one also where the earlier one was found
- * unchanged, so that the stored record has no stamp of this import. Their keys are in an unnamed temporary file, so
- * memory is constant.
+ * The records of a phase so far. They reveal that a record repeats an earlier record, even if that one was unchanged,
+ * so that the stored record does not have this import's stamp. The keys are in an unnamed temporary file, so memory is
+ * constant.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(
@@ -18,7 +18,8 @@ export class EarlierRecords implements Disposable {
 
   /**
    * Adds a record.
-   * @returns whether an earlier record excludes it: one of its list with the same id, or a policy with other content
+   * @returns whether an earlier record excludes it: a record of the same list with the same id, or a policy with other
+   * content
    */
   excludes(record: OrganisationRecord): boolean {
     const key = identifyingKey(record);
@@ -33,9 +34,9 @@ export class EarlierRecords implements Disposable {
 }
 
 /**
- * Returns the key that identifies a record within a file, without a field that stored records determine. A section that takes
- * only its own organisation's records may have one under each organisation: ZITADEL exports the members of all projects
- * under all of them.
+ * Returns the key that identifies a record within a file, without a field that stored records determine. In a section
+ * whose records of other organisations are not imported, each organisation may contain the same record: ZITADEL exports
+ * the members of all projects in every organisation.
  */
 function identifyingKey({ section, json, orgId }: OrganisationRecord): string {
   const { collection, key, completed, references = [] } = section;

@@ -1,5 +1,5 @@
-// The records of a file as its inspection has decoded them. By these, a repeated import recognises the unchanged ones, and
-// does not decode them again.
+// The records of a file as decoded by its validation. A repeated import uses them to recognise unchanged records
+// without decoding them again.
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
@@ -10,7 +10,9 @@ import { type DocumentKey, documentPath } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import { collectWarnings } from '../results/recordWarnings.ts';
 
-/** A record that is unchanged if the stored one equals it, and its organisation has all that it refers to. */
+/**
+ * A record that is unchanged if the stored record equals it and its organisation has all records to which it refers.
+ */
 export interface InspectedRecord
   extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {
   /** The place in the file: the position of its organisation, the name of its list, and its own position there. */
@@ -26,14 +28,17 @@ export interface InspectedRecord
 const MAX_KEPT = 100_000;
 
 /**
- * The first records of a file about which nothing but equality needs to be decided. None is kept if the file's first
- * organisation is new: a first import would only pay for them.
+ * The first records of a file for which only equality must be decided. Keeps no record if the file's first organisation
+ * is new, because a first import has no use for them.
  */
 export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
   /** Whether records are kept; undefined before the first record. */
   private isKeeping: boolean | undefined;
-  /** By the paths under which they are stored; undefined for records about which more is to be decided, such as repeated ones. */
+  /**
+   * The records by their paths in the database; undefined for records that need other decisions too, such as repeated
+   * records.
+   */
   private readonly kept = new Map<string, InspectedRecord | undefined>();
 
   /** @param isStored whether an organisation is stored */
@@ -64,23 +69,23 @@ export class InspectedRecords implements RecordVisitor {
       .filter(({ section }) => sections.has(section));
   }
 
-  /** Keeps records until it is known that the first organisation is new. */
+  /** Keeps records while it is unknown whether the first organisation is new. */
   private async findOut(orgId: string): Promise<void> {
     this.isKeeping = true;
-    // A database that does not answer ends the import at its next call.
+    // If the database does not answer, the import's next call to it fails.
     this.isKeeping = await this.isStored(orgId).catch(() => false);
     if (!this.isKeeping) this.kept.clear();
   }
 }
 
-/** Returns what decides about a record; undefined if more than equality does. */
+/** Returns the facts that decide a record; undefined if equality alone does not. */
 function inspectedRecord(
   record: OrganisationRecord,
   key: DocumentKey,
   [, entry, list, index]: JsonPath,
 ): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
-  // A hash does not show whether it is that of a clear password.
+  // A stored hash does not reveal whether it belongs to a clear password.
   if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
     return undefined;
   const references = planReferences(record);

@@ -19,7 +19,7 @@ const ID_MISSING: RecordIssue = {
   params: { field: '`orgId` of an organisation' },
 };
 
-/** The error of an organisation whose id the keys of its records have no room for. */
+/** The error of an organisation whose id is too long for the keys of its records. */
 const ID_TOO_LONG: RecordIssue = {
   id: TOO_LONG_ID,
   key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
@@ -44,7 +44,7 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans an organisation that has no issue. It remembers the instance that exported it, and when. */
+/** Plans an organisation without an issue. It stores the instance that exported it, and when. */
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);

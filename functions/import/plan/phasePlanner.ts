@@ -15,10 +15,10 @@ import { failed, repetitionIssue } from '../stages.ts';
 import type { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './targets.ts';
 
-/** What plans need of their import. */
+/** The parts of an import that planning needs. */
 type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'report' | 'rules'>;
 
-/** Plans the records of one phase in the file's order, and reports those that are not to be written. */
+/** Plans the records of one phase in the file's order, and reports the records that are not written. */
 export class PhasePlanner {
   private readonly context: PlanContext;
   private readonly targets: Targets;
@@ -32,7 +32,10 @@ export class PhasePlanner {
     this.earlier = earlier;
   }
 
-  /** Plans the records of an item of the file: its own record in that record's phase, those that it holds in theirs. */
+  /**
+   * Plans the records of an item of the file that belong to this phase: the item's own record, or the records that it
+   * contains.
+   */
   plan(item: ExportFileItem): RecordPlan[] {
     const { organisation: entry } = item;
     const section = findSection(item.name);
@@ -45,7 +48,7 @@ export class PhasePlanner {
     return nestedRecords(record, item.path).flatMap((nested) => this.planNext({ ...nested.record, parent }, target));
   }
 
-  /** Reads a record. If some record of its section is invalid, its rules are checked once more. */
+  /** Reads a record. Checks its rules again only if its section has an invalid record. */
   private read(section: Section, item: ExportFileItem, target: TargetOrganisation | undefined): OrganisationRecord {
     const checked = this.context.inspection.invalid.has(section.name);
     if (target === undefined) return readFileRecord(section, item, { orgId: '', checked }, item.value);
@@ -54,7 +57,7 @@ export class PhasePlanner {
     return readFileRecord(section, item, { orgId, checked, complete }, item.value);
   }
 
-  /** Counts the records that an invalid one contains. */
+  /** Counts the records that an invalid record contains. */
   private leaveOut(record: OrganisationRecord): RecordPlan[] {
     for (const nested of nestedRecords(record, [])) this.context.report.count('notCarried', nested.record.section.name);
     return [];
@@ -84,7 +87,10 @@ export class PhasePlanner {
     return [rejection === undefined ? plan : { ...plan, rejection }];
   }
 
-  /** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
+  /**
+   * Converts a record's values. Unsets a field that the record cannot have because of other records of its
+   * organisation.
+   */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = given.section;
     const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
@@ -93,7 +99,7 @@ export class PhasePlanner {
     const stated = withStated(record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
-    // ZITADEL names a record of a v1 file as it is in v2.
+    // ZITADEL reports a record of a v1 file by its values in v2.
     const { given: _, ...named } = adjusting;
     return { ...result, record: named };
   }

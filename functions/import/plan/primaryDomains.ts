@@ -1,4 +1,4 @@
-// The primary domains that organisations have before an import.
+// The primary domains of organisations before an import.
 
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
@@ -14,8 +14,8 @@ import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';
 
 /**
- * Finds the stored primary domains of organisations to which the file gives one, by the organisations' ids, without those
- * that the import deletes.
+ * Finds the stored primary domains of organisations for which the file contains a primary domain, by organisation id.
+ * Leaves out domains that the import deletes.
  */
 export async function findPrimaryDomains(
   { store, rules, mirror }: Pick<ImportContext, 'store' | 'rules' | 'mirror'>,

@@ -21,12 +21,12 @@ import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';
 import { findPrimaryDomains } from './primaryDomains.ts';
 
-/** An existing organisation, and the policies for its imported records. */
+/** An existing organisation, and the policies that apply to its imported records. */
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
-  /** Whether the import has created it, so that nothing is stored in it. */
+  /** Whether the import created it, so that it has no stored records. */
   readonly isNew: boolean;
-  /** Whether login names contain the organisation's domain; settled before the first of them is claimed. */
+  /** Whether login names contain the organisation's domain; decided before the first login name is claimed. */
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
   readonly validatesDomains: boolean;
@@ -38,9 +38,9 @@ export interface TargetOrganisation {
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /**
- * Loads the policies for clear passwords and domains: the file's, else the stored ones.
+ * Loads the policies for clear passwords and domains: those of the file, or else the stored ones.
  * @param existing the ids of the organisations that exist
- * @param created those of them that the import has created
+ * @param created the ids of those that the import created
  */
 export async function loadTargets(
   context: ImportContext,
@@ -81,7 +81,7 @@ export async function loadTargets(
   );
 }
 
-/** Reads the policies of a section that the organisations have stored, without those that the import deletes. */
+/** Reads the stored policies of a section, except those that the import deletes. */
 async function readPolicies(
   { store, mirror }: Pick<ImportContext, 'store' | 'mirror'>,
   orgIds: readonly string[],
@@ -99,9 +99,9 @@ async function readPolicies(
 const SCOPE_BATCH = 250;
 
 /**
- * Settles the scope of the login names that an import is about to claim: after the domain policies are written, and
- * before the users. From then on no import can change the scope.
- * @returns the targets with their scopes
+ * Decides for each organisation whether its login names contain its domain: after the domain policies are written, and
+ * before the users. No later import can change the decision.
+ * @returns the targets with their decisions
  * @throws the signal's reason
  */
 export async function settleLoginNames(context: ImportContext, targets: Targets): Promise<Targets> {

@@ -15,7 +15,7 @@ import { comparedFields } from '../decide/storedEquality.ts';
 import type { Mirror } from '../mirror/deletions.ts';
 import type { Checked } from '../stages.ts';
 
-/** A record with the document under its key. */
+/** A record and the document with its key. */
 export type StoredPair = readonly [RecordPlan, StoredDocument];
 
 /** The documents that a batch has read, by path. */
@@ -28,7 +28,7 @@ export class BatchDocuments {
     this.transaction = transaction;
   }
 
-  /** Reads documents under the keys of records. */
+  /** Reads the documents with the keys of records. */
   async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
     if (keys.length === 0) return;
     const found = await this.transaction.getMany(keys, fields);
@@ -43,14 +43,17 @@ export class BatchDocuments {
     await this.read(keys, [...comparedFields, 'sequence', 'body']);
   }
 
-  /** Reads the holders of names, and the organisations of identity providers, that were not read yet. */
+  /** Reads the holders of names, and the organisations of identity providers, unless already read. */
   async readNames(keys: readonly DocumentKey[]): Promise<void> {
     const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
     for (const key of unread) this.names.add(documentPath(key));
     await this.read(unread, ['orgId', 'ownerId']);
   }
 
-  /** Reads the holders of records' names that a mirroring import deletes, with the claims that they may hold. */
+  /**
+   * Reads the records that a mirroring import deletes because the batch takes their names, with the claims that they
+   * may have.
+   */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {
     if (mirror?.isDeleting !== true) return new Map();
     const keys = plans.flatMap(({ claims }) =>
@@ -64,7 +67,7 @@ export class BatchDocuments {
     return new Map(freed);
   }
 
-  /** Returns the plans of existing records, each with the document under its key. */
+  /** Returns the plans of existing records, each with the stored document. */
   pairs(records: readonly Checked[]): StoredPair[] {
     return records.flatMap(({ plan }): StoredPair[] => {
       const stored = this.byPath.get(documentPath(plan.key));

@@ -22,17 +22,17 @@ import { BatchDocuments, type StoredPair } from './batchDocuments.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 
-/** A checked batch, and what decides about it. */
+/** A checked batch, and the stored data that decide it. */
 interface ReadBatch {
   readonly batch: readonly BatchRecord[];
   readonly stored: StoredBatch;
 }
 
 /**
- * Reads what decides about a batch, at the same time as what its check needs. A batch that a repeated import finds equal needs
- * no other read. Otherwise a second one gets the bodies that must be compared or overwritten, because bodies may be large,
- * and the holders of the names to claim; a third one the holders of names in stored bodies. What only written records need is
- * read once it is known which records these are.
+ * Reads the data that decide a batch, in parallel with the data that its check needs. A repeated import needs no other
+ * read for a batch that equals the stored records. Otherwise a second read fetches the bodies to compare or overwrite,
+ * which may be large, and the holders of the names to claim. A third read fetches the holders of names in stored
+ * bodies. Data that only written records need is read when these records are known.
  * @param check checks the records of the batch, in their order
  */
 export async function readBatch(
@@ -75,7 +75,7 @@ export async function readBatch(
   return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed, isSimultaneous, adopted } };
 }
 
-/** Finds the records that calls have changed before a mirroring import that replaces such changes. */
+/** Finds the records that calls have changed before this import, if it mirrors the file and replaces such changes. */
 function findAdopted(
   documents: ReadonlyMap<string, StoredDocument>,
   changed: ReadonlySet<string>,
@@ -96,7 +96,7 @@ async function readRecords(
   check: () => Promise<readonly BatchRecord[]>,
 ): Promise<readonly BatchRecord[]> {
   const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
-  // A record that the check has completed may have another key.
+  // Completing a record can change its key.
   const moved = unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key));
   await documents.read(moved.map(({ plan }) => plan.key));
   return batch;
@@ -104,14 +104,14 @@ async function readRecords(
 
 interface ReadRecords {
   readonly records: readonly Checked[];
-  /** Those of the records that are not stored. */
+  /** The records that are not stored yet. */
   readonly created: readonly RecordPlan[];
   readonly onConflict: RecordConflict;
   readonly passwords: BatchPasswords;
   readonly mirror: Mirror | undefined;
 }
 
-/** Reads what the documents under the records' keys leave open; returns the records that equal the stored ones. */
+/** Reads the data that the first read did not contain; returns the records that equal the stored records. */
 async function readDifferences(
   documents: BatchDocuments,
   { records, created, onConflict, passwords, mirror }: ReadRecords,
@@ -126,7 +126,7 @@ async function readDifferences(
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  // An overwrite replaces the stored body, and an error names the fields in which it differs.
+  // An overwrite replaces the stored body, and an error lists the fields in which it differs.
   const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([
     documents.readNames([
@@ -146,7 +146,10 @@ async function readDifferences(
   return equalByDigest.union(await findEqual(compared.filter(isUndecided)));
 }
 
-/** Returns the documents without those that a mirroring import deletes, which decide nothing about the records that stay. */
+/**
+ * Returns the documents without those that a mirroring import deletes, which must not influence decisions about other
+ * records.
+ */
 function withoutDeleted(
   documents: ReadonlyMap<string, StoredDocument>,
   mirror: Mirror | undefined,
@@ -155,7 +158,7 @@ function withoutDeleted(
   return new Map([...documents].filter(([path]) => !isDoomed(path, mirror)));
 }
 
-/** Lists the keys of the stored records that have the adjusted field of new ones. */
+/** Lists the keys of the stored records that have a value of the section's adjusted field that new records need. */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {
     const claim = claims.find(({ taken }) => taken === 'adjusted');

@@ -4,8 +4,8 @@ import { orgMemberSection } from '../../../shared/organisation/sections/members.
 import type { Transaction } from '../../../shared/store/store.ts';
 
 /**
- * Finds the members that a command has removed during the import, so that they must not be created anew, and requires that
- * none is removed before the commit.
+ * Finds the members that a command has removed during the import, so that the import does not create them again.
+ * Requires that no member is removed before the commit.
  * @param count the number of removals before the import
  */
 export async function findRemovedMembers(

@@ -1,4 +1,4 @@
-// The names that organisations reserve by verified domains, which another import may verify at any moment.
+// The names that organisations reserve by verified domains. Another import may verify a domain at any moment.
 
 import { randomUUID } from 'node:crypto';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -27,7 +27,7 @@ const copies: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number
   id: documentId('verified domains', String(number)),
 }));
 
-/** Creates the version of the verified domains in a database that has none. */
+/** Creates the version of the verified domains if the database does not have it yet. */
 export async function createDomainVersion(store: DocumentStore): Promise<void> {
   const [stored] = await store.getMany(copies.slice(0, 1), []);
   if (stored !== undefined) return;
@@ -39,7 +39,7 @@ export async function createDomainVersion(store: DocumentStore): Promise<void> {
   }
 }
 
-/** Builds the writes that change the version of the verified domains, if records of a commit claim domains. */
+/** Builds the writes that change the version of the verified domains, if records of the commit claim domains. */
 export function domainVersionWrites(records: readonly Settled[]): Write[] {
   if (!records.some(({ plan, outcome }) => isWritten(outcome) && claimsDomain(plan))) return [];
   const digest = randomUUID();
@@ -54,26 +54,27 @@ export function claimsDomain({ record, claims }: RecordPlan): boolean {
 /** Bounds the memory of the known names. Most user names end in the same few domains. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The owners of names in one version of the verified domains. */
+/** The owners of names, as of one version of the verified domains. */
 interface KnownNames {
   readonly version: string | undefined;
   readonly owners: Map<string, string | undefined>;
 }
 
-/** The names that organisations reserve. An import reads each of the first 10,000 names once in each version. */
+/** The names that organisations reserve. An import reads each of the first 10,000 names once per version. */
 export class ReservedNames {
   private known: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
-  /** @param mirror the domains that the import deletes reserve nothing */
+  /** @param mirror lists the domains that the import deletes, which reserve nothing */
   constructor(mirror?: Mirror) {
     this.mirror = mirror;
   }
 
   /**
-   * Finds the records that use other organisations' names, and requires that no domain is verified before the commit. Such
-   * a record must neither be created nor get the name; a stored one that has the name is older than the claim, and keeps it.
+   * Finds the records that use names of other organisations, and requires that no domain is verified before the commit.
+   * Such a record must not be created and must not get the name. A stored record that has the name keeps it, because it
+   * is older than the claim.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
@@ -93,7 +94,7 @@ export class ReservedNames {
     );
   }
 
-  /** Reads the owners of names, and holds the version in which they are. */
+  /** Reads the owners of names, and requires that the version of the domains does not change before the commit. */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -1,4 +1,4 @@
-// Project grants that lose roles which user grants use.
+// Project grants that would lose roles which user grants use.
 
 import type { IssueParams } from '../../../shared/errors/issueText.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
@@ -27,8 +27,8 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 /**
  * Finds the project grants that would lose roles which user grants use.
  * @param documents the stored records with their bodies, by path
- * @param mirror the user grants that it deletes go before the project grants are written, as do those that the file has: they
- * are created anew
+ * @param mirror lists the user grants that are deleted before the project grants are written; those in the file are
+ * created again
  * @returns the project grants, each with the use of its roles
  */
 export async function findRolesInUse(
@@ -54,7 +54,7 @@ function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<stri
   return lost;
 }
 
-/** Finds the user grants with lost roles. Reads each organisation's user grants once, in passes. */
+/** Finds the user grants with lost roles. Reads the user grants of each organisation once, in passes. */
 async function findUses(
   store: ImportedStore,
   lostRoles: LostRoles,

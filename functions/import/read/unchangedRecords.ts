@@ -10,7 +10,7 @@ import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
 
-/** Records of a file, by their places. */
+/** Records of a file, by their position in it. */
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
   size = 0;
@@ -22,7 +22,7 @@ export class UnchangedRecords {
     this.size++;
   }
 
-  /** Whether the record at a path of the file is one of them. */
+  /** Whether the set contains the record at a path of the file. */
   has([, entry, list, index]: JsonPath): boolean {
     return this.places.get(`${entry}/${list}`)?.has(Number(index)) === true;
   }
@@ -38,9 +38,9 @@ const comparedFields: readonly FieldName[] = [
 ];
 
 /**
- * Finds the records of some sections that are stored exactly as the file has them, together with all that they refer to, and
- * counts them as unchanged. Other records, which may be equal too, are decoded, checked and decided one by one. The search
- * ends when most records of a batch are not found, because these are read again.
+ * Finds the records of some sections that are stored exactly as in the file, together with all records to which they
+ * refer, and counts them as unchanged. Other records, which may be equal too, are decoded, checked and decided
+ * individually. The search ends when it does not find most records of a batch, because these must be read again.
  */
 export async function findUnchanged(
   { inspected, store, report, signal, pace, removed, mirror }: ImportContext,
@@ -48,7 +48,7 @@ export async function findUnchanged(
   sections: ReadonlySet<Section>,
 ): Promise<UnchangedRecords> {
   const unchanged = new UnchangedRecords();
-  // The references of the own organisation's records may then be gone with another organisation.
+  // Removing another organisation may have deleted records to which this organisation's records refer.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
   for await (const batch of inTurns(stored, READ_BATCH, signal)) {
@@ -83,7 +83,7 @@ export async function findUnchanged(
   return unchanged;
 }
 
-/** Whether a record equals the stored one, about which a mirroring import has nothing else to decide. */
+/** Whether a record equals the stored record, and a mirroring import has nothing else to decide about it. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

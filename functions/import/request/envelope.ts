@@ -56,15 +56,15 @@ export interface ImportEnvelope {
   readonly ignored: readonly IgnoredField[];
 }
 
-/** Returns the remedy for a body that is too large, for an instance with or without a bucket for transfers. */
+/** Returns the remedy for a body that is too large. It depends on whether the instance has a bucket for transfers. */
 export function adviceIfLarger(hasTransfers: boolean): string {
   const ownBucket = 'upload the file to a bucket and set data_orgsv1_gcs';
   return hasTransfers ? `open an upload with the field upload, or ${ownBucket}` : ownBucket;
 }
 
 /**
- * Reads an import request (specification 2.5) without holding its inline export file in memory. The file is not checked
- * here, but by its reader, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
+ * Reads an import request (specification 2.5) without keeping its inline export file in memory. The reader of the file
+ * checks it later, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
@@ -80,7 +80,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
   }, exportFileLimits);
   try {
     for await (const chunk of body.open()) {
-      // Many small fields take long, and a body in memory comes without pause.
+      // Many small fields take long to read, and a body in memory arrives without a pause.
       await yieldToEventLoop();
       for (const value of splitter.push(chunk)) addField(value, { fields, inline, ignored });
     }
@@ -98,7 +98,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
 }
 
 /**
- * Requires that the options of a mirroring import fit together.
+ * Requires that the options of a mirroring import are consistent.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, replaceChanged }: ImportRequest): void {
@@ -113,7 +113,7 @@ export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, r
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** Requires that a request that opens an upload has no options of an import, except the time limit of the call. */
+/** Requires that a request that opens an upload has no import options, except the timeout of the call. */
 function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   const options = Object.keys(fields).filter((name) => {
     const option = importFields.get(name);
@@ -124,7 +124,10 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   throw invalidRequest(options.map((name) => ({ field: snakeCase(name), description })));
 }
 
-/** Finds the error inside an inline file, whose brackets may have confused the reading of the request behind it. */
+/**
+ * Finds the error inside an inline file: its unbalanced brackets may have caused the error in the request after the
+ * file.
+ */
 async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
   if (start === undefined) return undefined;
   const reader = new ExportFileReader(() => true);
@@ -138,7 +141,7 @@ async function errorInFile(body: RequestBytes, start: number | undefined): Promi
   return undefined;
 }
 
-/** The fields of a request by their handling. */
+/** The fields of a request, by how they are processed. */
 interface SortedFields {
   readonly fields: Record<string, unknown>;
   readonly inline: InlineFile[];
@@ -167,18 +170,18 @@ function treatField(name: string, depth: number, kind: ValueKind): Treatment {
 
 /** The export file of a request. */
 export interface FoundSource extends ExportFileSource {
-  /** The object that holds the file, and its pinned generation; undefined for a file inside the request. */
+  /** The object that contains the file, and its pinned generation; undefined for a file inside the request. */
   readonly location?: Pick<TransferObject, 'bucket' | 'path' | 'generation'>;
 }
 
-/** Where the files of requests are. */
+/** Provides the files of requests. */
 interface SourcePorts {
   readonly objectStorage: ObjectStorage;
   /** Finds an upload of the caller. */
   readonly findUpload: (id: string) => Promise<TransferObject>;
-  /** Keeps an object's bytes for further reads. */
+  /** Stores an object's bytes for further reads. */
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
-  /** The maximum size of a file that is the body, once it is decompressed. */
+  /** The maximum size of a file that is the body, after decompression. */
   readonly maxBytes: number;
   /** The remedy for a larger file. */
   readonly advice: string;
@@ -204,8 +207,8 @@ export function requireOneSource({ request, inline, isFile }: ImportEnvelope): v
 }
 
 /**
- * Returns the export file of a request that has one (specification 4.3): its body, inline, as an object or a string, in a
- * bucket, or an upload. The object's generation is pinned, so that every read returns the same bytes.
+ * Returns the export file of a request that has one (specification 4.3): its body, inline, as an object or a string, in
+ * a bucket, or an upload. Pins the object's generation, so that every read returns the same bytes.
  */
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
@@ -233,7 +236,7 @@ export async function findSource(
   };
 }
 
-/** Yields the JSON of a file that is the body, which its decompression must not make larger than a body may be. */
+/** Yields the JSON of a file that is the body. Decompressed, the file must not exceed the size limit of a body. */
 function bodyJson(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, advice }: Pick<SourcePorts, 'maxBytes' | 'advice'>,

@@ -17,13 +17,13 @@ export function isFileRequest({ headers }: Request): boolean {
   return type.trim().toLowerCase() === EXPORT_FILE;
 }
 
-/** The fields that a query may hold, by both spellings. */
+/** The fields that a query may contain, by both spellings. */
 const optionsByParameter = spellings(importOptions);
 const parameterNames = [...new Set([...optionsByParameter.values()].map(snakeCase))];
 
 const parameterKinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
 
-/** Returns the form to which the contract of an option expects its parameter to be converted. */
+/** Returns the type to which a parameter must be converted for the schema of its option. */
 function kindOf(schema: z.ZodType) {
   const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   if (inner instanceof z.ZodArray) return 'list';
@@ -32,13 +32,13 @@ function kindOf(schema: z.ZodType) {
 }
 
 /**
- * Reads the options of a request whose body is the export file. They are in its query, and keep the contract of the JSON
- * form. Errors name parameters, and repeat no value.
- * @throws IdentityError INVALID_ARGUMENT for an unknown parameter, one that is given twice, or an invalid value
+ * Reads the options of a request whose body is the export file. The options are in the query, and have the same
+ * contract as in JSON. Errors contain the names of parameters, and never their values.
+ * @throws IdentityError INVALID_ARGUMENT for an unknown parameter, a repeated parameter, or an invalid value
  */
 export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const { search, searchParams } = new URL(url);
-  // The parameters would differ from those of the client.
+  // Decoding would change the values that the client sent.
   if (!isPercentEncodedUtf8(search))
     throw invalidRequest([{ field: '', description: 'the query is not percent-encoded UTF-8' }]);
   const fields: Record<string, unknown> = {};

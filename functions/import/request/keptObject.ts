@@ -1,11 +1,11 @@
 import type { BodyBudget } from '../../../shared/http/bodyStorage.ts';
 import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 
-/** Readers keep many objects per chunk alive: larger chunks cost memory and save no time. */
+/** Readers keep many objects per chunk in memory: larger chunks cost memory and save no time. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * An object that an import downloads once and reads for each phase. An object that does not fit into the memory for bodies is
+ * An object that an import downloads once and reads for each phase. An object that exceeds the memory for bodies is
  * downloaded for each read.
  */
 export class KeptObject implements Disposable {
@@ -31,7 +31,7 @@ export class KeptObject implements Disposable {
     const kept = this.isKept ? Buffer.allocUnsafeSlow(size) : undefined;
     let position = 0;
     for await (const chunk of this.object.read(signal)) {
-      // Longer content fails at its end, because its checksum is another one.
+      // Content that is longer than the object fails at its end, because its checksum differs.
       kept?.set(chunk.subarray(0, size - position), position);
       position = Math.min(size, position + chunk.length);
       yield chunk;

@@ -8,8 +8,8 @@ type Lists = {
 };
 
 /**
- * Returns a response as JSON of at most a size. First it omits the lists of ids, then warnings, deletions and
- * errors, then the organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
+ * Returns a response as JSON of at most `maxBytes`. Omits first the lists of ids, then warnings, deletions and errors,
+ * then the organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
  * @param maxBytes infinite for no limit
  */
 export function fittedResponse(response: ImportResponse, maxBytes: number): string {
@@ -18,7 +18,7 @@ export function fittedResponse(response: ImportResponse, maxBytes: number): stri
   const shorter = withoutIds(response);
   const { errors = [], deletions = [], summary } = shorter;
   const bare = withLists(shorter, { errors: [], deletions: [], warnings: [] });
-  // The counters of omitted entries take some bytes as well.
+  // The counts of omitted entries need some bytes too.
   let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
   const take = <Item>(items: readonly Item[]): Item[] => {
     const taken: Item[] = [];
@@ -46,7 +46,7 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
   };
 }
 
-/** Replaces the lists of errors and warnings by shorter ones, and counts the omitted entries. */
+/** Replaces the lists of errors and warnings with shorter lists, and counts the omitted entries. */
 function withLists(response: ImportResponse, { errors, deletions, warnings }: Lists): ImportResponse {
   const { errors: allErrors = [], deletions: allDeletions = [], summary, ...rest } = response;
   const omitted = {

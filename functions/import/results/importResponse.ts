@@ -1,4 +1,4 @@
-// The response of an import: one JSON object, or events as they come.
+// The response of an import: one JSON object, or events while the import runs.
 
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -15,7 +15,7 @@ export type ImportAnswer = ImportResponse | OpenedUpload;
 export interface ImportClient {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Takes the import's progress, if the client wants it. */
+  /** Receives the import's progress, if the client accepts events. */
   readonly events?: ProgressEvents;
 }
 
@@ -24,7 +24,7 @@ const MAX_STREAMED_BYTES = 10_000_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Runs an import and responds with its outcome, or with its events as they come if the client accepts them. An error
+ * Runs an import and responds with its outcome, or with its events while it runs if the client accepts them. An error
  * before the first event has its own status and body.
  * @param maxBytes the limit of a response
  * @throws the error of an import that ends before its first event
@@ -36,7 +36,7 @@ export async function respond(
 ): Promise<Response> {
   const { signal } = context.req.raw;
   if (!acceptsEvents(context)) return wholeResponse(await run({ signal }), maxBytes);
-  // A client that does not read on ends the import.
+  // A client that stops reading ends the import.
   const left = new AbortController();
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
@@ -67,7 +67,7 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
   return 'upload' in answer ? JSON.stringify(answer) : fittedResponse(answer, maxBytes);
 }
 
-/** Whether the client names events as acceptable, and JSON not as better. A wildcard means JSON. */
+/** Whether the client accepts events by name, and does not prefer JSON. A wildcard means JSON. */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
     const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;

@@ -3,15 +3,15 @@ import type { ImportEvent, ImportProgress } from '../contract.ts';
 /** Builds the last event; its line has at most `maxBytes`. */
 export type LastLine = (maxBytes: number) => string;
 
-/** The least time between two events of one phase. */
+/** The minimum time between two events of one phase. */
 const MIN_INTERVAL_MS = 1_000;
 /**
- * The greatest part of an import's time between two events. It bounds their number in an hour to about a thousand, and so
- * their size.
+ * The interval between events grows to at most this part of the import's time. So an hour has about a thousand events,
+ * which limits their size.
  */
 const MAX_PART = 1 / 300;
 
-/** The events of one import, as the lines of its response. Nothing waits for their reader. */
+/** The events of one import, as lines of its response. The import does not wait for their reader. */
 export class ProgressEvents {
   private readonly start = performance.now();
   private readonly beginning = Promise.withResolvers<void>();
@@ -19,12 +19,12 @@ export class ProgressEvents {
   private read: (() => ImportProgress) | undefined;
   private wake = () => {};
 
-  /** Resolves once there are events: the file is valid, and the call on record. */
+  /** Resolves when the first event exists: the file is valid, and the audit trail contains the call. */
   get begun(): Promise<void> {
     return this.beginning.promise;
   }
 
-  /** @param read reads the progress at any later moment */
+  /** @param read reads the progress at any later time */
   begin(read: () => ImportProgress): void {
     this.read = read;
     this.beginning.resolve();
@@ -36,7 +36,7 @@ export class ProgressEvents {
     this.wake();
   }
 
-  /** Yields the lines until the last one. Progress that its reader is too slow for is not repeated. */
+  /** Yields the lines up to the last one. A slow reader gets fewer periodic progress events. */
   async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
     let room = maxBytes;
     const encode = (line: string) => {
@@ -57,7 +57,7 @@ export class ProgressEvents {
     yield encode(ending.line(room - 1));
   }
 
-  /** Waits for the next event, the end, or the time of the next event. */
+  /** Waits for the next event, the end of the import, or the time of the next progress event. */
   private async isWokenInTime(): Promise<boolean> {
     if (this.added.length > 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();

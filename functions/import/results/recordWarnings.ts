@@ -1,4 +1,4 @@
-// The warnings about a record that an import has not rejected.
+// Warnings about a record that the import did not reject.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
@@ -9,7 +9,7 @@ import type { RecordOutcome } from '../stages.ts';
 
 const NO_WARNINGS: readonly ImportWarning[] = [];
 
-/** Lists the warnings about a record with its outcome. */
+/** Lists the warnings about a record with this outcome. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   const { section, unknown, adjustment, dropped, leftOut, given } = record;
   if (outcome.kind === 'failed') return NO_WARNINGS;
@@ -45,7 +45,7 @@ function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
   return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
 }
 
-/** Warns of texts that an import converts to others, except of other case, another separator, or names of enumerations. */
+/** Warns of texts that the import changes. Ignores changes of case, of a separator, and of enumeration names. */
 function convertedTexts({ section, given, json, dropped = [] }: OrganisationRecord): RecordWarning[] {
   if (given === undefined) return [];
   return Object.keys(section.values ?? {}).flatMap((field): RecordWarning[] => {

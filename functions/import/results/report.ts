@@ -1,4 +1,4 @@
-// The outcomes of an import's records, and the response that is created from them.
+// The outcomes of an import's records, from which the response is created.
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
@@ -15,7 +15,7 @@ import { collectWarnings } from './recordWarnings.ts';
 interface ImportFacts {
   /** The first records that are deleted. */
   readonly deletions?: readonly Deletion[];
-  /** Whether the file had a manifest, which proved it complete and unchanged. */
+  /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
   readonly dryRun: boolean;
 }
@@ -24,13 +24,13 @@ const MAX_LISTED_IDS = 100_000;
 
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
-  /** The phase that the import is in; the organisations are the first one. */
+  /** The current phase of the import; the organisations are phase 1. */
   phase = 1;
-  /** The operation whose lock the import waits for. */
+  /** The operation that holds the lock for which the import waits. */
   waitingFor: LockHolder | undefined;
-  /** The numbers of records to import, by section, once the whole file is read. */
+  /** The numbers of records to import, by section; undefined until the whole file is read. */
   total: Counts | undefined;
-  /** The deletions of a mirroring import, which counts those that are done. */
+  /** The deletions of a mirroring import, with the numbers of those that are done. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /** The lists of ids, by their organisation. */
@@ -45,7 +45,10 @@ export class ImportReport {
   };
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   private readonly createdOrgs = new BoundedList<string>(MAX_LISTED_ISSUES);
-  /** The warnings about privileges, domains and states, which other warnings must not displace. */
+  /**
+   * The warnings about privileges, domains and states. They have a list of their own, so that other warnings cannot
+   * displace them.
+   */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
   private readonly fileWarnings: ImportWarning[] = [];
@@ -62,7 +65,7 @@ export class ImportReport {
     this.fileWarnings.push(warning);
   }
 
-  /** Adds an organisation that exists, so that its records are imported. */
+  /** Adds an organisation that exists after the first phase: its records are imported. */
   addOrganisation(orgId: string): void {
     this.success.set(orgId, { orgId });
   }
@@ -177,7 +180,7 @@ function hasAny(counts: Counts): boolean {
   return Object.keys(counts).length > 0;
 }
 
-/** Returns a record's entry in the lists of success: its ids as the file has them, and lists as they are stored. */
+/** Returns a record's entry in the lists of success. Ids are as in the file, lists as stored. */
 function successEntry(
   { given, json, orgId }: OrganisationRecord,
   entry: readonly string[] | Readonly<Record<string, string>>,
