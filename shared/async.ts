@@ -16,8 +16,8 @@ export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Pr
 }
 
 /**
- * Yields the source's values until `signal` aborts, then throws the signal's reason immediately, even if the source is
- * stuck. The source is closed in either case.
+ * Yields the source's values until `signal` aborts, then throws the signal's reason immediately, even if the source
+ * hangs. Closes the source in either case.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
   const iterator = source[Symbol.asyncIterator]();
@@ -45,7 +45,7 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-// A stuck source settles neither next() nor return(): after an abort, do not wait for it, and ignore its failure.
+// A source that hangs settles neither next() nor return(): after an abort, do not wait for it, and ignore its failure.
 async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
   const closed = iterator.return?.();
   if (signal.aborted) closed?.catch(() => {});
@@ -76,8 +76,8 @@ export function createSerialQueue(): SerialQueue {
 }
 
 /**
- * Returns a function that runs `work`, one run at a time. Calls that arrive during a run share the next one, which begins
- * after all of them.
+ * Returns a function that runs `work`, one run at a time. Calls that arrive during a run share the next run, which
+ * begins after they have arrived.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   const enqueue = createSerialQueue();
@@ -97,7 +97,7 @@ export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
 }
 
 /**
- * Reads the first bytes of some content.
+ * Reads the first bytes of the content.
  * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
  */
 export async function readStart(

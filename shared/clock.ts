@@ -2,11 +2,8 @@
 
 import { setTimeout } from 'node:timers/promises';
 
-/** A second, in milliseconds as all durations. */
 export const SECOND_MS = 1_000;
-/** An hour. */
 export const HOUR_MS = 3_600 * SECOND_MS;
-/** A day. */
 export const DAY_MS = 24 * HOUR_MS;
 
 /** The clock of retries and rate limits, which tests replace. */

@@ -17,7 +17,7 @@ export interface Config {
   readonly limits: Limits;
   /** The longest lifetime of a new token. */
   readonly maxTokenLifetimeMs: number;
-  /** The time for which the audit trail beside an embedded database is kept. */
+  /** How long the audit trail in an embedded database is kept. */
   readonly auditRetentionMs: number;
   /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
   readonly trustedProxies: number;
@@ -25,9 +25,9 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** The cost of bcrypt for clear passwords. */
   readonly bcryptCost: number;
-  /** The local port of the metrics; undefined for none. */
+  /** The local port of the metrics; undefined if metrics are off. */
   readonly metricsPort: number | undefined;
-  /** The bucket for exports and uploads that exceed a response or a request; undefined for none. */
+  /** The bucket for exports that exceed a response and uploads that exceed a request; undefined if there is none. */
   readonly transferBucket: string | undefined;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
@@ -69,7 +69,10 @@ const origins = z.string().transform((text, context) => {
 
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
-/** What clients reach: a process, a function at its own URL, or the load balancer in front of an instance's functions. */
+/**
+ * What receives the clients' requests: a process, a function at its own URL, or the load balancer in front of an
+ * instance's functions.
+ */
 const hostings = ['process', 'function', 'load_balancer'] as const;
 type Hosting = (typeof hostings)[number];
 
@@ -114,7 +117,7 @@ export interface ConfigVariable {
   readonly default: string;
 }
 
-// As a record, so that the compiler reports a variable without a description.
+// A record, so that the compiler reports a variable without a description.
 const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
   DATA_DIR: [
     'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',

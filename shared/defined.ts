@@ -1,4 +1,4 @@
-/** Fields, of which those that may be undefined are absent instead. */
+/** Fields, where those that may be undefined become optional. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {
@@ -6,9 +6,8 @@ type Defined<Fields> = {
 };
 
 /**
- * Returns fields without the undefined ones, for types whose optional fields are absent or have a value.
- * @example
- *     defined({ id: '1', name: undefined }); // { id: '1' }
+ * Returns the fields without the undefined ones, for types whose optional fields must be absent or have a value.
+ * @example defined({ id: '1', name: undefined }); // { id: '1' }
  */
 export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
 export function defined(fields: object): object {

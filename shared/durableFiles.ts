@@ -1,4 +1,4 @@
-// Files that appear under their names only when they are complete and durable.
+// Files that appear under their names only when complete and durable.
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import {
@@ -21,15 +21,18 @@ import { systemCode, withFullPath } from './systemCode.ts';
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
 
-/** A file's content, or a function that fills the empty file: by its handle, which cannot be replaced, or by its path. */
+/**
+ * A file's content, or a function that fills the empty file. The function gets the file's handle, which cannot be
+ * replaced, and its path.
+ */
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
- * Writes a new file that only its owner can read. It appears under its name when it is complete and durable. After a crash,
- * the next call for the same file removes what the crash left.
+ * Writes a new file that only its owner can read. It appears under its name when it is complete and durable. After a
+ * crash, the next call for the same file removes what the crash left.
  * @param warn is called for each removed folder of a process that was killed
- * @throws Error of the file system, EEXIST where the name is taken, EPERM where others have replaced the file; the errors of
- * `content`
+ * @throws Error of the file system: EEXIST if the name is taken, EPERM if another user has replaced the file; the
+ * errors of `content`
  */
 export async function completeFile(
   target: string,
@@ -37,7 +40,7 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A process that is killed cannot remove its folder. The lock shows other processes whether it still runs.
+  // A killed process cannot remove its folder. The lock shows other processes whether it still runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -48,9 +51,9 @@ export async function completeFile(
   syncDirectory(dirname(resolve(target)));
 }
 
-/** What follows a file's name in the name of the folder in which it is written. */
+/** The infix between a file's name and the random suffix of the folder in which it is written. */
 const PARTIAL = '.partial-';
-/** The files of such a folder. The copy exists only while the lock is held, or after the process was killed. */
+/** The files in such a folder. The copy exists only while the lock is held, or after the process was killed. */
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
@@ -72,11 +75,11 @@ function lockAt(path: string): Disposable | undefined {
 async function completeIn(folder: string, target: string, content: NewFileContent): Promise<void> {
   const partial = join(folder, COPY);
   await writePartial(partial, content, dirname(target));
-  // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
+  // Unlike a rename, a link never replaces a file that another process has created in the meantime.
   await link(partial, target);
 }
 
-/** Removes the folders in which killed processes were writing a file. */
+/** Removes the folders that killed processes left while they wrote the file. */
 async function removeLeftFolders(target: string, warn: (warning: string) => void): Promise<void> {
   const directory = dirname(target);
   const names = await readdir(directory);
@@ -90,7 +93,9 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
   }
 }
 
-/** Locks the folder of a process that was killed. A process that has just created its folder has no copy in it yet. */
+/**
+ * Locks the folder that a killed process left. A folder without a copy belongs to a process that has just created it.
+ */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
   if (!isFilled()) return undefined;
@@ -98,7 +103,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   try {
     lock = lockForProcess(join(folder, LOCK));
   } catch (error) {
-    // Its process has completed the file meanwhile.
+    // The process of the folder has completed the file in the meantime.
     if (!isFilled()) return undefined;
     throw error;
   }
@@ -107,7 +112,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** Removes the files of a folder except the lock, which is removed last. */
+/** Removes the files of a folder; removes the lock last. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -117,14 +122,15 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // In a directory that others can write to, they could have put another folder under the name.
+  // In a directory that other users can write to, they could have put another folder under this name.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
 /**
- * Writes a file that only its owner can read, in place of an earlier file. After a crash, either of them is complete. The
- * caller must be the only writer of the file: the next call overwrites what a killed process left.
+ * Writes a file that only its owner can read, in place of an earlier file. After a crash, either the old or the new
+ * file is complete. The caller must be the only writer of the file: the next call overwrites what a killed process
+ * left.
  * @throws Error of the file system
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
@@ -147,16 +153,16 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'has no space left'],
 ]);
 
-/** Returns the reason why this process cannot create files in a directory, which it tries; undefined if it can. */
+/** Tries to create a file in a directory. Returns the reason if this process cannot; undefined if it can. */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
-    // A process that must not list a directory cannot find what a killed process left.
+    // A process that cannot list the directory cannot find what a killed process left.
     await access(directory, constants.R_OK);
     await rm(await mkdtemp(join(directory, 'trial-')), { recursive: true });
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The system's own directories, such as /proc, have no place for a new name.
+    // The system's own directories, such as /proc, accept no new files.
     if (code === 'ENOENT' && existsSync(directory)) return 'takes no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
@@ -164,7 +170,7 @@ export async function directoryProblem(directory: string): Promise<string | unde
   }
 }
 
-/** Creates a directory that only its owner can open, and missing parent directories, durably. */
+/** Creates a directory that only its owner can open, and its missing parent directories, durably. */
 export function makeDirectory(directory: string): void {
   const first = mkdirSync(resolve(directory), { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -177,7 +183,7 @@ export async function moveFile(from: string, to: string): Promise<void> {
   syncDirectory(dirname(resolve(to)));
 }
 
-/** Makes the names in a directory durable. Windows does it by itself, and cannot open directories. */
+/** Makes the names in a directory durable. Windows does this by itself, and cannot open directories. */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(directory, 'r');

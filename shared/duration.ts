@@ -17,7 +17,7 @@ const nanosecondsPerUnit = new Map([
 export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
-/** In milliseconds, about 292 years: Go stores nanoseconds in 63 bits. */
+/** The maximum, about 292 years in milliseconds: Go stores nanoseconds in 63 bits. */
 const maxMs = 2 ** 63 / 1e6;
 
 /**

@@ -28,7 +28,7 @@ import {
 import { INSTANCE_MEMBERS } from './memberships.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
 
-/** A database whose ranges are read. */
+/** The part of a store that reads ranges. */
 type Scanned = Pick<Store, 'snapshot'>;
 
 /** A stored document and its key. */
@@ -37,10 +37,10 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The size of a batch of deletions, whose commit reads the claims of the documents. */
+/** The number of documents that a commit deletes. Each commit first reads the claims of its documents. */
 const DELETIONS_PER_COMMIT = 100;
 
-/** The fields that contain a document's references and claims, and when it was changed. */
+/** The fields that contain a document's references and claims, and the date of its last change. */
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
 
 /** Yields the documents of a range. */
@@ -50,7 +50,7 @@ export async function* scanStored(store: Scanned, range: PassRange): AsyncGenera
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
 }
 
-/** Reads the documents that exist. */
+/** Reads those of the documents that exist. */
 export async function readDependents(
   transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
@@ -68,16 +68,16 @@ export interface DeletionOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of documents of each deleted batch. */
   readonly onDeleted?: (documents: number) => void;
-  /** Called in the transaction of each batch, such as to record it. */
+  /** Called in the transaction of each batch, for example to record it. */
   readonly onDeleting?: OnDeleting | undefined;
 }
 
-/** Takes the documents that a transaction deletes. */
+/** Receives the documents that a transaction deletes. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
 /**
- * Deletes documents that were found, read with `dependentFields`, and the claims of their unique names. The caller holds the
- * instance's lock alone, so that nothing takes their places meanwhile.
+ * Deletes documents that were read with `dependentFields`, and the claims of their unique names. The caller must hold
+ * the instance's lock exclusively, so that no other record can claim their ids or names in the meantime.
  * @returns the number of deleted documents, without claims
  */
 export async function deleteFound(
@@ -102,14 +102,14 @@ export async function deleteFound(
   return deleted;
 }
 
-/** Deletes documents, read with `dependentFields`, and the claims of their unique names. */
+/** Deletes documents that were read with `dependentFields`, and the claims of their unique names. */
 export async function deleteWithClaims(transaction: Transaction, documents: readonly Stored[]): Promise<void> {
   const claims = await findClaims(transaction, documents);
   const keys = [...documents.map(({ key }) => key), ...claims];
   transaction.write(keys.map((key) => ({ type: 'delete', key })));
 }
 
-/** Lists the claims that a stored record may hold. */
+/** Lists the claims that a stored record may have. */
 export function storedClaims(stored: StoredDocument): readonly DocumentKey[] {
   const section = sectionOf(stored);
   if (section?.unique === undefined) return [];
@@ -130,7 +130,7 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
   return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }
 
-/** Finds a record's section, also that of an organisation in removal and of a service user in deletion. */
+/** Finds a record's section, including that of an organisation or a service user that is being deleted. */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
   return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
@@ -140,18 +140,19 @@ const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** The users of a deletion: the organisation of each. */
+/** The users to delete, each with its organisation. */
 export type DeletedUsers = ReadonlyMap<string, string>;
 
-/** Yields all documents of an instance that refer to some users. */
+/** Yields all documents of an instance that refer to any of the users. */
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(users))
     for await (const found of scanStored(store, range)) yield found.filter((one) => refersTo(one, users));
 }
 
 /**
- * Lists the ranges that may refer to users. Records whose users must be of their own organisation are in that
- * organisation's partition; others, such as memberships, may be in any, so their collections are read as a whole.
+ * Lists the ranges of documents that may refer to users. A record whose users must belong to its own organisation is in
+ * that organisation's partition. Other records, such as memberships, may be in any partition, so their whole
+ * collections are read.
  */
 function referringRanges(users: DeletedUsers): readonly PassRange[] {
   const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
@@ -167,7 +168,7 @@ function referringRanges(users: DeletedUsers): readonly PassRange[] {
   ];
 }
 
-/** Whether a stored document refers to one of some users. */
+/** Whether a stored document refers to any of the users. */
 export function refersTo({ key: { collection }, stored }: Stored, users: Pick<DeletedUsers, 'has'>): boolean {
   if (collection === 'tokens') return users.has(stored.ownerId ?? '');
   if (stored.partition === INSTANCE_MEMBERS) return users.has(textAt(parseObject(stored.body), 'userId', ''));
@@ -176,9 +177,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields the dependent documents in other organisations and the instance: the tokens and roles of the organisations' users,
- * and records that refer to theirs. Records precede the targets of their references, so that a repeated deletion in this
- * order finds the rest.
+ * Yields the dependent documents in other organisations and the instance: tokens and roles of the organisations' users,
+ * and records that refer to the organisations' records. A record comes before the targets of its references, so that a
+ * repeated deletion in this order finds the rest.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))
@@ -189,7 +190,9 @@ export async function* findDependents(store: Store, orgIds: ReadonlySet<string>)
   yield* scanOwned(store, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
 }
 
-/** Yields the records of a collection that refer to records of the organisations, and are not their own. */
+/**
+ * Yields the records of a collection that belong to other organisations and refer to records of these organisations.
+ */
 async function* scanForeign(
   store: Store,
   collection: Collection,
@@ -202,7 +205,7 @@ async function* scanForeign(
   }
 }
 
-/** Yields the documents of a range whose users are of the organisations. */
+/** Yields the documents of a range whose users belong to the organisations. */
 async function* scanOwned(
   store: Store,
   range: PassRange,

@@ -21,9 +21,9 @@ export interface Initialised {
 /**
  * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
  * (specification 5.3).
- * @param instance its name is also that of the organisation, and the prefix of the user's name. Distinct names keep an
- * instance's records from colliding with another's in an import.
- * @throws IdentityError when the instance is already initialised
+ * @param instance its name is also the name of the organisation, and the prefix of the user's name. With distinct
+ * names, records of one instance do not collide with records of another in an import.
+ * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(
   store: Store,

@@ -16,7 +16,7 @@ import { requireOrganisation } from './userAccounts.ts';
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** By its name in ZITADEL's enum. */
+  /** The name of the state in ZITADEL's enum. */
   readonly state: string;
 }
 
@@ -26,7 +26,7 @@ export interface ListedUser {
   readonly orgId: string;
   readonly userName: string;
   readonly kind: 'person' | 'service user';
-  /** By its name in ZITADEL's enum. */
+  /** The name of the state in ZITADEL's enum. */
   readonly state: string;
   /** The e-mail address of a person. */
   readonly email?: string;
@@ -41,7 +41,7 @@ export interface ListedMember {
   readonly roles: readonly string[];
 }
 
-/** Lists the organisations of an instance by id; those whose removal was interrupted come last. */
+/** Lists the organisations of an instance by id; organisations whose removal was interrupted come last. */
 export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrganisation> {
   for (const section of [organisationSection, removedOrganisations])
     for await (const { json, state } of readSection(store, section, undefined))
@@ -56,7 +56,7 @@ const userKinds = [
 /**
  * Lists the users of an organisation, or of the instance: first people, then service users.
  * @param orgId the organisation; undefined for all
- * @param search lists only users with this text in id, user name or e-mail address; case is ignored
+ * @param search lists only users whose id, user name or e-mail address contains this text; ignores case
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listUsers(store: Store, orgId: string | undefined, search = ''): AsyncGenerator<ListedUser> {
@@ -101,7 +101,7 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
     yield { userId: textAt(json, 'userId', owner), orgId: owner, roles: parseRoles(document) };
 }
 
-/** Reads the records of a section, of one organisation or of all. */
+/** Reads the records of a section, of a single organisation or of all. */
 async function* readSection(
   store: Store,
   section: { readonly collection: Collection; readonly name: string },

@@ -1,4 +1,4 @@
-// The trace of removed members: an import that runs meanwhile must not create them anew.
+// The trace of removed members: an import that runs during the removal must not create them again.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -7,10 +7,13 @@ import { type DocumentKey, documentId, documentPath, type Reader, type Transacti
 const traceKey: DocumentKey = { collection: 'instance', id: documentId('member removals') };
 const digestsSchema = z.array(z.string());
 
-/** The most removals that the trace keeps. It has no ids: those of a deleted organisation must not remain. */
+/**
+ * The maximum number of removals in the trace. The trace contains digests, not ids: ids of a deleted organisation must
+ * not remain.
+ */
 const MAX_KEPT = 500;
 
-/** The removals of members so far: their number, and the digests of the last of them. */
+/** The removals of members so far: their number, and the digests of the most recent ones. */
 export interface MemberRemovals {
   readonly count: number;
   readonly last: readonly string[];
@@ -32,8 +35,9 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Finds the members that were removed after the first `count` removals, and requires that none follows before the commit.
- * @returns whether a member was removed; true for all if there were more removals than the trace keeps
+ * Returns a function that finds members removed after the first `count` removals, and requires that no member is
+ * removed before the commit.
+ * @returns whether a member was removed; true for every member if there were more removals than the trace keeps
  */
 export async function holdMemberRemovals(
   transaction: Transaction,

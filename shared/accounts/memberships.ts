@@ -28,7 +28,7 @@ export interface Membership {
   readonly orgId: string | undefined;
 }
 
-/** The store's partition of the members of the instance. */
+/** The store's partition of the instance's members. */
 export const INSTANCE_MEMBERS = 'instanceMembers';
 
 /** Builds the write that creates a membership. */
@@ -44,13 +44,13 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** Whether neither the user's state nor that of its organisation suspends its tokens. */
+  /** Whether the user's tokens are valid: neither the user's state nor that of the organisation suspends them. */
   readonly isActive: boolean;
   /** The documents of the role and of both states. */
   readonly keys: readonly DocumentKey[];
 }
 
-/** Lists the ids of the users who are IAM_OWNER. */
+/** Lists the ids of the users with the role IAM_OWNER. */
 export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<string[]> {
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
@@ -61,7 +61,7 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
   return ids;
 }
 
-/** Reads the owners of the instance, in the state that the reader has. */
+/** Reads the owners of the instance, in the state that `reader` returns. */
 export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
@@ -85,7 +85,8 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 /**
  * Requires that an active IAM_OWNER remains.
  * @param isLost whether an owner loses the role or its tokens
- * @returns the documents that keep another owner active, to be held until the commit; none if no owner loses anything
+ * @returns the documents that keep another owner active, which the caller must hold until the commit; none if no owner
+ * loses anything
  * @throws IdentityError FAILED_PRECONDITION
  */
 export async function requireOtherOwner(
@@ -102,7 +103,8 @@ export async function requireOtherOwner(
 }
 
 /**
- * Requires that an active IAM_OWNER remains until the commit, if the user is one and loses the role or its tokens.
+ * If the user is an IAM_OWNER and loses the role or its tokens, requires that another active IAM_OWNER remains until
+ * the commit.
  * @throws IdentityError FAILED_PRECONDITION
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
@@ -112,9 +114,9 @@ export async function holdOtherOwner(store: Store, transaction: Transaction, use
 /**
  * Adds a role to a membership or removes it, and deletes a membership without roles.
  * @param force whether to remove the role of the last IAM_OWNER, too
- * @throws IdentityError NOT_FOUND for an unknown user or organisation, or a role to remove that is not held;
- * INVALID_ARGUMENT for a role that is unknown there, and for a membership that no import would accept;
- * FAILED_PRECONDITION for a role that cannot be held beside the others, and for the last IAM_OWNER
+ * @throws IdentityError NOT_FOUND for an unknown user or organisation, or if the user does not have the role to remove;
+ * INVALID_ARGUMENT for a role that is unknown in this scope, and for a membership that an import would reject;
+ * FAILED_PRECONDITION for a role that is incompatible with the user's other roles, and for the last IAM_OWNER
  */
 export function changeRole(
   store: Store,
@@ -135,7 +137,7 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    // A role that is held already is written, too: an import that runs must not replace it.
+    // Write the role even if the user has it already: a running import must not replace it.
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
@@ -178,7 +180,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   }
 }
 
-/** @returns the scope of the membership, in which the role is known */
+/** @returns the scope of the membership, in which the role is valid */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);

@@ -49,7 +49,7 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 
 /**
  * Requires that organisations may be removed.
- * @returns the documents that keep an IAM_OWNER of another organisation active
+ * @returns the documents that keep an IAM_OWNER in another organisation active
  */
 async function requireRemovable(
   store: Store,
@@ -78,9 +78,10 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 }
 
 /**
- * Removes organisations with all their records, and dependent records of others. The first step marks them, the last one
- * deletes them; repeating the call continues an interrupted removal. From the first step on, their users' tokens are
- * invalid, exports omit them, and imports do not write into them. The caller holds the instance's lock alone.
+ * Removes organisations with all their records, and dependent records of other organisations. The first step marks the
+ * organisations, the last step deletes them; the caller continues an interrupted removal by repeating the call. From
+ * the first step on, the tokens of their users are invalid, exports omit the organisations, and imports do not write
+ * into them. The caller must hold the instance's lock exclusively.
  * @param signal stops between two batches, with its reason
  * @param onDeleted called with the number of documents of each deleted batch
  * @returns the number of deleted documents, without claims
@@ -119,7 +120,7 @@ function beginRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   });
 }
 
-/** Yields an organisation's records: those that refer to others before these. */
+/** Yields an organisation's records. A record comes before the records to which it refers. */
 async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly Stored[]> {
   const inReverse = [...sections].sort((a, b) => b.phase - a.phase);
   const ranges = inReverse.flatMap((section) => {

@@ -7,7 +7,7 @@ import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './userAccounts.ts';
 
-/** A new token. Its secret is returned only here and never stored. */
+/** A new token. Only this object contains its secret, which is never stored. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;

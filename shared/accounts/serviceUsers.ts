@@ -17,7 +17,7 @@ import { deleteUser, type UserDeletion } from './userRemoval.ts';
  * Creates a service user.
  * @param orgId the user's organisation; by default the default organisation
  * @returns the user's id
- * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS for a user name that is taken
+ * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS if another user has the name
  */
 export function createServiceUser(store: Store, name: string, orgId: string | undefined, now: Date): Promise<string> {
   const userId = generateId();
@@ -27,7 +27,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   });
 }
 
-/** Prefix of the ids of service users for migrations, by which the clean-up recognises them. */
+/** Prefix of the ids of service users for migrations. The clean-up recognises them by it. */
 const MIGRATION_USER = 'migration-';
 
 /** Whether a user was created for a migration. */
@@ -55,7 +55,7 @@ export function createMigrationUser(
 }
 
 /**
- * @param user the user to create; its organisation is the default one if it has none
+ * @param user the user to create; without an organisation, the user is created in the default organisation
  * @returns the user's organisation
  */
 async function addServiceUser(
@@ -75,7 +75,9 @@ async function addServiceUser(
   return orgId;
 }
 
-/** Reads whether an organisation's login names include its domain (zitadel 3.4), and fixes it if it is undecided. */
+/**
+ * Reads whether an organisation's login names include its domain (zitadel 3.4); if undecided, decides it permanently.
+ */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);
   const [byDomain] = await readLoginNameScopes(transaction, [orgId], byDefault);
@@ -97,7 +99,7 @@ export function deleteServiceUser(
 }
 
 /**
- * Reads a service user, which may be in deletion.
+ * Reads a service user, even if its deletion has begun.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for a person
  */
 export async function requireServiceUser(reader: Reader, userId: string): Promise<StoredDocument> {

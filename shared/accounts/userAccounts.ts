@@ -1,4 +1,4 @@
-// Users and organisations as the command creates and changes them.
+// Users and organisations that the command creates and changes.
 
 import { randomInt } from 'node:crypto';
 import { organisationKey, userKey } from '../auth/authorise.ts';
@@ -19,7 +19,7 @@ export function generateId(): string {
 
 /**
  * Builds the writes that create an organisation.
- * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
+ * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
  */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
   const record = checkName(name, () => newRecord(organisationSection, { orgId, org: { name } }, orgId, now));
@@ -30,14 +30,14 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 export interface NewServiceUser {
   readonly userId: string;
   readonly orgId: string;
-  /** The user name and the name. */
+  /** Both the user name and the display name. */
   readonly name: string;
 }
 
 /**
  * Plans a service user with access token type Bearer (specification 5.3).
  * @param byDomain whether the organisation's login names contain its domain
- * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
+ * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
  */
 export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomain: boolean, now: Date): RecordPlan {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
@@ -47,11 +47,11 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Reads a record with a name, which must be valid in an import, also into a ZITADEL, and in lists. */
+/** Reads a record with a name that must be valid in lists and in imports, including imports into ZITADEL. */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
   if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'it contains control characters' });
-  // A request of ZITADEL permits no longer names.
+  // ZITADEL's requests do not permit longer names.
   if ([...name].length > MAX_NAME_CHARACTERS)
     throw nameInvalid({ problem: `it has more than ${MAX_NAME_CHARACTERS} characters` });
   try {
@@ -62,7 +62,7 @@ function checkName<Result>(name: string, read: () => Result): Result {
 }
 
 /**
- * Reads a user, person or service user, in any state.
+ * Reads a person or a service user in any state.
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function requireUser(
@@ -75,12 +75,12 @@ export async function requireUser(
   return user;
 }
 
-/** The state of a user in deletion. */
+/** The state of a user whose deletion has begun. */
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Every write
- * for a user needs this: a deletion removes earlier writes, and later ones fail.
+ * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Every
+ * write for a user needs this: a deletion removes writes that precede it, and makes later writes fail.
  * @returns the user's organisation
  * @throws IdentityError NOT_FOUND naming the id
  */
@@ -111,12 +111,15 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
   if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown({ orgId });
 }
 
-/** The last import of an organisation whose records are not those of one export, which only a named mirror replaces. */
+/**
+ * The stored last import of an organisation whose records do not all come from the same export. A mirroring import
+ * replaces them only if its request lists the organisation.
+ */
 export const UNKNOWN_IMPORT = 'unknown';
 
 /**
- * Forgets which export was imported last into an organisation, because one of its records is removed: an import that
- * mirrors a file must not bring it back.
+ * Forgets which export was last imported into an organisation, because one of its records is removed: a mirroring
+ * import must not create that record again.
  */
 export async function forgetLastImport(transaction: Transaction, orgId: string): Promise<void> {
   const key = organisationKey(orgId);
@@ -128,7 +131,7 @@ export async function forgetLastImport(transaction: Transaction, orgId: string):
 /**
  * Adds the OTP e-mail factor to a person in one transaction.
  * @returns the person's sequence after the change
- * @throws IdentityError NOT_FOUND when no person has this id, ALREADY_EXISTS when the person has the factor
+ * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person has the factor
  */
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {
   const key = userKey(userId);

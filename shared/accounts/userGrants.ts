@@ -1,4 +1,4 @@
-// Grants of users: the roles that they have in projects.
+// Grants of users: their roles in projects.
 
 import { userGrantUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt, textsAt } from '../json/jsonObject.ts';
@@ -22,7 +22,7 @@ interface StoredGrant extends UserGrant {
   readonly key: DocumentKey;
 }
 
-/** Which grants are meant; all of those that a user has if nothing is specified. */
+/** Which grants of a user to select; all if nothing is specified. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;
@@ -52,7 +52,7 @@ export async function findUserGrants(
 }
 
 /**
- * Removes grants of a user. The caller holds the instance's lock alone.
+ * Removes grants of a user. The caller must hold the instance's lock exclusively.
  * @returns the removed grants
  */
 export async function removeUserGrants(store: Store, selection: GrantSelection): Promise<readonly UserGrant[]> {

@@ -1,4 +1,4 @@
-// Locks of users.
+// Locking and unlocking users.
 
 import { userKey } from '../auth/authorise.ts';
 import { stateUnsuitable, userUnknown } from '../errors/commandErrors.ts';
@@ -9,7 +9,7 @@ import type { Store, StoredDocument } from '../store/store.ts';
 import { holdOtherOwner } from './memberships.ts';
 import { DELETED, requireUser } from './userAccounts.ts';
 
-/** The changes of a lock: the permitted states before, and the state after. */
+/** The changes of a lock, each with the states that permit it and the state after it. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
@@ -29,7 +29,7 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    // A state that is already there is written, too: an import that runs must not replace it.
+    // Write the state even if the user has it already: a running import must not replace it.
     if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };

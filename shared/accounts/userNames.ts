@@ -5,10 +5,10 @@ import type { Reader } from '../store/store.ts';
 import type { ListedUser } from './listing.ts';
 import { requireUser } from './userAccounts.ts';
 
-/** Bounds the memory of the known names. */
+/** The maximum number of names in the cache. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The names of the users of an instance. A deleted user has none. */
+/** The names of the users of an instance. A deleted user has no name. */
 export class UserNames {
   private readonly store: Reader;
   private readonly known = new Map<string, string | undefined>();

@@ -1,4 +1,4 @@
-// Deletion of users with everything that refers to them.
+// Deletion of users, and of all records that refer to them.
 
 import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
@@ -26,18 +26,19 @@ import {
 import { requireOtherOwner } from './memberships.ts';
 import { forgetLastImport, requireUser } from './userAccounts.ts';
 
-/** The database of a deletion, whose lock the caller holds alone. */
+/** The database of a deletion. The caller must hold its lock exclusively. */
 type Database = Pick<Store, 'snapshot' | 'transaction'>;
 
 const USERS_PER_COMMIT = 100;
 
 /**
- * Marks users as deleted, and deletes everything in the instance that refers to them: tokens, memberships, grants, metadata,
- * links and keys. From the mark on, their tokens are invalid, no export contains them, and nothing new can refer to them:
- * writers that read a user before conflict with the mark, writers that read it later treat it as missing.
+ * Marks users as deleted, and deletes everything in the instance that refers to them: tokens, memberships, grants,
+ * metadata, links and keys. From the mark on, their tokens are invalid, no export contains them, and nothing new can
+ * refer to them: writers that read a user before conflict with the mark, writers that read it later treat it as
+ * missing.
  * @param options.force whether to delete the last IAM_OWNER, too
  * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping keeps users who were changed meanwhile, and what refers to them
+ * @param options.keeping selects users who were changed in the meantime: keeps them, and the records that refer to them
  * @param options.onFound called with the records that refer to the users, before each is deleted
  * @returns the users without those that are kept
  * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
@@ -67,11 +68,14 @@ export async function stripUsers(
   return stripped;
 }
 
-/** What keeps users who are to be deleted: what calls do that take no lock. */
+/** Selects users who must be kept after all, because calls without the lock have changed them. */
 interface Keeping {
   /** Finds the paths of the users who must not be marked; runs in the transaction that marks the others. */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
-  /** Whether a document that refers to a user keeps it. No such document follows once the user is marked. */
+  /**
+   * Whether a document that refers to a user prevents the deletion. After the mark, no new document can refer to the
+   * user.
+   */
   readonly keepsUser: (referring: Stored) => boolean;
 }
 
@@ -82,24 +86,27 @@ interface StripOptions extends DeletionOptions {
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-/** The fields of a user that its mark replaces, and those that decide about it. */
+/** The fields of a user that the mark replaces, and the fields that decide about the mark. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
-/** The change of a marked user whose deletion is decided. With its digest, the user may still be restored. */
+/**
+ * The change that makes the deletion of a marked user final. While the user has a digest, the user can still be
+ * restored.
+ */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 /** The options of the deletion of a user. */
 export interface UserDeletion extends DeletionOptions {
   /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;
-  /** Reads the user, who may be in deletion. */
+  /** Reads the user, even if its deletion has begun. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 
 /**
- * Deletes a user, and everything in the instance that refers to it: tokens, memberships, grants, metadata, links and keys.
- * The first step blocks the user, the last one deletes it; a deletion that was interrupted continues when it is repeated.
- * The caller holds the instance's lock alone.
+ * Deletes a user, and everything in the instance that refers to it: tokens, memberships, grants, metadata, links and
+ * keys. The first step blocks the user, the last step deletes it; the caller continues an interrupted deletion by
+ * repeating it. The caller must hold the instance's lock exclusively.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for the last IAM_OWNER
  */
 export async function deleteUser(
@@ -122,7 +129,7 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users as they were, by id. */
+  /** The users before the mark, by id. */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }
@@ -155,7 +162,7 @@ function markUsers(
   });
 }
 
-/** Finds the marked users to whom a document refers that keeps them. */
+/** Finds the marked users who must be kept because a document refers to them. */
 async function findKept(
   store: Database,
   marked: ReadonlyMap<string, StoredDocument>,
@@ -183,7 +190,7 @@ async function changeUsers<Value>(
     });
 }
 
-/** Restores the marked users of some organisations whose deletion was interrupted before it was decided. */
+/** Restores marked users of some organisations if their deletion was interrupted before it became final. */
 export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
   const undecided = new Map<string, StoredDocument>();
   for await (const user of readMarked(store, orgIds, ['orgId', 'body', 'digest']))
@@ -206,7 +213,7 @@ async function* readMarked(
     for (const stored of documents) if (orgIds.has(stored.orgId ?? '')) yield stored;
 }
 
-/** Deletes users to which nothing refers any more: the last step of a deletion. */
+/** Deletes users to which no record refers any more: the last step of a deletion. */
 export async function deleteStripped(
   store: Database,
   users: DeletedUsers,
@@ -225,7 +232,7 @@ export async function deleteStripped(
 }
 
 /**
- * Continues the deletions of users of some organisations that were interrupted.
+ * Continues interrupted deletions of users of some organisations.
  * @param options.onFound called with the records that refer to the users, before each is deleted
  */
 export async function finishDeletions(
@@ -241,7 +248,7 @@ export async function finishDeletions(
   await deleteStripped(store, users, options);
 }
 
-/** Passes documents on, and tells about them. */
+/** Yields the documents, and reports each batch first. */
 async function* observed(
   found: AsyncIterable<readonly Stored[]>,
   onFound: StripOptions['onFound'],

@@ -1,4 +1,4 @@
-// Audited calls: their events and when these are recorded.
+// Audited calls: their events, and when each event is recorded.
 
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
@@ -8,17 +8,20 @@ import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 
 interface CallEvents {
-  /** The event before the call's first effect. */
+  /** The event that is recorded before the call's first effect. */
   readonly begun: string;
-  /** The outcome in that event; `ok` for a call without an event of its success. */
+  /** The outcome in that event: `ok` if no event follows a success, otherwise `started`. */
   readonly begunOutcome: 'started' | 'ok';
-  /** The event at the end; only for errors if the success is already recorded. */
+  /** The event at the end. If `begun` already records the success, it is recorded for errors only. */
   readonly ended: string;
   /** The event of an authenticated call that is denied before it begins. */
   readonly denied?: string;
 }
 
-/** The events of the operations. Removals, deletions and uploads have one, which is recorded before or with their effect. */
+/**
+ * The events of the operations. Removals, deletions and uploads have a single event, which is recorded before or with
+ * their effect.
+ */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
   import: { begun: 'import.started', begunOutcome: 'started', ended: 'import.finished', denied: 'import.denied' },
@@ -48,9 +51,9 @@ const operationEvents = {
   },
 } as const satisfies Readonly<Record<string, CallEvents>>;
 
-/** A recorder of calls in an audit trail. */
+/** Records calls in an audit trail. */
 export class Audit {
-  /** The calls that have begun and not ended. */
+  /** The calls that have begun but not ended. */
   readonly open = new Set<AuditedCall>();
   readonly now: () => Date;
   readonly trail: AuditTrail;
@@ -60,7 +63,7 @@ export class Audit {
     this.now = now;
   }
 
-  /** Creates the audited call of an operation, which begins later. */
+  /** Creates the audited call of an operation. The call begins later. */
   call(operation: keyof typeof operationEvents, origin: Origin): AuditedCall {
     return new AuditedCall(this, operationEvents[operation], origin);
   }
@@ -94,7 +97,7 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** Facts that are known only at the end. `isComplete` is whether the call succeeded. */
+/** Facts that are known only at the end. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
 /** An audited call: an event before its first effect, and one at its end. */
@@ -121,7 +124,7 @@ export class AuditedCall {
   };
 
   /**
-   * Does a part of the call's work, and records an error.
+   * Runs a part of the call's work, and records an error.
    * @throws the error of the work
    */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -133,7 +136,7 @@ export class AuditedCall {
     }
   }
 
-  /** Does the rest of the call's work, and records its end. */
+  /** Runs the rest of the call's work, and records its end. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.watch(async () => {
       const result = await work();
@@ -142,12 +145,12 @@ export class AuditedCall {
     });
   }
 
-  /** Changes the operation of a call that has not begun: the body of its request selects another one. */
+  /** Changes the operation of a call that has not begun, if the request's body selects another operation. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }
 
-  /** Sets the facts of the call, in case it is denied. */
+  /** Sets the facts to record if the call is denied. */
   describe(facts: AuditFacts): void {
     this.facts = facts;
   }
@@ -162,9 +165,10 @@ export class AuditedCall {
   }
 
   /**
-   * Records a call whose only effect is the commit of a transaction: with that commit, or once before it if the
-   * trail is not in the database. Call it in each attempt of the transaction, after all checks.
-   * @throws IdentityError UNAVAILABLE, as `begin` does; the transaction, if it cannot be written with the event
+   * Records a call whose only effect is the commit of a transaction: in that commit, or once before it if the trail is
+   * not in the database. Call it in each attempt of the transaction, after all checks.
+   * @throws IdentityError UNAVAILABLE, as `begin` does; the error of the transaction if the event cannot be committed
+   * with it
    */
   async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
     const { trail } = this.audit;
@@ -175,8 +179,8 @@ export class AuditedCall {
   }
 
   /**
-   * Records parts of the effect of a call that has begun: with the commit of a transaction, or before it if the trail is not in
-   * the database, in each attempt.
+   * Records parts of the effect of a call that has begun: in the commit of a transaction, or before it in each attempt
+   * if the trail is not in the database.
    * @throws IdentityError UNAVAILABLE when an event cannot be written; the transaction must then have no effect
    */
   async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {
@@ -196,8 +200,8 @@ export class AuditedCall {
   }
 
   /**
-   * Records the end, once. A call that fails before it begins has an event only if its caller is authenticated, because
-   * others can cause any number of failures; the log has a line for each.
+   * Records the end, once. A call that fails before it begins gets an event only if its caller is authenticated: other
+   * callers could cause any number of events. The log has a line for each failure.
    * @param error the call's error; undefined for a success
    */
   end(error?: unknown): Promise<void> {
@@ -216,7 +220,7 @@ export class AuditedCall {
       return;
     }
     if (outcome === begunOutcome) return;
-    // The call has already had its effects. The failure to record its end is logged.
+    // The call's effects cannot be undone. `append` logs that the event could not be written.
     await this.audit.append(this.event(ended, outcome, this.late(error === undefined))).catch(() => {});
   }
 

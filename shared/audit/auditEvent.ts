@@ -1,11 +1,11 @@
-// Events of the audit trail, and the facts that they contain.
+// Events of the audit trail, and their facts.
 
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 
 const textList = z.array(z.string()).readonly();
 
-/** An object in Cloud Storage; its generation is known once it is pinned or written. */
+/** An object in Cloud Storage. Its generation is unknown until the object is pinned or written. */
 const auditedObject = z.strictObject({
   bucket: z.string(),
   path: z.string(),
@@ -14,7 +14,7 @@ const auditedObject = z.strictObject({
 
 const event = z.object({
   time: z.iso.datetime(),
-  /** The name, such as `export.started`. */
+  /** The event's name, such as `export.started`. */
   event: z.string(),
   /** `started`, `ok`, or the code of an error. */
   outcome: z.string(),
@@ -24,19 +24,19 @@ const event = z.object({
   /** The account of the operating system that ran a command. */
   account: z.string().optional(),
   remote: z.string().optional(),
-  /** The user, token, file or deleted record that the operation is about. */
+  /** The user, token, file or deleted record that the operation affects. */
   target: z.string().optional(),
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
   /** The name of a deleted record. */
   name: z.string().optional(),
-  /** The first organisations. */
+  /** The first organisations, at most 20. */
   orgIds: textList.optional(),
   /** The number of organisations if `orgIds` does not list all. */
   orgCount: z.int().optional(),
   /** The options of the request or the command. */
   flags: textList.optional(),
-  /** Present for a trial without effect: a dry run, or an export without organisations. */
+  /** Present for a dry run, or for an export without organisations: neither has an effect. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
   /** The object in the instance's bucket for transfers that the response redirects to. */
@@ -57,27 +57,27 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 /** The facts of an audit event. */
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** A stored event. Those of newer versions may have further fields. */
+/** A stored event. Events of newer versions may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
 /** The origin of a request. */
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 
-/** An authenticated caller, even one that is denied afterwards; or the account that runs a command. */
+/** An authenticated caller, even if the call is denied later; or the account that runs a command. */
 export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
-/** The most organisations that an event names. */
+/** The maximum number of organisations in an event. */
 export const MAX_RECORDED_ORGANISATIONS = 20;
-/** The most characters of a text that an event contains. */
+/** The maximum number of characters of a text in an event. */
 export const MAX_RECORDED_CHARACTERS = 200;
 
-/** Returns the facts about organisations: at most 20 ids, and the number of all if there are more. */
+/** Returns the facts about organisations: at most 20 ids, and the total number if there are more. */
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
   const listed = orgIds.slice(0, MAX_RECORDED_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_RECORDED_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 
-/** Returns the recorded facts about an object, without the account that reads or writes it. */
+/** Returns the facts to record about an object. Leaves out the account that reads or writes it. */
 export function recordedObject(object: AuditFacts['object']): AuditFacts['object'] {
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
@@ -89,7 +89,7 @@ export interface AuditTrail {
    * @throws IdentityError UNAVAILABLE when the event cannot be written
    */
   append(event: AuditEvent): Promise<void>;
-  /** Adds an event to the transaction that it records; absent if the trail is not in the database. */
+  /** Adds an event to the commit of a transaction; absent if the trail is not in the database. */
   join?(event: AuditEvent, transaction: Transaction): void;
   /** Waits for pending events, and releases the trail. */
   close(): Promise<void>;

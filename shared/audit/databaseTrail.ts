@@ -1,4 +1,4 @@
-// The audit trail in a database.
+// The audit trail of an instance in its own database.
 
 import { HOUR_MS } from '../clock.ts';
 import { parseIfJson } from '../json/jsonObject.ts';
@@ -7,8 +7,8 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * Creates the trail of an instance in its database, where an event is committed with its effect.
- * @param retentionMs deletes events of that age, at once and each hour; by default none
+ * Creates the trail of an instance in its database, which commits an event together with its effect.
+ * @param retentionMs deletes events of that age, now and every hour; by default deletes none
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;
@@ -16,7 +16,7 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
   const deleteExpired = async (maxAgeMs: number) => {
     const earliest = new Date(Date.now() - maxAgeMs);
     try {
-      // Each deletion is a turn of its own among other work.
+      // Each deletion is a separate task, so that other work can run in between.
       while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
     } catch (error) {
       log.retentionFailed(error);
@@ -38,17 +38,19 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
   };
 }
 
-/** A stored event, with the cursor after which a later call continues. */
+/** A stored event, and the cursor from which a later call continues. */
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
-/** Returns a cursor before all events since a moment. Earlier events may follow it, after a clock was set back. */
+/**
+ * Returns a cursor that precedes all events since a moment. If a clock was set back, earlier events may follow it too.
+ */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);
 }
 
 /**
- * Yields the events after a cursor, in the order of their commits, up to the newest one of now.
- * @param onDamaged receives the cursor of each row that is no event
+ * Yields the events after a cursor, in the order of their commits, up to the newest event at the time of the call.
+ * @param onDamaged receives the cursor of each row that does not contain an event
  */
 export function* readEvents(trail: Trail, after: string, onDamaged: (cursor: string) => void): Generator<ReadEvent> {
   const newest = BigInt(trail.newest());

@@ -14,15 +14,15 @@ import { createDatabaseTrail } from './databaseTrail.ts';
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * Milliseconds for which a trail in the database keeps its events; forever by default. Only a serving process has the
+   * How many milliseconds a trail in the database keeps its events; forever by default. Only a serving process has this
    * setting, so that no command deletes events that the server keeps.
    */
   readonly auditRetentionMs?: number;
 }
 
 /**
- * Opens the audit trail of an instance: that of its database, if it has one, otherwise log lines.
- * @param stream takes the log lines
+ * Opens the audit trail of an instance: the table in its database, if there is one, otherwise log lines.
+ * @param stream receives the log lines
  */
 export function openAudit(
   { trail }: Store,
@@ -36,8 +36,8 @@ export function openAudit(
 }
 
 /**
- * Returns the account of the operating system that runs a command: its name, or its id if it has none. Behind sudo, the
- * account that called it follows.
+ * Returns the account of the operating system that runs a command: its name, or its id if it has no name. Under sudo,
+ * appends the account that called sudo.
  */
 export function systemAccount(): string {
   const { SUDO_USER: caller } = process.env;
@@ -49,7 +49,7 @@ function ownAccount(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under any id.
+    // In a container, the id may have no name.
     return `uid ${process.getuid?.()}`;
   }
 }
@@ -58,8 +58,8 @@ function ownAccount(): string {
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
- * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they are independent of the
- * log level. A line is recorded when the operating system has accepted it.
+ * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they do not depend on the
+ * log level. A line counts as recorded when the operating system has accepted it.
  * @param projectId the Google Cloud project of the traces
  */
 export function createAuditLog(projectId: string, stream: Writable): AuditTrail {

@@ -24,12 +24,12 @@ interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
-  /** The store's partition of the user: it differs for people and service users. */
+  /** The store's partition of the user: people and service users have different partitions. */
   readonly partition: string;
   readonly account?: undefined;
 }
 
-/** The operator of a database. A command calls the operations in its own process, without a token. */
+/** The operator of a database, whose command runs the operations in its own process, without a token. */
 interface Operator {
   /** The account of the operating system. */
   readonly account: string;
@@ -48,7 +48,7 @@ const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_DELETED',
 ]);
 
-/** The organisation states that suspend the tokens of all its users. */
+/** The organisation states that suspend the tokens of all users of the organisation. */
 const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED']);
 
 /** Whether a user's state suspends the user's tokens. */
@@ -61,7 +61,7 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
 
-// Lists of their own: a database composes the statement for a list once.
+// Constant lists: a database prepares a statement once per list.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readMemberFields: readonly FieldName[] = ['body'];
@@ -78,7 +78,7 @@ export type Authenticate = (
   onIdentified?: OnIdentified,
 ) => Promise<Caller>;
 
-/** Returns the authentication for the operator of a database, who makes every call. */
+/** Returns an authentication that treats every caller as the operator of the database. */
 export function asOperator(account: string): Authenticate {
   return async (_store, _authorization, _operation, _now, onIdentified) => {
     onIdentified?.({ account });
@@ -117,9 +117,9 @@ export async function authenticate(
 }
 
 /**
- * Reads a token's user and the user's organisation at once.
- * @param tokenOrgId the user's organisation when the token was created. The user may have been deleted since, and created
- * in another organisation.
+ * Reads a token's user and the user's organisation in parallel.
+ * @param tokenOrgId the user's organisation when the token was created. The user may have been deleted since, and
+ * created again in another organisation.
  */
 async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {
   const [user, organisation] = await store.getMany([userKey(userId), organisationKey(tokenOrgId)], callerFields);
@@ -145,7 +145,7 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Checks that the caller holds a permission on the instance. An operator holds all.
+ * Checks that the caller has a permission on the instance. An operator has all permissions.
  * @throws IdentityError PERMISSION_DENIED
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission): Promise<void> {
@@ -159,8 +159,8 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
 }
 
 /**
- * Reads a user if the caller is the user, or holds a permission on the user's organisation or on the instance. Reads the
- * user and the caller's memberships at once: most callers are of the user's organisation.
+ * Reads a user if the caller is the user, or has a permission on the user's organisation or on the instance. Reads the
+ * user and the caller's memberships in parallel, because most callers belong to the user's organisation.
  * @param fields of the user, which must contain `orgId` and the field of memberships, `body`
  * @returns undefined if the user does not exist
  * @throws IdentityError PERMISSION_DENIED, for a missing user as well
@@ -193,7 +193,7 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
 }
 
-/** Returns the key of a user's membership on the instance. No organisation owns it, so no export contains it. */
+/** Returns the key of a user's membership on the instance. It belongs to no organisation, so no export contains it. */
 export function instanceMemberKey(userId: string): DocumentKey {
   return { collection: 'members', id: documentId('instance', userId) };
 }
@@ -208,28 +208,31 @@ export function organisationKey(orgId: string): DocumentKey {
   return { collection: 'organisations', id: documentId(orgId) };
 }
 
-/** Returns the key of a user, person or service user. */
+/** Returns the key of a person or a service user. */
 export function userKey(userId: string): DocumentKey {
   return { collection: 'users', id: documentId(userId) };
 }
 
 const restrictionSchema = z.strictObject({
-  /** The only operations that the token is valid for. */
+  /** The operations that the token permits; absent if it permits all. */
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/** The restriction of a token to fewer operations than its user's. Without fields it is not restricted. */
+/**
+ * The restriction of a token to some of the operations that its user may call. Without fields, the token is not
+ * restricted.
+ */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /**
  * Parses the restriction of a stored token.
- * @param body the token's stored body; tokens without restriction have none
+ * @param body the token's stored body; a token without a restriction has no body
  */
 export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }
 
-/** @throws IdentityError PERMISSION_DENIED unless the token is valid for the operation */
+/** @throws IdentityError PERMISSION_DENIED unless the token permits the operation */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
   if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation({ only: valid, requested });
 }

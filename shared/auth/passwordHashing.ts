@@ -11,7 +11,7 @@ import type { BcryptTask } from './bcryptWorker.ts';
 
 /**
  * Hashes a clear password with bcrypt and a random salt, off the main thread.
- * @param signal drops the derivation if it has not begun
+ * @param signal drops the task if it has not begun
  * @throws the signal's reason
  * @throws RangeError for a password that bcrypt would truncate
  */
@@ -27,7 +27,7 @@ export async function hashPassword(
 
 /**
  * Whether `encoded` is a hash of `password`: bcrypt, or argon2id with OWASP's parameters; false for any other format.
- * @param signal drops the derivation if it has not begun
+ * @param signal drops the task if it has not begun
  * @throws the signal's reason
  */
 export function verifyPassword(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
@@ -40,7 +40,7 @@ const derive = promisify(argon2);
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-/** One of libuv's four threads stays free: passwords must delay neither files nor compression nor look-ups of names. */
+/** One of libuv's four threads stays free: passwords must not delay file access, compression or DNS look-ups. */
 const MAX_DERIVATIONS = 3;
 const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
@@ -68,7 +68,7 @@ async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | 
   }
 }
 
-/** The worker's program as one script, which the build defines: a deployed function is a single file. */
+/** The worker's program as a single script, which the build defines: a deployed function is a single file. */
 declare const BCRYPT_WORKER: string | undefined;
 
 const MAX_WORKERS = 16;
@@ -84,8 +84,8 @@ function startWorker(): Worker {
 }
 
 /**
- * Whether `encoded` is a bcrypt hash of `password`. Hashes of a higher cost than this service derives count as others:
- * one of cost 31 would take days.
+ * Whether `encoded` is a bcrypt hash of `password`. False for hashes above the maximum cost of this service: a hash of
+ * cost 31 would take days.
  */
 async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const cost = costOfBcryptHash(encoded);

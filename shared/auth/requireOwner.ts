@@ -11,7 +11,7 @@ import {
   type OnIdentified,
 } from './authorise.ts';
 
-/** The database and the authentication of its callers, by default by their tokens. */
+/** The database, and how to authenticate its callers; by default by their tokens. */
 interface Authentication {
   readonly store: Store;
   readonly now: () => Date;
@@ -20,8 +20,8 @@ interface Authentication {
 
 /**
  * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
- * require (specification 5.2, zitadel 6.5), or that the operator calls. Must run before any other check of the request, so that unauthorised callers
- * learn nothing from its errors.
+ * require (specification 5.2, zitadel 6.5), or that the caller is the operator. Must run before any other check of the
+ * request, so that unauthorised callers learn nothing from its errors.
  * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
@@ -41,7 +41,7 @@ export async function requireOwner(
 const INTERVAL_MS = 3_000;
 
 /**
- * Checks a caller's authorisation again and again while a long call runs, until it is disposed of.
+ * Repeats the check of a caller's authorisation while a long call runs, until it is disposed of.
  * @param check throws when the caller is no longer authorised, or when the database does not answer
  * @param end receives that error, once, to end the call
  */

@@ -1,4 +1,4 @@
-// Personal access tokens: their form, their digests and their operations.
+// Personal access tokens: format, digests and operations.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -7,9 +7,9 @@ import { completeFile } from '../durableFiles.ts';
 import { tokenFileUnusable } from '../errors/commandErrors.ts';
 
 /**
- * Creates a token and stores it in a new file that only its owner can read. The file is opened first: a token that cannot
- * be written is lost.
- * @throws the errors of `requireNewFile`, before the token is created; those of `create` and of the file system
+ * Creates a token and stores it in a new file that only its owner can read. Opens the file first, because a token that
+ * cannot be written is lost.
+ * @throws the errors of `requireNewFile`, before the token is created; the errors of `create` and of the file system
  */
 export async function storeNewToken<Created extends { readonly token: string }>(
   file: string,
@@ -27,7 +27,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 }
 
 /**
- * Checks that a token can be stored in a file, before anything is created.
+ * Checks that a new file can be created for a token, before anything is created.
  * @throws IdentityError INVALID_ARGUMENT for an existing file or link, and a missing directory
  */
 export function requireNewFile(file: string): void {

@@ -1,4 +1,4 @@
-/** The first entries of a list, and the number of all others, so that memory does not grow with them. */
+/** The first entries of a list, and the number of omitted entries. Memory does not grow with the list. */
 export class BoundedList<Entry> {
   readonly entries: Entry[] = [];
   /** The number of entries beyond the limit. */
@@ -7,7 +7,7 @@ export class BoundedList<Entry> {
   private readonly maxBytes: number;
   private bytes = 0;
 
-  /** @param maxBytes the size of all entries as JSON */
+  /** @param maxBytes the maximum size of all entries as JSON */
   constructor(limit: number, entries: Iterable<Entry> = [], maxBytes = Number.POSITIVE_INFINITY) {
     this.limit = limit;
     this.maxBytes = maxBytes;
@@ -31,7 +31,7 @@ export class BoundedList<Entry> {
     return this.bytes <= this.maxBytes;
   }
 
-  /** The number of all entries. */
+  /** The number of all entries, including omitted ones. */
   get size(): number {
     return this.entries.length + this.omitted;
   }

@@ -1,6 +1,6 @@
 // Counts by name.
 
-/** Numbers by name, such as those of records by section. Names with the number 0 are absent. */
+/** Numbers by name, such as the numbers of records by section. Names with the number 0 are absent. */
 export type Counts = Record<string, number>;
 
 /** Adds to a number. */
@@ -8,7 +8,7 @@ export function increase(counts: Counts, name: string, by = 1): void {
   if (by > 0) counts[name] = (counts[name] ?? 0) + by;
 }
 
-/** Returns the sums of numbers with the same names. */
+/** Adds up the numbers with the same names. */
 export function addCounts(first: Readonly<Counts> = {}, second: Readonly<Counts> = {}): Counts {
   const sum = { ...first };
   for (const [name, count] of Object.entries(second)) increase(sum, name, count);

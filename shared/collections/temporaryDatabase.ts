@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /**
- * Opens a database in an unnamed temporary file, which the operating system removes, for data that exceeds memory. It does
- * not survive the process, so it needs only one transaction and no journal.
+ * Opens a database in an unnamed temporary file, which the operating system removes, for data that exceeds memory. The
+ * data is not kept after the process ends, so one transaction without a journal is enough.
  */
 export function openTemporaryDatabase(tables: string): DatabaseSync {
   const database = new DatabaseSync('');
@@ -10,7 +10,7 @@ export function openTemporaryDatabase(tables: string): DatabaseSync {
   return database;
 }
 
-/** A temporary database with many statements, each of which is prepared at its first use. */
+/** A temporary database that prepares each statement at its first use. */
 export class TemporaryDatabase implements Disposable {
   private readonly database: DatabaseSync;
   private readonly statements = new Map<string, StatementSync>();

@@ -1,4 +1,4 @@
-// Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
+// Errors of the operations. All error ids, and the texts of errors with an id, are ZITADEL's (zitadel 6).
 
 import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
@@ -16,7 +16,7 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// Only the bearer of a well-formed token gets these names.
+// Only a caller with a well-formed token gets the errors with these names.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -24,7 +24,7 @@ export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INAC
   isNamed: true,
 });
 
-// ZITADEL has no error for this case: people of an inactive organisation can log in there (zitadel 9.4).
+// ZITADEL has no error for this case: people in an inactive organisation can log in there (zitadel 9.4).
 export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATION_INACTIVE', {
   text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
 });
@@ -59,7 +59,7 @@ export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIE
   text: 'No matching permissions found',
 });
 
-// Also thrown for a user that does not exist, so that callers cannot probe for ids.
+// Also thrown for users that do not exist, so that callers cannot probe for ids.
 export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
@@ -91,11 +91,11 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
-  /** The id of the record with the field, which the details add to the description. */
+  /** The id of the record that has the field. The details add it to the description. */
   readonly record?: string | undefined;
 }
 
-/** A description has a remedy after its quotation. */
+/** A description contains a quotation and a remedy, so it may be longer than a quotation alone. */
 const MAX_DESCRIPTION_CHARACTERS = 500;
 
 function shortenedViolation({ field, description }: FieldViolation): FieldViolation {
@@ -110,12 +110,12 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
   };
 }
 
-// `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
+// `message` replaces the first violation's text: with ZITADEL's wording, or for several violations.
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
  * Creates the error of a request with invalid fields.
- * @param message replaces the first violation's text: as ZITADEL words it, or for several violations
+ * @param message replaces the first violation's text: with ZITADEL's wording, or for several violations
  */
 export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
   const [first] = violations.map(shortenedViolation);
@@ -199,7 +199,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
 });
 
-/** An RPC's response cannot redirect. */
+/** The response of an RPC cannot be a redirect. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

@@ -1,4 +1,4 @@
-// The only class of errors that callers receive, its codes, and the definition of kinds of errors.
+// The only error class that callers receive, its codes, and the definition of error kinds.
 
 import { z } from 'zod';
 import {
@@ -56,27 +56,27 @@ export type ErrorBody = z.output<typeof errorBody>;
 /** One entry of an error body's `details`. */
 export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 
-/** The `domain` of the errors that have a name of this service. */
+/** The `domain` of errors that this service defines. */
 const DOMAIN = 'identity';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The facts of an error that do not depend on its parameters. */
+/** The properties of an error that do not depend on its parameters. */
 interface ErrorFacts {
   /** ZITADEL's id of the error. */
   readonly id?: string;
-  /** Whether the text is ZITADEL's, although it has no id there. */
+  /** Whether the text is ZITADEL's, although ZITADEL gives this error no id. */
   readonly isZitadels?: boolean;
-  /** Whether the name accompanies ZITADEL's id, because several errors have that id. */
+  /** Whether the response contains the name in addition to ZITADEL's id, because several errors have that id. */
   readonly isNamed?: boolean;
-  /** Whether the details have the text as a violation of the request's body. */
+  /** Whether the details list the text as a violation of the request's body. */
   readonly isViolation?: boolean;
-  /** A more exact HTTP status than the code's own, such as 413. */
+  /** A more specific HTTP status than that of the code, such as 413. */
   readonly httpStatus?: number;
   /** The seconds after which a retry may succeed. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The parts of an error besides its parameters. `cause` stays in the log. */
+/** The optional parts of an error, besides its parameters. `cause` is only logged. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   /** The option of the command that the error is about. */
@@ -89,12 +89,12 @@ interface Circumstances {
 /** The parts of an error. */
 interface ErrorParts extends ErrorFacts, IssueRow, Circumstances {
   readonly code: Code;
-  /** The error's name, which never changes. */
+  /** The error's name. It never changes. */
   readonly reason?: string;
   readonly params?: IssueParams;
 }
 
-/** Returns the detail of invalid fields. */
+/** Returns the detail that lists invalid fields. */
 export function badRequest(fieldViolations: readonly { readonly field: string; readonly description: string }[]) {
   return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
@@ -111,7 +111,7 @@ export class IdentityError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly option: string | undefined;
   readonly note: string | undefined;
-  /** ZITADEL's errors begin with their `ErrorDetail`; those of this service end with their `ErrorInfo`. */
+  /** ZITADEL's errors begin with an `ErrorDetail`; errors of this service end with an `ErrorInfo`. */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
 
@@ -143,7 +143,10 @@ export class IdentityError extends Error {
     return messageOf(this.parts, this.params, 'command');
   }
 
-  /** Converts any thrown value to an error that callers may receive: other errors become INTERNAL, without their text. */
+  /**
+   * Converts any thrown value to an error that callers may receive. An unknown error becomes INTERNAL, without its
+   * text.
+   */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
   }
@@ -170,7 +173,7 @@ export class IdentityError extends Error {
   }
 }
 
-/** Whether a thrown value is an error with one of some codes. */
+/** Whether a thrown value is an `IdentityError` with one of the codes. */
 export function hasCode(error: unknown, ...some: readonly Code[]): error is IdentityError {
   return error instanceof IdentityError && some.includes(error.code);
 }
@@ -188,21 +191,24 @@ function messageOf(
 /** A row of the documented error table. */
 export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
-/** The arguments of a factory: parameters may be omitted if none is required. */
+/** The arguments of a factory. The parameters may be omitted if none is required. */
 type Arguments<Row extends IssueRow> =
   Record<never, never> extends ParametersOf<Row>
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
     : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
-/** A factory of one kind of error; `row` documents it. */
+/** Creates errors of one kind; `row` documents them. */
 export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
-  /** Whether a value is an error of this kind, or its cause is one, which may be the error body of an instance. */
+  /**
+   * Whether a value is an error of this kind, or has such an error as its cause. The cause may be the error body of
+   * another instance.
+   */
   readonly is: (value: unknown) => value is IdentityError;
 }
 
-/** Whether a value is a factory: modules of errors also export functions that call some. */
+/** Whether a value is an error factory. Modules of errors export other functions too. */
 export function isErrorFactory(value: unknown): value is ErrorFactory {
   return typeof value === 'function' && 'row' in value;
 }
@@ -229,7 +235,7 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
   return Object.assign(create, { row, is });
 }
 
-/** Returns the name of an error, or of the error that an instance has returned; undefined for other values. */
+/** Returns the name of an error, or of an error that another instance returned; undefined for other values. */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;
@@ -242,15 +248,17 @@ const errorInfo = z.looseObject({
   metadata: z.record(z.string(), z.string()).default({}),
 });
 
-/** Returns the name and the parameters of an error of an instance; undefined for other details. */
+/** Returns the name and the parameters of another instance's error; undefined if the details do not contain them. */
 export function infoIn(details: readonly unknown[]): { reason: string; metadata: IssueParams } | undefined {
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
 }
 
-/** The command's remedy for a failure that passes. Errors that contain the error of an instance have this remedy themselves. */
+/**
+ * The command's remedy for a transient failure. Errors that wrap an instance's error contain this remedy themselves.
+ */
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** The remedies for a failure that passes, soon or after some time. */
+/** The remedies for a transient failure: retry soon, or after some time. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 
@@ -259,10 +267,10 @@ export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
 });
 
-/** Errors quote texts of requests, which can be megabytes long. */
+/** The maximum length of a quotation from a request: texts in requests can be megabytes long. */
 const MAX_QUOTED_CHARACTERS = 200;
 
-/** Returns a text of a request as responses quote it. */
+/** Shortens a text of a request for a quotation in a response. */
 export function shortenedText(text: string, characters = MAX_QUOTED_CHARACTERS): string {
   return text.length <= characters ? text : `${text.slice(0, characters).toWellFormed()}...`;
 }

@@ -2,30 +2,33 @@
 
 import { shellWord } from '../shellWord.ts';
 
-/** A value of a parameter. A list is joined by commas. */
+/** A parameter's value. The text joins the elements of a list with commas. */
 type Value = string | number | readonly string[];
 
 type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | BracedIn<Rest>
   : never;
 
-/** The names of parameters. A text may also contain JSON. */
+/** The names of the parameters in a text. A text may also contain JSON in braces. */
 type NamesIn<Text extends string> = Exclude<BracedIn<Text>, `${string}"${string}`>;
 
 type WithoutOptional<Text extends string> = Text extends `${infer Start}[${string}]${infer Rest}`
   ? `${Start}${WithoutOptional<Rest>}`
   : Text;
 
-/** The values of parameters by their names. Absent ones are undefined. */
+/** The values of parameters by their names; an absent parameter is undefined. */
 export type IssueValues = Readonly<Record<string, Value | undefined>>;
 
-/** The parameters of an issue, as responses have them. */
+/** The parameters of an issue, as responses contain them. */
 export type IssueParams = Readonly<Record<string, string>>;
 
-/** A row of the catalogue. Its texts are templates: `{limit}` is a parameter, and a part in brackets is left out without it. */
+/**
+ * A row of the catalogue. Its texts are templates: `{limit}` is a parameter, and a part in brackets is omitted if its
+ * parameter has no value.
+ */
 export interface IssueRow {
   readonly text: string;
-  /** What to do; requests and the command name their options differently. */
+  /** What to do. Requests and the command have different names for their options. */
   readonly remedy?: string | { readonly http: string; readonly command: string };
 }
 
@@ -36,7 +39,7 @@ type Advice<Row extends IssueRow> = Row['remedy'] extends infer Remedy extends s
     : '';
 type Template<Row extends IssueRow> = `${Row['text']}${Advice<Row>}`;
 
-/** The parameters of a row. Those in brackets are optional. */
+/** The parameters of a row. Parameters in brackets are optional. */
 export type ParametersOf<Row extends IssueRow> = {
   readonly [Name in NamesIn<WithoutOptional<Template<Row>>>]: Value;
 } & { readonly [Name in NamesIn<Template<Row>>]?: Value | undefined };
@@ -44,12 +47,12 @@ export type ParametersOf<Row extends IssueRow> = {
 /** Who reads a text: the client of an instance, or the user of the command. */
 export type Reader = 'http' | 'command';
 
-/** Returns a row's text and remedy, joined by a colon, with parameters. */
+/** Returns a row's text and remedy, joined with a colon, with the parameters' values. */
 export function issueText(row: IssueRow, params: IssueParams, reader: Reader): string {
   return fill(templateText(row, reader), params);
 }
 
-/** Returns a row's text and remedy, joined by a colon, without parameters. */
+/** Returns a row's text and remedy, joined with a colon, as templates. */
 export function templateText({ text, remedy }: IssueRow, reader: Reader): string {
   const advice = typeof remedy === 'object' ? remedy[reader] : remedy;
   return advice === undefined ? text : `${text}: ${advice}`;
@@ -63,7 +66,10 @@ function lacksParam(template: string, params: IssueParams): boolean {
   return template.matchAll(PARAMETER).some(([, , name = '']) => params[name] === undefined);
 }
 
-/** Fills a template, and leaves out the optional parts that lack a value. The value of an option is a word of a shell. */
+/**
+ * Fills a template, and omits the optional parts whose parameters have no value. Quotes the value of an option for a
+ * shell.
+ */
 function fill(template: string, params: IssueParams): string {
   return template
     .replace(OPTIONAL, (_, part: string) => (lacksParam(part, params) ? '' : part))
@@ -79,7 +85,7 @@ export function hasParams(row: IssueRow, params: IssueParams): boolean {
   return !lacksParam(issueText(row, {}, 'command'), params);
 }
 
-/** Returns parameters as responses have them: texts, without absent ones. */
+/** Converts parameters to the form in responses: texts, without absent parameters. */
 export function issueParams(values: IssueValues): IssueParams {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, textOf(value)]],

@@ -1,18 +1,19 @@
-// Manual steps after an import of any file: their reasons, texts and remedies. The sections declare those in ZITADEL.
+// Manual steps after an import into any target: their reasons, texts and remedies. The sections declare further steps
+// for ZITADEL.
 
 import type { IssueRow } from './issueText.ts';
 
-/** The content of instances that no export has. */
+/** The content of an instance that no export contains. */
 export const INSTANCE_CONTENT = 'the policies, members, identity providers, texts and settings of the instance';
 
-/** The factors of people that no export has. */
+/** The factors of people that no export contains. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
 const newPasswords = 'people who lack them must set new passwords';
 const addAgain = 'people who lack them must add them again';
 const createKeys = 'create new ones in the target';
 
-/** Returns the row for a file without some secrets: to export again with them, or the other remedy. */
+/** Returns the row for a file without some secrets. The remedy is to export again with them, or the other remedy. */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
   const overwrite = (option: string) => (overwrites ? `, overwrite people who exist (${option})` : '');
   return {
@@ -24,12 +25,12 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether a step is about secrets that the call has selected, and that the source does not have. */
+/** Whether a step concerns secrets that the request selected, but the source does not have. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }
 
-/** The reasons of manual steps. Programs may depend on them; texts are for people, and change. */
+/** The reasons of manual steps. Programs may depend on the reasons; the texts are for people and may change. */
 export const manualSteps = {
   instance_not_exported: {
     text: `${INSTANCE_CONTENT} are in no export`,

@@ -1,6 +1,6 @@
 // The words for records and secrets in texts.
 
-/** The words for records and secrets that differ from the name of their section, type or kind. */
+/** The words for records and secrets, if they differ from the name of the section, type or kind. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],
@@ -19,7 +19,9 @@ export function words(name: string): string {
   return nouns.get(name) ?? name.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
 
-/** Returns the words for one record of a section or of an error type: `person` for `humanUsers` and `human_user`. */
+/**
+ * Returns the words for a single record of a section or of an error type: `person` for `humanUsers` and `human_user`.
+ */
 export function recordNoun(name: string): string {
   const noun = words(name);
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');

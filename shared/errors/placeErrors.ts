@@ -1,4 +1,4 @@
-// Errors of the `identity` command about places, and migrations between them. No text contains a token.
+// Errors of the `identity` command about places, and about migrations between them. No text contains a token.
 
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
@@ -28,13 +28,13 @@ export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HO
   text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or let the proxy before it pass that host on',
 });
 
-/** A token's option and file; without a file if the token was entered at the terminal. */
+/** A token's option and file; no file if the user entered the token at the terminal. */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;
 }
 
-/** Problems of tokens, by the names of an instance's errors. */
+/** The problems of tokens, by the names of an instance's errors. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
   [tokenNotFound.row.reason, 'it is revoked, or of another instance'],
@@ -46,7 +46,7 @@ export const tokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTE
   remedy: '[{check}, or ]create another token there, store it alone in a file, and specify it by {option}',
 });
 
-/** Creates the error of a rejected token, with the problem that the instance's error reports. */
+/** Creates the error for a rejected token, with the problem that the instance reported. */
 export function placeTokenRejected(
   place: string,
   { tokenOption: option, tokenFile }: TokenSource,
@@ -63,7 +63,7 @@ export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORB
   text: '{place} does not permit this to the token of {option} ({reason})[: {advice}]',
 });
 
-/** Creates the error of a token without permission. The message about a restricted token has a remedy. */
+/** Creates the error for a token without permission. Only the message about a restricted token has a remedy. */
 export function placeTokenForbidden(place: string, option: string, reason: string, cause?: unknown): IdentityError {
   const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
   const advice = isRestricted ? undefined : 'use one of a service user with the role IAM_OWNER';
@@ -84,7 +84,7 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: REPEAT_COMMAND,
 });
 
-/** The error of a place that may respond to the same request later. */
+/** A place that does not answer now, but may answer the same request later. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: REPEAT_COMMAND,

@@ -1,12 +1,12 @@
-// Errors of single records in an import: their reasons, texts and remedies, and ZITADEL's errors of the same meaning.
+// Errors of single records in an import: reasons, texts and remedies, and the equivalent errors of ZITADEL.
 
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
 const USE_ANOTHER_ID = 'use another id, or another instance';
 
 /**
- * The reasons of a record's errors in an import into an instance of this service. The response has them beside ZITADEL's
- * messages; the command prints the texts.
+ * The reasons of record errors in an import into this service. The response lists them next to ZITADEL's messages; the
+ * command prints the texts.
  */
 export const instanceIssues = {
   record_exists: {
@@ -190,7 +190,7 @@ export const instanceIssues = {
 const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'close it in the target';
 
-/** The reasons of a record's errors that only an import into ZITADEL has: most are conclusions of the command. */
+/** The reasons of record errors that occur only in an import into ZITADEL. The command infers most of them. */
 export const zitadelIssues = {
   hash_cost_refused: {
     text: 'ZITADEL refuses the password hash for its cost',
@@ -300,7 +300,7 @@ export type RecordReason = keyof typeof recordIssues;
 /** The parameters of a reason. */
 type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
 
-/** A reason with its parameters, which are optional if all of them are. */
+/** A reason with its parameters, which may be omitted if all are optional. */
 type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Partial<
   Parameters<Reason>
 > extends Parameters<Reason>
@@ -310,7 +310,7 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
 /** Any reason with its parameters. */
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
-/** The reason of a record's error, and its parameters as reports have them. */
+/** The reason of a record's error, and its parameters as in reports. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
@@ -322,7 +322,7 @@ const missing = (target: string) => because('reference_missing', { target });
 const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
-/** The meanings of ZITADEL's errors of records, by their keys, or by their ids if a key has several meanings. */
+/** The meanings of ZITADEL's record errors, by key, or by id if a key has several meanings. */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,
   'Errors.Already.Exists': exists,
@@ -392,7 +392,7 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // The command does not send an address that every release refuses.
+  // The command never sends an address that every release rejects.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),
@@ -400,17 +400,17 @@ export const zitadelErrors = {
   'PROJECT-msNebo': because('logout_host_refused', {}),
 } satisfies Record<string, Meaning>;
 
-/** A key of ZITADEL whose meaning is known. */
+/** A key of a ZITADEL error with a known meaning. */
 export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** A record's error as reports have it. */
+/** A record's error as in reports. */
 export interface ReportedIssue extends Meaning {
   readonly message: string;
 }
 
-/** Returns an error in ZITADEL's response to an import: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
+/** Parses an error in ZITADEL's response to an import: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
 export function zitadelIssue(message: string): ReportedIssue {
   const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
   const meaning = meanings.get(id) ?? meanings.get(key) ?? because('zitadel_refuses', { error: message });

@@ -1,4 +1,4 @@
-// Errors of objects in Cloud Storage. No text contains any part of a credential or of the client library's messages.
+// Errors of objects in Cloud Storage. No text contains a part of a credential or a message of the client library.
 
 import { defineError, RETRY } from './identityError.ts';
 
@@ -7,7 +7,7 @@ interface ObjectAddress {
   readonly path: string;
 }
 
-/** Returns the URI of an object, by which errors name it. */
+/** Returns the URI that errors use for an object. */
 export const objectUri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
@@ -22,7 +22,7 @@ export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   text: '{at}: the object exists and is never overwritten: choose another path',
 });
 
-/** `role` is Google's name of the missing role. */
+/** `role` is Google's name for the missing role. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
   text: '{at}: grant the service account the role {role} on the bucket',
 });
@@ -59,7 +59,7 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
-/** The bucket of an instance, which its operator grants to the functions: no caller can correct it. */
+/** The instance's own bucket is not accessible. Its operator must grant the functions access; no caller can. */
 export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
   text: "{at}: the function's service account may not use the bucket for transfers: grant the account the role Storage Object User on the bucket",
 });

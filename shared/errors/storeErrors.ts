@@ -7,7 +7,7 @@ export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', 
   remedy: RETRY,
 });
 
-// If a self-hosted instance's disk is full, or the platform no longer accepts log lines.
+// The disk of a self-hosted instance is full, or the platform no longer accepts log lines.
 export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
   text: 'the audit trail cannot be written, so the operation was not performed: free disk space, or correct the permissions of the data directory',
 });
@@ -51,7 +51,7 @@ export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FO
   text: 'the database has {format}, and this version needs format {supported}: run the version that has written it, or begin with an empty database',
 });
 
-/** Names the format of a database; undefined or 0 for none. */
+/** Returns a text for the format of a database; undefined or 0 means that it has no format. */
 export function formatText(format: number | undefined): string {
   return format === undefined || format === 0 ? 'no format' : `format ${format}`;
 }

@@ -2,7 +2,7 @@
 
 import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
 
-/** The reasons of an import's warnings. Programs may depend on them; texts are for people, and change. */
+/** The reasons of an import's warnings. Programs may depend on the reasons; the texts are for people and may change. */
 export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
@@ -65,14 +65,14 @@ export const warnings = {
   providers_not_exported: {
     text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
   },
-  // Of the command.
+  // Only the command creates this warning.
   file_kept: {
     text: 'the file of the {operation} remains in the bucket of {instance} for up to two days: it could not be deleted ({problem})',
   },
   requests_repeated: {
     text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
   },
-  // Of the command, for an export from ZITADEL.
+  // Only the command creates this warning, for an export from ZITADEL.
   states_not_returned: {
     text: 'states that ZITADEL did not return count as active: organisation {organisation}: {states} ({problem})',
   },
@@ -88,7 +88,7 @@ export const warnings = {
   grants_left: {
     text: 'grants in organisation {organisation} to users and organisations that stay do not move: {grants}',
   },
-  // Of the command, for an import into ZITADEL.
+  // Only the command creates this warning, for an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
   record_recreated: {

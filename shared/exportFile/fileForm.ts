@@ -1,4 +1,4 @@
-// Brings an export file in any of its accepted forms to plain JSON.
+// Converts any accepted form of an export file to plain JSON.
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -10,7 +10,7 @@ import { stringContent } from '../json/stringContent.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/** Fields of an import request that hold an export file, by their snake_case and camelCase spellings. */
+/** Fields of an import request that contain an export file, by their snake_case and camelCase spellings. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],
@@ -20,13 +20,13 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** The problem of a request's field that contains no file. */
+/** The problem of a request field that does not contain an export file. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
 /**
- * Yields an export file's JSON in UTF-8, whichever form it is stored in: compressed with gzip, in UTF-16, with a byte
- * order mark, or inside an import request.
- * @param checkSize takes the number of decompressed bytes so far, and may throw
+ * Yields an export file's JSON in UTF-8, in whichever form the file is stored: compressed with gzip, in UTF-16, with a
+ * byte order mark, or inside an import request.
+ * @param checkSize receives the number of decompressed bytes so far, and may throw
  * @throws JsonError for a damaged file
  */
 export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
@@ -35,8 +35,8 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * Whether a file is stored as its JSON in UTF-8, whose size is then that of the file.
- * @param start the first bytes of the file, at least 1,000 of a larger one
+ * Whether a file is plain JSON in UTF-8, so that the size of the file is that of the JSON.
+ * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {
   try {
@@ -55,7 +55,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // A failure of the content destroys the decoder with its error, which the iteration then throws.
+  // If the content fails, the pipeline destroys the decoder with that error, which the iteration then throws.
   pipeline(Readable.from(rest, { objectMode: false }), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -71,7 +71,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** The beginning of an import request: no field with an object or a list precedes its file. */
+/** Matches the beginning of an import request: no field with an object or a list precedes the file. */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 
@@ -85,8 +85,8 @@ const OPTIONS =
   'an import request in place of a file may have timeout only; remove this field, and give options in the call';
 
 /**
- * Yields the text of a request's only export file, which is not checked.
- * @throws JsonError for a request with options, which only the caller sets
+ * Yields the text of a request's only export file, without checking it.
+ * @throws JsonError for a request with options: only the options of the call itself count
  */
 async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const files: string[] = [];
@@ -111,7 +111,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 
 /**
  * Whether a value of a request is its export file.
- * @throws JsonError for an option, which only the call may set, and for a scalar in place of the file
+ * @throws JsonError for an option, because only the options of the call itself count, and for a scalar in place of the
+ * file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;
@@ -119,7 +120,7 @@ function isFile({ path, text, value }: SplitValue): boolean {
   throw new JsonError(path, inlineFields.has(String(path[0])) ? EXPECTED_FILE : OPTIONS);
 }
 
-/** Yields the bytes between the first and the last one. */
+/** Yields the bytes without the first and the last. */
 async function* withoutQuotes(text: Bytes): AsyncGenerator<Uint8Array> {
   let last: Uint8Array = Buffer.alloc(0);
   let first = 1;

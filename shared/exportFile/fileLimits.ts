@@ -6,7 +6,10 @@ import { UNLIMITED } from '../limitDefinition.ts';
 import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
-/** The limits of a file. Without limits, only memory limits its organisations, and nothing its records. */
+/**
+ * The limits of a file. Without limits, only memory limits the number of organisations, and nothing limits the number
+ * of records.
+ */
 export interface FileLimits {
   readonly organisations?: number;
   readonly records?: number;
@@ -18,7 +21,7 @@ const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import some of its organisations at a time with org_ids (in the command, --org)';
 
-/** The use of the limits by one pass over a file. */
+/** Counts organisations, records and clear passwords in one pass over a file, and enforces the limits. */
 export class FileBudget {
   private readonly limits: FileLimits;
   private readonly organisations: number;

@@ -21,9 +21,9 @@ import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './
 
 /** The result of reading a whole export file. */
 export interface FilePass {
-  /** One draft for each entry of `orgs`, except those that `onEntry` has taken. */
+  /** The drafts of the entries of `orgs`, except those that were passed to `onEntry`. */
   readonly drafts: OrganisationDraft[];
-  /** The number of entries that `onEntry` has taken. */
+  /** The number of entries that were passed to `onEntry`. */
   taken: number;
   readonly tally: ManifestTally;
   readonly unknown: UnknownFields;
@@ -33,21 +33,24 @@ export interface FilePass {
 }
 
 /**
- * A listener for a record and its path, without a v1 file's additions, and for the same record with those that are known so
- * far. It may throw a `JsonError`.
+ * Receives a record without a v1 file's additions, its path, and the record with the additions that are known so far.
+ * It may throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
 /** The listeners of one pass over a file. */
 export interface PassOptions {
   readonly onRecord: OnRecord;
-  /** Takes the items of each chunk before they are validated. */
+  /** Receives the items of each chunk before they are validated. */
   readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
-  /** Takes the number of organisations so far. */
+  /** Receives the number of organisations so far. */
   readonly onOrganisations?: (count: number) => void;
-  /** Takes each entry of `orgs` after its end, so that memory does not grow with their number. By default they are kept. */
+  /**
+   * Receives each entry of `orgs` after its end, so that memory does not grow with their number. By default, the pass
+   * keeps all entries.
+   */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
-  /** The drafts of an earlier pass, for files with records before their organisation's id. */
+  /** The drafts of an earlier pass, for files in which records precede their organisation's id. */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
 }
 
@@ -64,7 +67,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Reads and validates an export file once, and yields its bytes, each chunk once its records are read.
+ * Reads and validates an export file once. Yields each chunk of bytes after reading the records in it.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
 export async function* passFile(
@@ -81,7 +84,7 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // A body has been checked as it was received, but not an object in a bucket, or escapes in a string.
+      // The receiver of a body has already checked this, but not in an object in a bucket, or in escapes in a string.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
@@ -107,7 +110,7 @@ export async function* passFile(
   return pass;
 }
 
-/** Returns the error of a request's field that contains no export file as an error of that field. */
+/** Adds the request's field to the error of a value that is not an export file. */
 function errorOfField(error: JsonError, field: string | undefined): JsonError {
   const { wrongFile } = error;
   if (wrongFile === undefined || field === undefined) return error;
@@ -120,7 +123,7 @@ function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Hands over the entries before the one at `end`, which have ended. */
+/** Passes on the entries before position `end`, which are complete. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -159,7 +162,7 @@ function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** A record without and with a v1 file's additions. */
+/** A record without and with the additions of a v1 file. */
 interface AddedRecord {
   readonly own: OrganisationRecord;
   readonly whole: OrganisationRecord;
@@ -191,10 +194,13 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
-/** The name under which the fields beyond the limit are counted; no JSON path of a message has it. */
+/** The name that counts all fields beyond the limit. No JSON path in a message can be equal to it. */
 const OTHERS = '*';
 
-/** The numbers of unknown values in an export file, by field. Their names are limited, so memory and response are too. */
+/**
+ * The numbers of unknown values in an export file, by field. The number of names is limited, to bound memory and
+ * response.
+ */
 class UnknownFields {
   private readonly counted = new Map<string, number>();
 
@@ -223,7 +229,7 @@ export class Violations {
     return this.violations.length >= MAX_ISSUES;
   }
 
-  /** Runs `work` on an item's value, and captures its issues. Other errors are rethrown. */
+  /** Runs `work` on an item's value, and collects its issues. Other errors are rethrown. */
   capture(item: ExportFileItem, work: () => void): void {
     try {
       work();
@@ -244,7 +250,7 @@ export class Violations {
   }
 }
 
-/** Returns the id of a list's record for its issues, as its position is hard to find in a large file. */
+/** Returns the id of a record in a list, for its issues: the position alone is hard to find in a large file. */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
   if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;

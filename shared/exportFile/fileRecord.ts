@@ -1,4 +1,4 @@
-// Reads a record of an export file, which may be invalid.
+// Reads a record of an export file, even if it is invalid.
 
 import { hash, randomUUID } from 'node:crypto';
 import { shortenedText } from '../errors/identityError.ts';
@@ -16,10 +16,10 @@ import { nothingUnknown } from '../organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import type { ExportFileItem } from './reader.ts';
 
-/** The text of a record, and its place in the file. */
+/** The text of a record, and its path in the file. */
 export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
-/** The organisation of a record, and how to read the record. */
+/** How to read a record, and its organisation. */
 interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
@@ -29,7 +29,8 @@ interface RecordReading {
 }
 
 /**
- * Reads a record of a file. An invalid record has the issue `invalid`, and of its content what can be read.
+ * Reads a record of a file. An invalid record has the issue `invalid`, and contains as much of its content as can be
+ * read.
  * @param parsed the parsed text, which may become the record's JSON; by default the text is parsed
  */
 export function readFileRecord(
@@ -57,10 +58,12 @@ export function readFileRecord(
   }
 }
 
-/** The most readings of a record: some problems are only found one after the other. */
+/** The maximum number of attempts to read a record: some problems become visible only after others are removed. */
 const MAX_READINGS = 20;
 
-/** Reads a record without the invalid elements of its lenient lists; returns undefined for one with other problems. */
+/**
+ * Reads a record without the invalid elements of its lenient lists; returns undefined for a record with other problems.
+ */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
@@ -68,7 +71,7 @@ function readWithoutInvalid(
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
   const { lenientLists: names = [] } = section;
-  // Most sections have no such list, and none may have more elements.
+  // Most sections have no such list, and no list may have more elements.
   if (first.issues.length > names.length * fixedLimits.listElements) return undefined;
   const value = parse();
   const lists = lenientLists(section, value);
@@ -88,11 +91,11 @@ function readWithoutInvalid(
   return undefined;
 }
 
-/** A list whose invalid elements are left out. */
+/** A list from which imports omit invalid elements. */
 interface LenientList {
   readonly name: string;
   readonly elements: unknown[];
-  /** The positions that the elements have in the file. */
+  /** The original positions of the elements in the file. */
   readonly positions: number[];
 }
 
@@ -100,13 +103,15 @@ function lenientLists({ lenientLists: names = [] }: Section, value: unknown): re
   if (!isJsonObject(value)) return [];
   return names.flatMap((name) => {
     const elements = valueInEitherSpelling(value, name);
-    // A longer list is refused as a whole, so reading it again and again would only take time.
+    // A longer list is rejected as a whole, so repeated reading would only take time.
     if (!Array.isArray(elements) || elements.length > fixedLimits.listElements) return [];
     return [{ name, elements, positions: [...elements.keys()] }];
   });
 }
 
-/** Removes the elements with issues, and lists them; returns undefined, and removes nothing, if there are other issues. */
+/**
+ * Removes the elements with issues, and returns them. If there are other issues, removes nothing and returns undefined.
+ */
 function removeElements(
   lists: readonly LenientList[],
   { issues }: InvalidRecordError,
@@ -130,14 +135,17 @@ function removeElements(
   return invalid;
 }
 
-/** Returns why a value is no record at all. Such values are short, so a file may have hundreds of millions of them. */
+/**
+ * Returns the reason if a value is not a record at all. Such values are short, so a file may contain hundreds of
+ * millions of them.
+ */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
   if (!isJsonObject(value)) return 'expected an object';
   return isList(section) && Object.keys(value).length === 0 ? 'the record is empty' : undefined;
 }
 
-/** Reads a record that only breaks rules; returns undefined for one whose values have other types than its definition. */
+/** Reads a record that only breaks rules; returns undefined if values do not have the types of the definition. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };
@@ -154,13 +162,16 @@ function tooLargeIssue(path: JsonPath): RecordIssue {
   return { id: '', key, reason: 'value_too_long', params: { field: formatPath(path), limit } };
 }
 
-/** The number of invalid fields that the issue of a record lists, and the characters of each reason: some repeat values. */
+/**
+ * The maximum number of invalid fields in the issue of a record, and of characters of each reason, which may quote a
+ * value.
+ */
 const MAX_LISTED_FIELDS = 10;
 const MAX_REASON_CHARACTERS = 300;
 
 /**
- * Returns the issue of an invalid record: ZITADEL's message of its first broken rule, if a rule is broken, and each invalid
- * field by its path in the file.
+ * Returns the issue of an invalid record: ZITADEL's message for the first broken rule, if any, and the path of each
+ * invalid field in the file.
  * @param path the record's path
  */
 export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPath): RecordIssue {
@@ -170,7 +181,7 @@ export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPat
 
 /**
  * @param more the number of further invalid fields
- * @param zitadels ZITADEL's message of the first problem
+ * @param zitadels ZITADEL's message for the first problem
  */
 function invalidIssue(fields: readonly InvalidElement[], more = 0, zitadels?: string): RecordIssue {
   const [first = '', ...others] = [
@@ -189,8 +200,8 @@ function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): Inva
 }
 
 /**
- * Creates a record whose content cannot be read, except its ids and credentials. Instead of the content, its body and its
- * digest have that of the text. Two records of unknown text never compare as equal.
+ * Creates a record for a text of which only ids and credentials can be read. Its body and digest are those of the text.
+ * Two such records never compare as equal.
  */
 function unreadableRecord(
   section: Section,
@@ -229,7 +240,7 @@ function putText(json: JsonObject, path: string, text: string | undefined): void
   if (text !== undefined) putAt(json, path, text);
 }
 
-/** Returns the text at a path in either spelling; undefined for another value. */
+/** Returns the text at a path in either spelling; undefined if the value is not a text. */
 function textIn(value: unknown, path: string): string | undefined {
   if (!isJsonObject(value)) return undefined;
   const text = valueInEitherSpelling(value, path);

@@ -1,4 +1,4 @@
-// Warnings about the request and the file of an import as a whole.
+// Warnings about the request and the whole file of an import.
 
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import type { Inspection } from './inspection.ts';
@@ -10,7 +10,7 @@ type FileWarning = RecordWarning & { readonly type: string; readonly id?: string
 /** The warning of a file without a manifest. */
 const unproved: FileWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
-/** Returns the warnings about the states that a file lacks. */
+/** Returns the warnings about states that the file does not contain. */
 export function stateWarnings({
   unknownStates,
   initialPeople,
@@ -29,9 +29,10 @@ export function fileWarnings(
 }
 
 /**
- * Returns the warning that the exporting instance adds the organisation's domain to login names by default, and the
- * importing one does not, if the file has organisations that depend on it.
- * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a policy
+ * Returns a warning if the exporting instance adds the organisation's domain to login names by default, the importing
+ * instance does not, and the file has organisations that depend on it.
+ * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a
+ * policy
  */
 export function loginNameWarnings(
   { manifest, organisations }: Pick<Inspection, 'manifest' | 'organisations'>,
@@ -44,7 +45,7 @@ export function loginNameWarnings(
   return length === 0 ? [] : [{ type: 'domain_policy', ...warn('login_names_differ', { organisations: length }) }];
 }
 
-/** Creates the warning of a field of the request that the service does not know. */
+/** Creates the warning about an unknown field of the request. */
 export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }

@@ -28,46 +28,52 @@ export interface Inspection {
   /** The organisations that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
   /**
-   * The position in `organisations` of each entry of the file, undefined for an organisation that is left out. Several
-   * entries may hold one organisation.
+   * The position in `organisations` of each entry of the file; undefined for an organisation that is left out. Several
+   * entries may belong to one organisation.
    */
   readonly entries: readonly (number | undefined)[];
-  /** Numbers of the selected organisations' records by section, without their own. */
+  /** The numbers of records in the selected organisations, by section, without the organisations' own records. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Numbers of those among them that other records hold. */
+  /** The number of those records that are contained in other records, by section. */
   readonly nested: Readonly<Record<string, number>>;
-  /** The sections that have invalid records, or records with invalid elements. */
+  /** The sections with invalid records, or with records that contain invalid elements. */
   readonly invalid: ReadonlySet<string>;
-  /** Numbers of organisations and records that the request leaves out, by section. */
+  /** The numbers of organisations and records that the request does not select, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** Numbers of values that the service does not know, by field. */
+  /** The numbers of unknown values, by field. */
   readonly unknown: Readonly<Record<string, number>>;
-  /** The selected organisations and users without a state; undefined if there are none, or if the file states them. */
+  /**
+   * The numbers of selected organisations and users without a state; undefined if there are none, or if the file states
+   * that this means the default.
+   */
   readonly unknownStates: UnknownStates | undefined;
-  /** The number of selected people without a state who are imported as initial, since their address is unverified. */
+  /**
+   * The number of selected people without a state whom the import creates as initial, because their address is
+   * unverified.
+   */
   readonly initialPeople: number;
-  /** The absent values that the file states. */
+  /** The values whose absence the file states. */
   readonly stated: StatedContent;
-  /** Whether the file had a manifest, which proved it complete and unchanged. */
+  /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** The counts and the digest that a manifest of the whole file has. */
+  /** The counts and the digest that a manifest of the whole file must have. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
 }
 
 /**
- * Takes the selected records of a file while it is validated, also those that other records hold, and invalid ones, which
- * no import takes.
+ * Receives the selected records of a file while it is validated. These include records contained in other records, and
+ * invalid records, which are not imported.
  */
 export interface RecordVisitor {
   /**
-   * @param holder the record of the file that contains this one
-   * @param path the path of a record that no other contains, except an organisation's own
+   * @param holder the record of the file that contains this record
+   * @param path the record's path, unless another record contains it or it is an organisation's own record
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
-  /** Forgets all records, since the file is read again. */
+  /** Discards all records, because the file is read again. */
   reset(): void;
 }
 
@@ -84,15 +90,15 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
 }
 
 interface InspectionOptions {
-  /** Whether an organisation is imported, by its id; by default all are. */
+  /** Returns whether an organisation is imported, by its id; by default all are. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
-  /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
+  /** Receives all records, with the additions of a v1 file. The organisations' own records come last. */
   readonly visitor?: RecordVisitor | undefined;
 }
 
 /**
- * Validates a whole export file before anything is written, and compares it with its manifest if it has one.
+ * Validates a whole export file before anything is written, and compares it with its manifest, if any.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
  */
 export async function inspect(
@@ -135,7 +141,7 @@ export async function inspect(
   };
 }
 
-/** Adds the organisations whose states the file lacks to the users; returns undefined if it has all states. */
+/** Adds the organisations without states to the users without states; returns undefined if no state is missing. */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
   headers: readonly OrganisationHeader[],
@@ -149,9 +155,9 @@ function lacksState({ invalid, state }: OrganisationRecord): boolean {
 }
 
 /**
- * Yields the bytes of an export of this service, and requires at their end that its manifest proves it complete and
- * unchanged. The export is read once, and memory does not grow with it.
- * @param onItems takes the items of each chunk before they are validated
+ * Yields the bytes of an export by this service. At the end, requires that the manifest proves the export complete and
+ * unchanged. Reads the export once; memory does not grow with it.
+ * @param onItems receives the items of each chunk before they are validated
  * @throws IdentityError INVALID_ARGUMENT naming what is missing, invalid or different
  */
 export async function* proveExport(
@@ -165,7 +171,7 @@ export async function* proveExport(
   checkManifest(manifest, tally);
 }
 
-/** Yields the bytes of an export, and counts its records as its manifest must. Memory does not grow with the export. */
+/** Yields the bytes of an export, and counts its records as its manifest does. Memory does not grow with the export. */
 export function tallyExport(
   source: ExportFileSource,
   signal: AbortSignal,
@@ -173,8 +179,8 @@ export function tallyExport(
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // The second entry of an organisation, in a file for ZITADEL, has grants and members only. An entry without any record
-    // counts as an organisation, as in an import: no instance writes it.
+    // In a file for ZITADEL, the second entry of an organisation has grants and members only. An entry without any
+    // record counts as an organisation, as in an import; no instance writes such an entry.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
   };
   return passFile(source, signal, { onRecord: () => {}, onItems, onEntry });
@@ -186,8 +192,8 @@ function tallyOrganisation(record: OrganisationRecord | undefined, tally: Manife
 }
 
 /**
- * Counts the organisations of a file inside the request, before their fields are read, which takes much longer. One in a
- * bucket would be sent twice for it.
+ * Counts the organisations of a file inside the request before reading their fields, which takes much longer. Does not
+ * count those of a file in a bucket, which would have to be downloaded twice.
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
@@ -201,12 +207,12 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
       budget.checkOrganisations(reader.organisations);
     }
   } catch (error) {
-    // The file's reading names all of its errors.
+    // Reading the file later reports all of its errors.
     if (!(error instanceof JsonError)) throw error;
   }
 }
 
-/** Removes the organisations that are left out. */
+/** Removes the organisations that the request does not select. */
 function select(
   { organisations, entries }: MergedEntries,
   isSelected: (orgId: string) => boolean,
@@ -250,7 +256,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
 
 const MAX_DESCRIBED = 10;
 
-/** Describes the first of several violations, so that one message has all counts that usually differ together. */
+/** Combines the first violations in one description: usually all counts differ together. */
 function describeAll(violations: readonly FieldViolation[]): string {
   const texts = violations
     .slice(0, MAX_DESCRIBED)
@@ -261,7 +267,7 @@ function describeAll(violations: readonly FieldViolation[]): string {
 
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
-/** Reads a file's records, once more if an organisation's id, or an addition, follows its records. */
+/** Reads a file's records. Reads them again if an organisation's id, or an addition, follows its records. */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
   const counted = await countRecords(source, signal, reading);
@@ -272,7 +278,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   return countRecords(source, signal, reading, drafts);
 }
 
-/** Reads a file's records once, and counts the selected ones and those that are left out. */
+/** Reads a file's records once, and counts the selected and the other records. */
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
@@ -319,8 +325,8 @@ interface MergedEntries {
 }
 
 /**
- * Merges the entries of each organisation, by its id: they may repeat its fields, and spread them. Entries without an
- * id remain apart.
+ * Merges the entries with the same organisation id: they may repeat the organisation's fields, or spread them. Entries
+ * without an id are not merged.
  * @param violations receives the contradictions between entries
  */
 function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violations): MergedEntries {

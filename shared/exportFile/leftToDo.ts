@@ -26,32 +26,37 @@ export const leftToDoEntry = z.object({
   message: z.string(),
 });
 
-/** Something to do by hand after an import. */
+/** A manual step after an import. */
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** The same, with the number of further entries of the same message, which are not listed. */
+/** A manual step, and the number of unlisted steps with the same message. */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** Bounds the entries of a rule, so that memory and manifest do not grow with the file. */
+/** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
-/** The size of the entries of a rule. The entries of all rules fit into a manifest. */
+/** The maximum size of the entries of a rule. The entries of all rules fit into a manifest. */
 export const MAX_LISTED_BYTES = 32_000;
-/** Ids and messages repeat texts of records. A rule has room for at least one entry, though each character be escaped. */
+/**
+ * Ids and messages quote texts of records. Each rule can have at least one entry, even if every character must be
+ * escaped.
+ */
 const MAX_TEXT_CHARACTERS = 1_000;
 
-/** The manual steps after an import of a file, for missing content of the file and changes by the target. */
+/**
+ * The manual steps after an import of a file, because the file does not have some content, or the target changes it.
+ */
 export class LeftToDo {
   private readonly content: FileContent;
   private readonly reader: Reader;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
-  /** The organisations whose domain policy validates domains. In files it precedes the domains. */
+  /** The organisations whose domain policy validates domains. In files, the policy precedes the domains. */
   private readonly validating = new Set<string>();
-  /** The number of entries that are not listed, with the message and the record type of a listed one. */
+  /** The number of unlisted entries with the message and the record type of a listed entry. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
-  /** @param reader who reads the messages */
+  /** @param reader the audience of the messages */
   constructor(content: FileContent, reader: Reader) {
     this.content = content;
     this.reader = reader;
@@ -61,8 +66,8 @@ export class LeftToDo {
   }
 
   /**
-   * Adds a record of the file.
-   * @param document the record with the credentials that the file holds
+   * Adds the steps for a record of the file.
+   * @param document the record with the credentials that the file contains
    */
   addRecord(section: Section, document: StoredDocument): void {
     const { orgId = '', body } = document;
@@ -72,13 +77,13 @@ export class LeftToDo {
         this.add(rule, section, document, rule.params?.(document));
   }
 
-  /** Adds the identity providers to which a record refers, and which the file does not contain. */
+  /** Adds a step for the identity providers to which a record refers but which the file does not contain. */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
     if (providers.length > 0) this.add(missingProviders(section, this.content), section, document, { providers });
   }
 
   /**
-   * Adds a record by a rule that does not depend on it alone.
+   * Adds a step for a record by a rule that depends on other records too.
    * @param values the parameters of its texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
@@ -111,8 +116,9 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the entries for a file whose secrets only its end has shown, with the numbers of entries of the same message
-   * that are not listed. An entry about secrets that the call has selected, and the source lacks, is that step.
+   * Returns the entries for a file after its end has shown which secrets it has, with the numbers of unlisted entries
+   * with the same message. If the request selected secrets and the source does not have them, the entry about them is a
+   * step for that case.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -123,14 +129,14 @@ export class LeftToDo {
     );
   }
 
-  /** The first entries of each rule, as warnings of an import into a ZITADEL. */
+  /** The first entries of each rule, as warnings of an import into ZITADEL. */
   get warnings(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => ({ ...entry, ...this.lacked(rule, this.content) })),
     );
   }
 
-  /** Returns the step for secrets that the call has selected and the source lacks. */
+  /** Returns the step for secrets that the request selected but the source does not have. */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};
     const { reason, row } = lacks.step;
@@ -157,7 +163,9 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-/** Returns an empty list. Only lists of files are bounded: after an import, each of the records needs a step. */
+/**
+ * Returns an empty list. Only lists for files are bounded: after an import by this command, each record needs its step.
+ */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true
     ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)

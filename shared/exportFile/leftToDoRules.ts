@@ -1,4 +1,4 @@
-// The rules for the manual steps after an import: those of every file, and those that follow from ZITADEL's behaviour.
+// The rules for the manual steps after an import: rules for every file, and rules because of ZITADEL's behaviour.
 
 import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
@@ -16,49 +16,55 @@ import {
 } from '../organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
-/** The content and the reader of a file. */
+/** The content of a file, and the audience of its messages. */
 export interface FileContent {
-  /** Whether the file has these secrets; absent if only its end shows that, so that every step is collected. */
+  /** Whether the file has these secrets; absent if only the file's end shows that, so that all steps are collected. */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
   readonly withKeys?: boolean;
   /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
-  /** The releases that the ZITADEL may be of; absent if they are unknown. */
+  /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
-  /** Whether this command sends the file to the ZITADEL: it reads the responses, and closes what the file has as closed. */
+  /**
+   * Whether this command sends the file to ZITADEL: then it reads the responses, and closes the records that are closed
+   * in the file.
+   */
   readonly inSteps?: boolean;
-  /** The selected secrets: the source has none of those that the file lacks. */
+  /** The secrets that the request selected: if the file does not have them, neither does the source. */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
-/** Something to do by hand after an import of a file. */
+/** A rule for a manual step after an import of a file. */
 export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'params'> {
-  /** The names of the sections whose records make it necessary. */
+  /** The names of the sections whose records require the step. */
   readonly sections: readonly SectionName[];
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** Its text and remedy. */
+  /** The step's text and remedy. */
   readonly row: IssueRow;
-  /** The secrets that the file lacks, and the step if the call has selected them, because the source has none then. */
+  /**
+   * The secrets that the file does not have, and the step if the request selected them: then the source does not have
+   * them.
+   */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
-  /** Whether the file's content makes it necessary; by default always. */
+  /** Whether the file's content requires the step; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
 
-/** Creates the rule of a manual step of every target. */
+/** Creates the rule of a manual step for every target. */
 function stepOf(reason: keyof typeof manualSteps, ...names: readonly SectionName[]): LeftToDoRule {
   return { reason, sections: names, row: manualSteps[reason] };
 }
 
-/** The kinds of secrets that files may lack. */
+/** The kinds of secrets that a file may not contain. */
 type LackedKind = {
   [Step in keyof typeof manualSteps]: Step extends `${infer Kind}_not_in_source` ? Kind : never;
 }[keyof typeof manualSteps];
 
 /**
  * Creates the rule for a file without some secrets.
- * @param forZitadel whether it is for files for ZITADEL, or for other files, only
+ * @param forZitadel whether the rule is only for files for ZITADEL, or only for other files
  */
 function ofLacking(
   kind: LackedKind,
@@ -98,10 +104,10 @@ const uses = recordSections.flatMap((section) =>
   })),
 );
 
-/** The rules of the manual steps of each fact. A fact that several sections share has the same rules for all. */
+/** The rules for the manual steps of each fact. Several sections may share a fact, which has the same rules for all. */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // Only an import into ZITADEL knows the other records of the file. It adds these steps itself.
+    // Only an import into ZITADEL knows the other records of the file. The import adds these steps itself.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),
@@ -112,7 +118,7 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
   return rulesByFact.get(fact) ?? [];
 }
 
-/** Returns the rule of a manual step, for ZITADEL only. */
+/** Creates the rule of a manual step for ZITADEL only. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
   const { reason, because: _, remedy: __, byHand, ifWith, ifWithout, ...others } = step;
   const isOf = fact.ifKnown ? contains : overlap;
@@ -130,13 +136,13 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
   };
 }
 
-/** All rules that depend on a record alone, in the order of the entries. */
+/** All rules that depend on a single record, in the order of the entries. */
 export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[...rulesByFact.values()].flat()];
 
-/** The rule for a record that refers to organisations which are not in the file, or to their projects. */
+/** The rule for a record that refers to organisations outside the file, or to their projects. */
 export const omittedOrganisations = stepOf('organisations_missing');
 
-/** The rule for a record whose name or key differs from another record's by case only. */
+/** The rule for a record whose name or key differs from another record's only by case. */
 export const repeatedName = stepRule(equalButForCase, equalButForCase);
 
 const providersToCreate = stepOf('providers_missing');
@@ -147,7 +153,7 @@ const providerRules: ReadonlyMap<MissingProviders, LeftToDoRule> = new Map(
   ),
 );
 
-/** Returns the rule for a record whose identity providers are not in the file. */
+/** Returns the rule for a record that refers to identity providers outside the file. */
 export function missingProviders({ zitadel }: Section, { forZitadel }: FileContent): LeftToDoRule {
   const missing = forZitadel ? zitadel?.missingProviders : undefined;
   return (missing && providerRules.get(missing)) ?? providersToCreate;

@@ -13,12 +13,12 @@ import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
-/** The limits of readers of export files, which hold one record, or the manifest, at a time. */
+/** The limits of readers of export files, which keep one record, or the manifest, in memory at a time. */
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 /** The size limit of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
-/** The greatest length of an instance's id. Instances have a UUID. */
+/** The maximum length of an instance's id. This service uses UUIDs. */
 const MAX_INSTANCE_ID = 200;
 
 const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for ZITADEL.';
@@ -29,7 +29,10 @@ const carriedSecrets = z.object({
   keys: z.boolean().describe('Machine and application keys.'),
 });
 
-/** The schema of an export file's manifest, which follows the organisations. An import rejects a mismatching file. */
+/**
+ * The schema of an export file's manifest, which follows the organisations. An import rejects a file that does not
+ * match it.
+ */
 export const manifestSchema = z.object({
   version: z.literal(1),
   instance: z.string(),
@@ -40,7 +43,7 @@ export const manifestSchema = z.object({
     .string()
     .max(MAX_INSTANCE_ID)
     .optional()
-    // Other tools may write another value, which identifies no instance.
+    // Other tools may write another value, which does not identify an instance.
     .catch(undefined)
     .describe(INSTANCE_ID),
   defaultOrgId: z
@@ -57,7 +60,7 @@ export const manifestSchema = z.object({
     .describe('The caller, and its organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
-    // Other tools may write another value, which states nothing.
+    // Other tools may write another value, which has no meaning.
     .catch(undefined)
     .describe(
       'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
@@ -65,7 +68,7 @@ export const manifestSchema = z.object({
   sections: z
     .array(z.string())
     .optional()
-    // Other tools may write another value, which states nothing.
+    // Other tools may write another value, which has no meaning.
     .catch(undefined)
     .describe(
       'The sections that were read completely: an organisation of the file has no other records of them. By default that is unknown.',
@@ -86,15 +89,18 @@ const ignoredField = z.strictObject({
   nearest: z.string().exactOptional().describe('The known field that it may be meant to be.'),
 });
 
-/** Returns what a file states by the values that its records lack: nothing, unless its manifest has the selected secrets. */
+/**
+ * Returns which absent values of records mean that the source has none. Without the selected secrets in the manifest,
+ * no absence means that.
+ */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
   const { passwords, otp } = manifest.secrets;
-  // An instance of this service exports every state except the usual one.
+  // This service exports every state except the default.
   return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
 }
 
-/** A field of a request that the service does not know, and therefore ignored. */
+/** An unknown field of a request, which the service ignored. */
 export type IgnoredField = z.infer<typeof ignoredField>;
 
 /** The schema of the manifest that an export writes. An import requires fewer fields. */
@@ -114,27 +120,27 @@ export const exportedManifest = manifestSchema.extend({
 /** The manifest that an export writes. */
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
-/** A record's contribution to a manifest. */
+/** The facts about a record that a manifest counts and hashes. */
 export interface ManifestEntry {
   readonly section: string;
   readonly orgId: string;
   /** The digest of the record's canonical JSON without credentials. */
   readonly digest: string;
-  /** The credentials that the file carries. */
+  /** The credentials in the file. */
   readonly credentials: Credentials;
   /** Whether the file states that the person has the OTP e-mail factor. */
   readonly otpEmail: boolean | undefined;
-  /** The content that the record's definition does not have. Exports have none, so a file with some was edited. */
+  /** Content that is not in the record's definition. Exports have none, so a file that has some was edited. */
   readonly unknown?: UnknownContent;
 }
 
 const MODULUS = 1n << 256n;
-/** The words of 16 bits in a hash. */
+/** The number of 16-bit words in a hash. */
 const HASH_WORDS = 16;
 
 /**
  * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
- * or changed record. It needs constant memory and is independent of order.
+ * or changed record. It needs constant memory and does not depend on the order.
  */
 export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);
@@ -144,7 +150,7 @@ export class ManifestTally {
     const secrets = credentialFields.map((field) => credentials[field] ?? '');
     const isUnknown = unknown.fields.length > 0 || unknown.values.length > 0;
     const entry = JSON.stringify([section, orgId, digest, ...secrets, otpEmail, ...(isUnknown ? [unknown] : [])]);
-    // Each character is a byte; a large integer or a buffer costs more.
+    // Each character of the string is a byte; a bigint or a buffer would be slower.
     const bytes = hash('sha256', entry, 'binary');
     for (let word = 0; word < HASH_WORDS; word++)
       this.sums[word] = (this.sums[word] ?? 0) + bytes.charCodeAt(2 * word) * 256 + bytes.charCodeAt(2 * word + 1);
@@ -177,10 +183,10 @@ function formatDigest(sum: bigint): string {
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
 
-/** Permits a field to be absent. */
+/** Makes a field optional. */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
-/** Returns the schemas of an organisation's fields, each of which may be absent. */
+/** Returns the schemas of an organisation's fields, each optional. */
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   const shape = {
     org: z.looseObject({ name: z.string().optional() }),
@@ -190,7 +196,7 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
 }
 
-/** Returns the schema of a section, whose records have its inner object and the fields that only this service has. */
+/** Returns the schema of a section. Its records have the inner object, and the fields that only this service has. */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   const { inner } = section;
   const kept = keptFields(section).map((field) => ({
@@ -246,7 +252,7 @@ export const exportFile = z
 
 /**
  * The schema of an export file as an import accepts it: with both spellings of names, ignored unknown fields, and
- * `null` for absent values. It serves descriptions only, because an import streams the file.
+ * `null` for absent values. It is only for descriptions, because an import streams the file.
  */
 export const importedFile = z
   .object({

@@ -1,4 +1,4 @@
-// An organisation of an export file while the file is validated.
+// An organisation of an export file during validation.
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,16 +19,19 @@ import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
-/** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
+/** Lists that are next to a record in v1 files and inside it in v2 files, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
 /** The facts about an organisation that must be known before its records are written. */
 export interface OrganisationHeader {
   readonly orgId: string;
-  /** The organisation's own record, which may be invalid; undefined if the file holds only its id. */
+  /** The organisation's own record, which may be invalid; undefined if the file contains only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /** The id of the instance from whose export an import has created the organisation; undefined if the file lacks it. */
+  /**
+   * The id of the instance from whose export an import created the organisation; undefined if the file does not contain
+   * it.
+   */
   readonly importedFrom: string | undefined;
   /** Whether the file has records with login names. */
   readonly hasLoginNames: boolean;
@@ -36,11 +39,14 @@ export interface OrganisationHeader {
   readonly passwordComplexity: PasswordComplexity | undefined;
   /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
   readonly validatesDomains: boolean | undefined;
-  /** Why the file's domain policy is invalid, which decides the scope of login names; undefined if it is not. */
+  /**
+   * Why the file's domain policy, which decides the scope of login names, is invalid; undefined if it is valid or
+   * missing.
+   */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
-  /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
+  /** The numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
 
@@ -57,7 +63,7 @@ export function withAdditions(section: Section, value: unknown, additions: V1Add
 /** A field of an organisation's own record that cannot be read. */
 interface InvalidField {
   readonly name: string;
-  /** The digest of its text. */
+  /** The digest of the field's text. */
   readonly digest: string;
   readonly issue: RecordIssue;
 }
@@ -69,7 +75,7 @@ interface Contradiction {
   readonly other: string;
 }
 
-/** An organisation's fields and policies, collected while the file is read. */
+/** An organisation's fields and policies, collected while reading the file. */
 export class OrganisationDraft {
   /** The fields that are set, each with the position of its entry in the file. */
   private readonly entries = new Map<string, number>();
@@ -77,15 +83,15 @@ export class OrganisationDraft {
   readonly additions = new Map<Section, Record<string, unknown[]>>();
   /** Whether a record precedes the organisation's id in the file. */
   hasEarlyRecords = false;
-  /** Whether the entry has a record besides the organisation's own. */
+  /** Whether the entry has a record other than the organisation's own. */
   hasRecords = false;
   private readonly fields: JsonObject = {};
   private importedFrom: string | undefined;
   /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
-  /** The sections whose records the file's additions make invalid. */
+  /** The sections whose records become invalid through the file's additions. */
   readonly invalidAdditions = new Set<Section>();
-  /** Sections with additions whose record the file holds. */
+  /** Sections with additions for which the file has the record. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -98,14 +104,14 @@ export class OrganisationDraft {
     this.entry = entry;
   }
 
-  /** The organisation's id; undefined until the file has named it. */
+  /** The organisation's id; undefined until it was read. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }
 
   /**
    * Adds a field that is not a section, or an element of a list that only v1 files have.
-   * @param value its parsed text; undefined if it is too large
+   * @param value the parsed text; undefined if it is too large
    * @returns the paths of unknown fields in it
    * @throws JsonError for an invalid id
    */
@@ -128,7 +134,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // An export of organisations without records has it, and no import uses it.
+    // Only an export of organisations without records has this field; imports ignore it.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -149,7 +155,7 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Remembers policies that govern other records, and records that take additions. */
+  /** Remembers policies that apply to other records, and records to which additions belong. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
@@ -160,7 +166,8 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    // Of several policies, the first is imported. One that fails its check is not, so it does not apply either.
+    // The import writes the first of several policies. A policy that fails its check is not imported, so it does not
+    // apply.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);
@@ -168,7 +175,7 @@ export class OrganisationDraft {
 
   /**
    * Adds the content of another entry for the same organisation.
-   * @returns the values that contradict this draft's
+   * @returns the values that contradict this draft
    */
   merge(later: OrganisationDraft): Contradiction[] {
     const contradictions: Contradiction[] = [];

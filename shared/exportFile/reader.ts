@@ -7,7 +7,7 @@ import { type OrganisationField, organisationFields } from '../organisation/reco
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
 
-/** The number of field names that an error lists, and the characters of each. */
+/** The maximum number of field names in an error, and of characters of each. */
 const MAX_SHOWN_FIELDS = 5;
 const MAX_SHOWN_CHARACTERS = 30;
 
@@ -15,11 +15,11 @@ const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
-  /** The request's field that holds the file; undefined for a file that is the body, or in a bucket. */
+  /** The request's field that contains the file; undefined if the file is the body, or in a bucket. */
   readonly field?: string;
-  /** Whether the request holds the file, which can then be read once more without a transfer. */
+  /** Whether the file is inside the request, so that it can be read again without a download. */
   readonly isInRequest?: boolean;
-  /** Whether the request names the file as one of v1. */
+  /** Whether the request declares the file as v1. */
   readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
@@ -29,28 +29,29 @@ export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'tex
   /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
-  /** Present for a value that exceeds the size limit, whose text is not kept. */
+  /** Present for a value that exceeds the size limit and whose text is therefore not kept. */
   readonly isTooLarge?: true;
 }
 
-/** Whether an organisation's field is read; other fields are skipped. */
+/** Returns whether a field of an organisation is read; other fields are skipped. */
 export type FieldFilter = (name: string) => boolean;
 
 /** How a file is read. */
 interface ReadingOptions {
-  /** Whether records are only found: their items have no text and no value. */
+  /** Whether to locate records only: their items have no text and no value. */
   readonly findsOnly?: boolean;
-  /** Whether a record of a list is skipped, by its path. */
+  /** Returns whether to skip a record of a list, by its path. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
   readonly onUnknown?: OnUnknown | undefined;
 }
 
-/** A listener for an unknown field of the file or of an organisation, or one element of it if it is a list. */
+/** Receives the name of an unknown field of the file or of an organisation, once for each element if it is a list. */
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are checked and
- * ignored (zitadel 1.1). They may have any size, because the values of a list or an object are checked one by one.
+ * A streaming reader of export files (zitadel 2), v1 and v2. It keeps at most one record in memory. Unknown fields are
+ * checked and ignored (zitadel 1.1). They may have any size, because the values in a list or an object are checked
+ * individually.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
@@ -61,13 +62,16 @@ export class ExportFileReader {
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
   organisations = 0;
-  /** The names of the first fields; a file without fields is an empty export. */
+  /** The names of the first fields of the file. A file without fields is an empty export. */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
-  /** The first bytes of the file, by which a wrong file is recognised. */
+  /** The first bytes of the file, to recognise a file of another kind. */
   private start: Buffer = Buffer.alloc(0);
 
-  /** @param isWanted whether to read a field; a caller that skips unknown fields must have checked the file before */
+  /**
+   * @param isWanted returns whether to read a field; a caller that skips unknown fields must have checked the file
+   * before
+   */
   constructor(isWanted: FieldFilter, { findsOnly = false, isSkipped = () => false, onUnknown }: ReadingOptions = {}) {
     this.isWanted = isWanted;
     this.findsOnly = findsOnly;
@@ -90,7 +94,7 @@ export class ExportFileReader {
     }
   }
 
-  /** @throws JsonError when the file is truncated, or has fields but no organisations (zitadel 4.2) */
+  /** @throws JsonError if the file is truncated, or has fields but no organisations (zitadel 4.2) */
   end(): void {
     try {
       this.splitter.end();
@@ -101,7 +105,7 @@ export class ExportFileReader {
       throw this.explained(missingOrganisations(this.firstFields));
   }
 
-  /** Returns the error for a file of another kind, if it caused an error of the reading. */
+  /** Returns a better error if the file is of another kind; otherwise returns the error itself. */
   private explained(error: unknown): unknown {
     return error instanceof JsonError && !this.hasOrganisations ? (wrongFile(this.start) ?? error) : error;
   }
@@ -141,11 +145,11 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Without its id, an organisation has no place for its records.
+    // Without its id, it is unknown where the organisation's records belong.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** An absent record, `null`, is told from others by its value. */
+  /** Returns the treatment of a record. A `null` in its place is recognised later by its value. */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
@@ -169,7 +173,7 @@ export class ExportFileReader {
     return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];
   }
 
-  /** Returns the item of a value without text, unless its field is not wanted. */
+  /** Returns the item of a value without text, if its field is wanted. */
   private withoutText(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
     const field = findField(item.path);
     if (field === undefined || !this.isWanted(field.name) || this.isSkipped(item.path)) return [];

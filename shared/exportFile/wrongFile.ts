@@ -1,10 +1,10 @@
-// Recognises files by which people replace an export file, to name their kind in the error.
+// Recognises other kinds of files that a user may pass by mistake, so that the error can name the kind.
 
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
 
-/** The bytes at the start of a file that are looked at. */
+/** The number of bytes at the start of a file that are examined. */
 export const START_BYTES = 4_096;
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
@@ -15,13 +15,13 @@ const CONVERT =
 interface Kind {
   readonly what: string;
   readonly remedy: string;
-  /** Matches the start of the file, without white space in front. */
+  /** Matches the start of the file, without leading white space. */
   readonly pattern: Pick<RegExp, 'test'>;
   /** Matches the start of files of other kinds. */
   readonly unless?: RegExp;
 }
 
-/** The kinds of wrong files. The first that matches counts. */
+/** The kinds of wrong files. The first match counts. */
 const kinds: readonly Kind[] = [
   { what: 'empty', remedy: REPEAT, pattern: /^$/ },
   { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
@@ -61,7 +61,7 @@ const kinds: readonly Kind[] = [
   { what: 'text', remedy: REPEAT, pattern: /^[a-z][\s -~\u0080-\u00ff]*$/i },
 ];
 
-/** Whether a text has several lines with the same number of separators. The text can end inside its last line. */
+/** Whether several lines have the same number of separators. The text may end inside its last line. */
 function isTable(text: string): boolean {
   const lines = text
     .replaceAll(/"[^"]*(?:"|$)/g, '')
@@ -76,14 +76,14 @@ function isTable(text: string): boolean {
   });
 }
 
-/** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */
+/** Recognises a wrong file by its first bytes, after reading it as an export file has failed. */
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
   return kind === undefined ? savedError(start.toString()) : errorOf(kind.what, kind.remedy);
 }
 
-/** Recognises a response by which a server or a gateway reported an error. */
+/** Recognises a saved error response of a server or a gateway. */
 function savedError(text: string): JsonError | undefined {
   const response = parseIfJson(text);
   if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;
