@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 'use strict';
 
-// The installed `identity` command: `npm run package` copies this file beside the bundle. The system's Node starts it,
+// The installed `identity` command: `npm run package` copies this file next to the bundle. The system's Node starts it,
 // and may be too old to read the bundle.
 
 const { join } = require('node:path');
 const { run } = require('../tools/run.cjs');
 
-/** The verbs that read or write many records. */
+/** The commands that read or write many records. */
 const bulkVerbs = new Set(['serve', 'import', 'export', 'migrate', 'compare', 'inspect']);
 
-/** V8 takes twice the memory without these, and is a tenth faster. A function in Google Cloud has the same heap. */
+/**
+ * Without these options, V8 uses twice the memory and is a tenth faster. A function in Google Cloud has the same heap.
+ */
 const heapOptions = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
 const args = process.argv.slice(2);

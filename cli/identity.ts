@@ -3,7 +3,7 @@ import { exitCodes } from './terminal/command.ts';
 import { DEFAULT_COLUMNS, DEFAULT_ROWS } from './terminal/terminal.ts';
 
 const { stdout, stderr, env: environment } = process;
-// A terminal of unknown size reports 0 columns and rows, in which nothing can be laid out.
+// A terminal of unknown size reports 0 columns and rows, for which no layout is possible.
 for (const stream of [stdout, stderr]) {
   if (stream.columns === 0) stream.columns = DEFAULT_COLUMNS;
   if (stream.rows === 0) stream.rows = DEFAULT_ROWS;
@@ -18,14 +18,14 @@ const controller = new AbortController();
 // A second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
 let isHungUp = false;
-// A closing terminal may send it several times. Writing to that terminal fails.
+// A terminal that closes may send the signal several times. Writing to that terminal fails.
 process.on('SIGHUP', () => {
   isHungUp = true;
   stderr.on('error', () => {});
   controller.abort();
 });
 const code = await runCommandLine(process.argv.slice(2), {
-  // Opened by the commands that read it.
+  // Only commands that read standard input open it.
   get stdin() {
     return process.stdin;
   },
@@ -37,7 +37,7 @@ const code = await runCommandLine(process.argv.slice(2), {
 });
 process.exitCode = isHungUp && code === exitCodes.interrupted.code ? exitCodes.hungUp.code : code;
 await new Promise((resolve) => stdout.write('', resolve));
-// A reader that has seen enough, such as head, closes the pipe.
+// A program such as head closes the pipe when it has read enough.
 if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {
   const { outputIncomplete } = await import('../shared/errors/placeErrors.ts');
   stderr.write(`identity: ${outputIncomplete({ code: broken }).message}\n`);

@@ -56,14 +56,14 @@ export const auditCommand = defineInstanceCommand({
 interface EventRange {
   readonly trail: Trail;
   readonly after: string | undefined;
-  /** The start of the range without a cursor. */
+  /** The time of the first event to list. A cursor replaces it. */
   readonly from: Date;
   readonly isListed: (event: ReadEvent) => boolean;
   readonly names: UserNames;
   readonly onDamaged: (cursor: string) => void;
 }
 
-/** Returns the beginning of the events of an operation, such as `otpEmail` for `otp-email`. */
+/** Returns the beginning of the names of an operation's events, such as `otpEmail` for `otp-email`. */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -104,7 +104,7 @@ async function* followEvents(
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
-/** The events whose target is the id of a user, who existed if they succeeded. */
+/** Events whose target is a user's id. If such an event succeeded, the user existed. */
 const eventsAboutUsers: ReadonlySet<string> = new Set([
   'otpEmail.removed',
   'command.memberAdd',
@@ -118,7 +118,10 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.userUnlock',
 ]);
 
-/** Describes an event. Users who still exist get their present names; of the others, only the events of deletions have names. */
+/**
+ * Describes an event. Existing users appear with their current names; for deleted users, only the events of their
+ * deletion contain a name.
+ */
 async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
   const [userName, targetName] = [await names.find(userId), event.name ?? (await names.find(target))];
@@ -142,7 +145,7 @@ function cell(text: string | undefined): string {
   return text ? cellText(text) : '-';
 }
 
-/** Quotes an id that could be mistaken for several ids, for none or for the next cell, because callers choose ids. */
+/** Quotes an id that a reader could mistake for several ids, no id or the next cell, because callers choose ids. */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }

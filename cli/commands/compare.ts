@@ -46,7 +46,7 @@ export const compareCommand = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      // As in the other commands, a file counts with all its secrets, which a database exports only on request.
+      // The comparison of a file always includes all of its secrets; a database exports secrets only on request.
       const areFiles = first.takes === 'files' && second.takes === 'files';
       const isWhole = areFiles && call.options.with === undefined;
       const asked = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
@@ -71,16 +71,17 @@ export const compareCommand = defineCommand({
     }),
 });
 
-/** A default organisation that is not compared. */
+/** A default organisation that the comparison excludes. */
 interface StayingOrganisation {
   readonly orgId: string;
-  /** The name of the place whose default organisation it is. */
+  /** The name of the place that has this default organisation. */
   readonly of: string;
 }
 
 /**
- * Returns the default organisations of two databases, which differ after a migration too: the users of each operate that
- * instance. A copy of a database has the same default organisation, which is compared.
+ * Returns the default organisations of two databases. They differ even after a migration, because the users of each
+ * operate that instance. If both databases have the same default organisation, because one is a copy, the comparison
+ * includes it.
  */
 async function stayingOrganisations(
   sides: readonly [DescribedPlace, DescribedPlace],
@@ -95,7 +96,7 @@ async function stayingOrganisations(
   });
 }
 
-/** Returns both sides with their options. A database is compared with a file by the file's organisations only. */
+/** Returns both sides with their options. For a database and a file, compares only the organisations of the file. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,

@@ -51,7 +51,7 @@ export const exportCommand = defineCommand({
     if (target.takes !== 'files')
       throw usageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
     const options = exportOptionsOf(call);
-    // The file may be written to standard output.
+    // Standard output may contain the file.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
@@ -95,7 +95,7 @@ async function exportInto(
   return exportOutput(stored, counter, content, requested, unexported);
 }
 
-/** Requires that a file has no selecting options, because only a database can select. */
+/** Requires that a call selects nothing from a file, because only a database can select records. */
 function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsSecrets: boolean): void {
   const { orgIds, excludedOrgIds, forZitadel } = options;
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;

@@ -109,15 +109,15 @@ interface Importing {
   readonly target: DatabasePlace;
   readonly selection: PlaceExportOptions;
   readonly options: PlaceImportOptions;
-  /** Whether all secrets of a file are imported, because the call selects none. */
+  /** Whether the import includes all secrets of a file, because the call selects none. */
   readonly takesAll: boolean;
   /** The file for the failed records. */
   readonly failedFile: FilePlace | undefined;
-  /** Asks for the number of deletions that a trial has found; undefined unless the command asks. */
+  /** Asks the user for the number of deletions that the dry run found. Undefined unless the command asks. */
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
-/** Asks for the deletions of a trial, unless it has errors. */
+/** Asks the user about the deletions of a dry run, unless the run has errors. */
 async function confirmTrial(trial: ImportResponse, target: string, call: Surroundings): Promise<number | undefined> {
   if (trial.errors !== undefined) return undefined;
   const deletions = deletionsOf(trial);
@@ -141,7 +141,8 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // A place with a database has selected already. An import that mirrors needs the name of the default organisation.
+  // A place with a database has already selected organisations. An import that mirrors needs the name of the default
+  // organisation.
   const orgIds = given.mirror === true ? given.orgIds : [];
   const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
   // A database must not be imported into itself under another name.
@@ -150,7 +151,7 @@ async function importInto(
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await openSource(source, selection, takesAll, context));
   const isCopied = (failedFile !== undefined || confirm !== undefined) && !opened.isRepeatable;
-  // The failed records are written from the same content, and a trial reads it first.
+  // The failed records come from the same content, and a dry run reads it before the import.
   const content = isCopied ? resources.use(await copyContent(source.name, opened, context)) : opened;
   const name = source.name;
   const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, context));
@@ -181,7 +182,10 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
   );
 }
 
-/** The outcome of storing the failed records. The import has ended by then, so an error is only thrown after its result. */
+/**
+ * The result of storing the failed records. The import has ended by then, so the command throws an error only after it
+ * has printed the result.
+ */
 interface StoredFailures {
   readonly file?: FailedFile | undefined;
   readonly error?: unknown;
@@ -215,7 +219,7 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${others}`];
 }
 
-/** Opens the export of the source; that of a file only if the call selects its secrets. */
+/** Opens the export of the source. For a file, opens it only if the call selects its secrets. */
 async function openSource(
   source: Place,
   options: PlaceExportOptions,
@@ -235,7 +239,7 @@ interface ImportedFile {
   readonly requested: readonly string[];
   /** Undefined unless the call asks for the failed records. */
   readonly storedFailures: StoredFailures | undefined;
-  /** Whether the user has not yet consented to the deletions of a trial. */
+  /** Whether the user has not consented to the deletions of a dry run. */
   readonly isRefused: boolean;
 }
 

@@ -9,9 +9,12 @@ import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { DocumentCounts } from '../../shared/store/store.ts';
 
-/** In seconds, from the removal of a factor to a long import. */
+/** Upper bounds in seconds, from the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
-/** The label of requests without a matching route. Paths are no labels: they contain ids and are unbounded. */
+/**
+ * The label of requests without a matching route. Paths are not labels, because they contain ids and there is no limit
+ * to their number.
+ */
 const UNMATCHED = 'unmatched';
 
 /** The metrics of a process, for Prometheus. */

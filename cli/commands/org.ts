@@ -23,7 +23,7 @@ export const orgListCommand = defineInstanceCommand({
   },
 });
 
-/** Limits the commits that begin and end a removal, which contain all organisations. */
+/** The maximum for one call. The commits at the start and end of a removal contain all of its organisations. */
 const MAX_DELETED_ORGANISATIONS = 200;
 
 export const orgDeleteCommand = defineInstanceCommand({

@@ -75,7 +75,7 @@ function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** Removes the factors of people of an instance or a ZITADEL. */
+/** Removes the factors of people in an instance of this service or in ZITADEL. */
 async function removeRemotely(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
   const users = await givenUsers(call);
   const { openAddress } = await import('../open/openPlaces.ts');
@@ -121,7 +121,7 @@ interface Removal extends Match {
 }
 
 /**
- * Removes the factor of each person, after all people were found.
+ * Removes the factor of each person, after it has found all people.
  * @throws IdentityError USAGE_INVALID for a text that matches no person or several
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {

@@ -63,7 +63,7 @@ export const migratePrepareCommand = defineInstanceCommand({
 });
 
 /**
- * Returns the steps in the console of ZITADEL, where the command does not have permissions yet.
+ * Returns the steps that the user does in ZITADEL's console, because the command has no permissions there yet.
  * @throws IdentityError USAGE_INVALID for a place without an address
  */
 async function consoleSteps(

@@ -1,4 +1,4 @@
-// Commands that take something away: they hold the lock of the instance alone.
+// Commands that delete records. They lock the instance exclusively.
 
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
@@ -15,20 +15,21 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/** An operation that runs alone, the name of its phase in the progress, and the message of its interruption. */
+/** An operation that locks the instance: the name of its phase in the progress, and the message of its interruption. */
 interface Operation {
   readonly name: string;
   readonly phase: string;
   readonly interruption: string;
 }
 
-/** Takes the number of further records that are done. */
+/** Receives the number of further records that are done. */
 type OnDone = (records: number) => void;
 
 /**
- * Does a command's work while no import and no other such command writes. Prints which operation it waits for, and the
- * progress.
- * @throws InterruptedError for any error after the call's signal has aborted; while the command waits, nothing is changed
+ * Does a command's work while no import and no other exclusive command writes. Prints the operation that it waits for,
+ * and the progress.
+ * @throws InterruptedError for any error after the call's signal has aborted; while the command waits, nothing is
+ * changed
  */
 export async function runAlone<Result>(
   { name, phase, interruption }: Operation,
@@ -48,7 +49,7 @@ export async function runAlone<Result>(
   }
 }
 
-/** Does work, and shows its progress from the first record that is done. */
+/** Does work, and shows its progress once the first record is done. */
 async function tracked<Result>(
   phase: string,
   stderr: Writable,

@@ -57,7 +57,7 @@ export async function runCommand(
   const store = await openStore(location);
   try {
     const run = () => command.run({ ...onInstance, store, location, defaultName, print });
-    // Lists are read while they are printed, so the store stays open.
+    // The command reads a list while it prints the list, so the store stays open.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
     return await print(await runAudited(command, given, audit, run));
@@ -85,7 +85,7 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // The signal is the only end of an endless list. A reader may close the pipe early.
+    // Only the signal ends an endless list, so its error is the normal end. A reader may close the pipe early.
     if (!(output.isEndless && error instanceof InterruptedError) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
@@ -94,7 +94,7 @@ async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
-/** Yields a list as JSON, without holding all of it. Yields nothing if the first row fails. */
+/** Yields a list as JSON, row by row. Yields nothing if the first row fails. */
 async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
@@ -162,7 +162,7 @@ const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 const removed = z.object({ deleted: z.literal(true), userName: z.string() });
 
-/** Returns only the ids in a command's output, which may contain a token, and the name of a deleted user. */
+/** Returns only the ids of a command's output. The output may also contain a token or the name of a deleted user. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data: user } = removed.safeParse(json);
@@ -171,7 +171,7 @@ function recordedOutput(output: AnyOutput): AuditFacts {
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }
 
-/** Returns the outcome of a call that was not confirmed. */
+/** Returns the error of a call that the user did not confirm. */
 function unconfirmed(): IdentityError {
   return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
 }

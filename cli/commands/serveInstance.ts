@@ -44,7 +44,7 @@ export async function serveInstance(
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
   await requireTemporaryDirectory();
-  // Fails now, not at the first request, for another master key or format.
+  // Detects another master key or format at the start, not at the first request.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);
@@ -53,7 +53,7 @@ export async function serveInstance(
   if (lock !== undefined) resources.use(lock);
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
-  // Standard output is for the address.
+  // Standard output contains only the address.
   const audit = openAudit(store, config, stderr);
   resources.defer(() => audit.close());
   const routes = await allRoutes({
@@ -81,7 +81,7 @@ export async function serveInstance(
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Starts the metrics and their server if a port is configured. Only then loads their package. */
+/** Starts the metrics and their server if a port is configured. Otherwise, does not load their package. */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
   const { createMetrics, serveMetrics } = await import('./metrics.ts');

@@ -139,7 +139,7 @@ interface DeletionCall extends OpenInstance, Surroundings {
 
 /**
  * Deletes a user under the lock.
- * @returns what has happened
+ * @returns a description of the result
  */
 async function deleteAlone(
   call: DeletionCall,
@@ -162,7 +162,7 @@ async function deleteAlone(
     );
     return `${kind} ${userId} is deleted`;
   } catch (error) {
-    // The user existed before the wait.
+    // The user existed before this command waited for the lock.
     if (!userUnknown.is(error)) throw error;
     return `another command has deleted ${kind} ${userId} meanwhile`;
   }

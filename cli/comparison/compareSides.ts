@@ -1,4 +1,4 @@
-// Comparison of two places, which is repeated while a ZITADEL lags.
+// Comparison of two places. Repeats it while the exports of ZITADEL lag.
 
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
@@ -22,14 +22,14 @@ interface Comparing {
   readonly first: {
     readonly place: Place;
     readonly options: PlaceExportOptions;
-    /** The number of its records, if it was read before. */
+    /** The number of the side's records, if the command has read the side before. */
     readonly expected?: number;
   };
-  /** Its options may depend on the content of the first side. */
+  /** The second side. Its options may depend on the content of the first side. */
   readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
-  /** Whether the first side is a ZITADEL; by default if it lags. */
+  /** Whether the first side is ZITADEL. By default, it is if its exports lag. */
   readonly isFirstZitadel?: boolean;
-  /** Whether each side is a ZITADEL, whose exports omit the latest writes for a moment. */
+  /** Whether the exports of each side omit the latest writes for a moment, as ZITADEL's do. */
   readonly lagging?: readonly [first: boolean, second: boolean];
 }
 
@@ -66,7 +66,7 @@ export async function compareSides(
   }
 }
 
-/** Compares the sides, and shows how many records of the larger side are compared. */
+/** Compares the sides, and shows the number of compared records of the larger side. */
 function trackComparison(
   database: RunDatabase,
   expected: number,
@@ -88,12 +88,18 @@ function recordsOf({ tally: { counts } }: PlaceInspection): number {
   return total(counts);
 }
 
-/** Returns what the export of a ZITADEL states by absent values. The records themselves have OTP e-mail factors and states. */
+/**
+ * Returns what ZITADEL's export states by absent values. The records themselves state their OTP e-mail factors and
+ * states.
+ */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
 }
 
-/** The most organisations that a request lists. For more, the place exports all, and the comparison skips the others. */
+/**
+ * The maximum number of organisations in a request. For more, the place exports all organisations, and the comparison
+ * skips the others.
+ */
 const MAX_REQUESTED_ORGANISATIONS = 1_000;
 
 /**
@@ -119,9 +125,9 @@ export function onlyOrganisationsOf(
 }
 
 /**
- * Returns a function that explains the differences that ZITADELs cause.
+ * Returns a function that explains the differences that ZITADEL causes.
  * @param facts undefined for a place without a database
- * @param imports what decides about the import of the first side into the second side
+ * @param imports the facts that decide how the second side imports the first
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
@@ -132,7 +138,7 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = known;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // The second of two is the target, which has changed the imported records.
+  // With two sides, the second is the target, and the import has changed its records.
   return (difference, first) =>
     zitadels
       .toReversed()

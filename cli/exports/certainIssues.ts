@@ -9,7 +9,7 @@ import type { ImportResponse } from './importResponse.ts';
 import type { DoneRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 import { meterOfRecords } from './trackTransfer.ts';
 
-/** What every import of a file reports, whatever the target has. */
+/** The issues that every import of a file reports, independent of the target. */
 export interface CertainIssues {
   readonly errors: readonly ImportError[];
   readonly errorsOmitted: number;
@@ -17,10 +17,10 @@ export interface CertainIssues {
   readonly warningsOmitted: number;
 }
 
-/** The issues of a file without any. */
+/** The issues of a file without issues. */
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
-/** The reasons that depend on the target's records, and those that the command reports in other words. */
+/** Reasons that depend on the target's records, and reasons that the command reports with its own texts. */
 const excluded = new Set<string | undefined>([
   'reference_missing',
   'organisation_unnamed',
@@ -34,8 +34,8 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Tries the import of a valid file into an empty instance with the default of the file's source for login names. Memory
- * does not grow with the file.
+ * Tries the import of a valid file into an empty instance. The instance has the default for login names of the file's
+ * source. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,

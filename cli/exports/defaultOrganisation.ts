@@ -3,9 +3,9 @@
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * Returns the default organisation of a source, which is not exported unless it is selected: its users, such as the user
- * of the token, operate that instance.
- * @returns undefined if organisations are selected, and for a file
+ * Returns the default organisation of a source. An export excludes it unless the call selects it, because its users,
+ * such as the user of the token, operate that instance.
+ * @returns undefined if the call selects organisations, and for a file
  */
 export function stayingOrganisation(
   facts: Pick<PlaceFacts, 'defaultOrgId'> | undefined,

@@ -1,4 +1,4 @@
-// The failed records of an import as an export file, to be corrected and imported again.
+// Writes the failed records of an import as an export file, which the user can correct and import again.
 
 import { total } from '../../shared/collections/counts.ts';
 import { type FilePass, passFile } from '../../shared/exportFile/filePass.ts';
@@ -14,13 +14,16 @@ import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 export interface FailedFile {
   readonly place: string;
   readonly records: number;
-  /** The number of failed records that it lacks, because the response does not list them or their text is too large. */
+  /**
+   * The number of failed records that the file does not contain, because the response does not list them or their text
+   * is too large.
+   */
   readonly missing: number;
 }
 
 /**
- * Stores the failed records of an import with their organisations, in the form that they have in the imported file. Without
- * failed records, it stores nothing.
+ * Stores the failed records of an import with their organisations, in the form of the imported file. Stores nothing if
+ * no record has failed.
  * @param file must not exist
  * @param content the imported file
  * @throws IdentityError as `FilePlace.store`; the errors of the content
@@ -58,12 +61,12 @@ async function find(
   }
 }
 
-/** The records of a file with the same type and id. */
+/** The records of a file that have the same type and id. */
 interface Namesakes {
   /** The number of errors about them. */
   readonly errors: number;
   found: number;
-  /** The number of those that are invalid in themselves, which always fail. */
+  /** The number of records that are invalid in themselves, and so fail in every import. */
   invalid: number;
   passed: number;
 }
@@ -71,7 +74,9 @@ interface Namesakes {
 /** The failed records of an import, by the types and ids of the errors. */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
-  /** The organisations with errors, and those of them that the target lacks, all of whose records have failed. */
+  /**
+   * Organisations with errors, and those of them that the target does not have. All records of the latter have failed.
+   */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
   /** The positions of the file's organisations that have failed records. */
@@ -105,8 +110,8 @@ class FailedRecords {
   }
 
   /**
-   * Returns the number of failed records that a record of the file is and contains. Of several valid records with one id,
-   * the import takes the first ones. All records of a failed organisation have failed.
+   * Counts the failed records in a record of the file: itself and its nested records. If several valid records have the
+   * same id, the import accepts the first ones. All records of a failed organisation have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);
@@ -119,7 +124,7 @@ class FailedRecords {
     return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
   }
 
-  /** Adds the entries of the organisations that have errors themselves, and returns the number of these organisations. */
+  /** Adds the organisations with errors of their own. Returns their number. */
   addOrganisations(drafts: FilePass['drafts']): number {
     const found = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
@@ -130,7 +135,7 @@ class FailedRecords {
     return found.size;
   }
 
-  /** Returns what is known of a record's name, and of those that it contains. */
+  /** Returns the namesakes of a record and of its nested records, each with whether that record is invalid. */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
       const namesakes = this.byName.get(nameOf(each.section.error.type, readableId(each) ?? ''));
@@ -145,13 +150,13 @@ function nameOf(type: string, id: string): string {
 
 const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
 
-/** Returns the type of a record by the type of an error about it, or about a part such as `human_user_otp`. */
+/** Returns the type of a record from the type of an error about it or about a part of it, such as `human_user_otp`. */
 function typeOfRecord(type: string): string {
   if (types.includes(type)) return type;
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/** Writes a file's organisations that have failed records, with these. */
+/** Writes the organisations of a file that have failed records, with only these records. */
 class FailedFileWriter {
   records: number;
   private readonly failed: FailedRecords;

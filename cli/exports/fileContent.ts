@@ -12,7 +12,7 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** The disposal of content without resources, or with another owner. */
+/** The disposal of content that has no resources, or that another object disposes of. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 /** Passes bytes on, and counts them as read. */
@@ -48,8 +48,8 @@ export function storedContent(
 }
 
 /**
- * Returns content that can be read repeatedly: the same, or a copy, which is a temporary file if it is large.
- * @param storage takes the copy
+ * Returns content that can be read repeatedly: the given content, or a copy of it. A large copy is a temporary file.
+ * @param storage stores the copy
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
  */
 export async function makeRepeatable(
@@ -63,7 +63,7 @@ export async function makeRepeatable(
 }
 
 /**
- * Stores bytes. The storage is closed after an error.
+ * Stores bytes. Closes the storage after an error.
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of the bytes; the signal's reason
  */
 export async function storeContent(
@@ -120,7 +120,7 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
   }
 }
 
-/** Returns the error for the content of a place, which is another kind of file, or damaged; other errors are unchanged. */
+/** Converts an error of reading a place: the file is of another kind, or damaged. Returns other errors unchanged. */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;
   const { wrongFile } = error;
@@ -134,7 +134,7 @@ export function notIntact(place: string, reason: string): IdentityError {
   return sourceInvalid({ place, problem: `is not an intact export file (${reason})`, advice });
 }
 
-/** Pipes content through a transform. The iteration throws the errors of both. */
+/** Pipes content through a transform. The iteration throws the errors of the content and of the transform. */
 function through(
   content: AsyncIterable<Uint8Array>,
   transform: ReturnType<typeof createGzip>,

@@ -53,8 +53,8 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that an import of the file changes, as an export selects them, where client secrets belong
-   * to passwords: those that it contains, and those that its source has none of, as its manifest states.
+   * Returns the kinds of secrets that an import of the file changes: those in the file, and those that its source does
+   * not have according to the manifest. The kinds are those that an export selects: client secrets belong to passwords.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
@@ -72,13 +72,13 @@ export class FileSecrets implements RecordVisitor {
   }
 }
 
-/** Returns the ids of the identity providers to which a record refers, also in the records that it holds. */
+/** Returns the ids of the identity providers to which a record and its nested records refer. */
 export function providersOf({ section, json }: OrganisationRecord): readonly string[] {
   const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
   return [...(section.exported?.providers?.(json) ?? []), ...held];
 }
 
-/** The first records of a section that refer to the same identity providers, and the number of the others. */
+/** The first records of a section that refer to the same identity providers, and the number of further records. */
 interface ProviderUsers {
   readonly section: Section;
   readonly orgId: string;
@@ -87,13 +87,13 @@ interface ProviderUsers {
   others: number;
 }
 
-/** A rule lists no more records. */
+/** The maximum number of records in the list of a rule. */
 const MAX_PROVIDER_USERS = 100;
 
 /** The content of an export file, and the manual steps after its import. */
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
-  /** The records that refer to identity providers which the file may have at a later place. */
+  /** Records that refer to identity providers which may appear later in the file. */
   private readonly providerUsers = new Map<string, ProviderUsers>();
   /** The number of records of each section, and the bytes of their JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
@@ -102,7 +102,7 @@ export class FileFacts implements RecordVisitor {
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  /** @param imports gets the records; without it, the steps about missing identity providers are not listed */
+  /** @param imports receives the records; without it, the result has no steps about missing identity providers */
   constructor(imports?: ImportFacts) {
     this.imports = imports;
   }
@@ -132,12 +132,12 @@ export class FileFacts implements RecordVisitor {
     else users.others++;
   }
 
-  /** Returns those of some identity providers that ZITADEL lacks after an import. */
+  /** Returns the identity providers among the given ids that ZITADEL does not have after an import. */
   private missing(orgId: string, ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** Lists the records whose identity providers the whole file lacks. */
+  /** Lists the records whose identity providers are nowhere in the file. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);
@@ -157,7 +157,7 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * Returns the manual steps after an import into an instance of this service or into a ZITADEL.
+   * Returns the manual steps after an import into an instance of this service or into ZITADEL.
    * @param asked the requested secrets
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {

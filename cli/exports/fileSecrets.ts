@@ -10,7 +10,8 @@ import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterface
 import type { ExportedRequest } from './recordCounter.ts';
 
 /**
- * Requires that a call selects every kind of secrets that an import of a file changes, because a file is imported as it is.
+ * Requires that a call selects every kind of secrets that an import of a file changes, because an import always uses
+ * the whole file.
  * @param name the file's name in messages
  * @param request the request for the file, as its manifest describes it
  * @throws IdentityError USAGE_INVALID for secrets that are not selected
@@ -32,9 +33,9 @@ export function requireSelected(
 }
 
 /**
- * Opens a file after checking that it is intact, and that a call selects its secrets.
- * @throws IdentityError USAGE_INVALID for unselected secrets; other codes for a file that
- * is no valid export file, or does not match its manifest
+ * Checks that a file is intact and that a call selects its secrets, and opens the file.
+ * @throws IdentityError USAGE_INVALID for unselected secrets; other codes for a file that is no valid export file, or
+ * does not match its manifest
  */
 export async function openWithSecrets(
   place: FilePlace,

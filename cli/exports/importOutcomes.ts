@@ -1,4 +1,4 @@
-// The outcomes of an import's records, and the response of an import into a ZITADEL.
+// The outcomes of an import's records, and the response of an import into ZITADEL.
 
 import type { ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -17,7 +17,7 @@ export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
-/** Returns the counts of an import's summary, which omits some of them if they are empty. */
+/** Returns the counts of an import's summary. The summary omits some counts if they are empty. */
 export function outcomeCounts({
   created,
   unchanged,
@@ -30,7 +30,10 @@ export function outcomeCounts({
   return { created, unchanged, overwritten, skipped, failed, notCarried, unconfirmed };
 }
 
-/** Returns the number of settled records of an import. Records that are not carried, or not in the file, are none. */
+/**
+ * Returns the number of settled records of an import. Excludes records that no import carries and records that are not
+ * in the file.
+ */
 export function countSettled({
   notCarried: _,
   deleted: __,
@@ -42,10 +45,10 @@ export function countSettled({
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
-/** The warning if the import took several requests. */
+/** The warning that the import needed several requests. */
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
-/** Returns the warnings of a repeated import, whose last request counts records of earlier requests as unchanged. */
+/** Returns the warnings of a repeated import. Its last request counts records of earlier requests as unchanged. */
 export function repetitionWarnings({
   unchanged,
   warnings,
@@ -54,7 +57,7 @@ export function repetitionWarnings({
   return total(unchanged) === 0 || isKnown ? [] : [severalRequests];
 }
 
-/** The results of all requests of an import into a ZITADEL. */
+/** The results of all requests of an import into ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
   /** The organisations that the import has created. */
@@ -67,7 +70,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly dryRun: boolean;
 }
 
-/** Returns the response of an import into a ZITADEL, in the form of this service, without lists of ids. */
+/** Returns the response of an import into ZITADEL, in the form of this service, without lists of ids. */
 export function joinedResponse({
   orgIds,
   createdOrgs,

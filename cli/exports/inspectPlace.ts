@@ -1,4 +1,4 @@
-// Reading and validating the export of a place.
+// Reads and validates the export of a place.
 
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -31,7 +31,7 @@ interface Reading {
   readonly label?: string;
   /** Uses the validated file, which can be read again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
-  /** The number of records that the place is expected to have, for the remaining time of an export. */
+  /** The expected number of records of the place, for the remaining time of an export. */
   readonly expected?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export function inspectPlace(
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {
       const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));
       try {
-        // A file contains all organisations, so they are selected here.
+        // Selects the organisations here, because a file always contains all of its organisations.
         const inspection = await inspect(file, signal, {
           isSelected: organisationFilter(options),
           visitor,

@@ -10,7 +10,7 @@ import type { ImportResponse } from './importResponse.ts';
 
 type Deletion = NonNullable<ImportResponse['deletions']>[number];
 
-/** The deletions of an import, or those of its trial. */
+/** The deletions of an import or of its dry run. */
 export interface MirrorDeletions {
   /** The numbers of deleted records by section. */
   readonly deleted: Readonly<Counts>;
@@ -25,7 +25,10 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
   return { deleted, deletions, deletionsOmitted };
 }
 
-/** The sections whose deletions are listed in full, with the types of their records: people, what they own and may do. */
+/**
+ * The sections whose deletions the list contains in full, with the types of their records: people, what they own and
+ * their permissions.
+ */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
   ['machineUsers', 'machine_user'],

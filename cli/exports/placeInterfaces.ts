@@ -19,17 +19,17 @@ import type { ImportResponse } from './importResponse.ts';
 /** A loss in ZITADEL that a call may accept. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** The options of a call of a place that are not part of a request. */
+/** The options of a call of a place that are not in a request. */
 interface CallOptions {
-  /** In milliseconds; the limit of the place by default. */
+  /** In milliseconds; by default the limit of the place. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in ZITADEL that the call accepts, so that they are no errors. */
+  /** The losses in ZITADEL that the call accepts. They are not errors. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
-  /** The requested secrets. Those that the file lacks do not exist in the source. */
+  /** The requested secrets. If the file has none of a kind, the source has none either. */
   readonly asked?: SecretSelection | undefined;
 }
 
-/** The options of an export. They have no effect on a file, which is always read completely. */
+/** The options of an export. They have no effect on a file, which the command always reads completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /** Called for an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
@@ -68,21 +68,21 @@ export interface ExportFile extends AsyncDisposable {
   readonly size?: number | undefined;
   /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
-  /** Warnings about omitted or unknown content so far, such as a warning per organisation. */
+  /** Warnings so far about omitted or unknown content, such as a warning per organisation. */
   readonly notices?: readonly RecordWarning[];
-  /** Whether `open` validates the file, and passes its items on. */
+  /** Whether `open` validates the file, and passes its items to `onItems`. */
   readonly isValidated?: true;
   /**
    * Reads the file's bytes, decompressed.
-   * @param onItems takes the items of a validated file
+   * @param onItems receives the items of a validated file
    * @throws IdentityError if the place breaks off
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
   /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
-   * Deletes what the place stores for a reading that has failed, as the disposal does. Returns the error, which names what
-   * could not be deleted.
+   * Deletes the data that the place stores for a failed reading, as the disposal does. Returns the error, which lists
+   * the data that could not be deleted.
    */
   deleteAfter?(error: unknown): Promise<unknown>;
 }
@@ -115,14 +115,14 @@ export interface FilePlace extends Source {
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/** The phases of an import. Only in the last one, the target writes by itself. */
+/** The phases of an import. Only in the last phase, the target writes without further content from this process. */
 export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
 
-/** The progress of a phase: the records that are done, and all of them. */
+/** The progress of a phase: the number of completed records, and the total. */
 export interface DoneRecords {
   readonly records: number;
   readonly total: number;
-  /** The number of records among those done that existed before. */
+  /** The number of completed records that existed before the import. */
   readonly unchanged?: number;
   /** The number of bytes, in a phase whose total is measured in bytes. */
   readonly bytes?: number;
@@ -131,13 +131,16 @@ export interface DoneRecords {
 /** Receives the progress of an import. */
 export interface ImportMeter {
   /**
-   * Called at the start of each phase, and when another function returns its progress.
+   * Called at the start of each phase, and whenever a new function returns the progress of the phase.
    * @param done returns the progress; by default that of reading the content
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
-  /** Called when the target waits for another operation before it writes, and without an operation when the wait ends. */
+  /**
+   * Called with the other operation when the target waits for it before it writes, and with undefined when the wait
+   * ends.
+   */
   readonly onWait: (holder: LockHolder | undefined) => void;
-  /** Called before an interrupted import is repeated, with the seconds until then. */
+  /** Called before a retry of an interrupted import, with the seconds until then. */
   readonly onRetry: ProgressOutput['retry'];
 }
 
@@ -154,26 +157,26 @@ export interface DatabasePlace extends Source {
   /**
    * Prepares an import of a file that the caller reads once, for the dry run and the import. Undefined for a place that
    * reads the file itself.
-   * @param database has the records of the place once they were read, and gets those of the file
+   * @param database contains the records of the place once they were read; the import adds those of the file
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * Lists all organisations, of a ZITADEL also the deleted ones.
+   * Lists all organisations. For ZITADEL, includes deleted organisations.
    * @throws IdentityError
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
   /**
-   * Reads facts about the place, and which operations its token permits. Changes nothing.
+   * Reads facts about the place, and the operations that its token permits. Changes nothing.
    * @throws IdentityError for an unreachable place, an unknown service or a rejected token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
-/** A prepared import, which takes the records of the file. */
+/** A prepared import, which receives the records of the file. */
 export interface PreparedImport extends RecordVisitor {
   /**
-   * Imports the file, or tries that.
-   * @param read reads the file, unless that was done
+   * Imports the file, or does a dry run.
+   * @param read reads the file, unless a dry run has read it
    * @throws IdentityError
    */
   import(
@@ -188,11 +191,11 @@ export interface PreparedImport extends RecordVisitor {
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** Whether a ZITADEL has deleted it. */
+  /** Whether ZITADEL has deleted it. */
   readonly isDeleted: boolean;
-  /** The id of the instance of this service from whose export an import created it; undefined if that is unknown. */
+  /** The id of the instance of this service that exported it before an import created it here; undefined if unknown. */
   readonly importedFrom?: string | undefined;
-  /** The user of a ZITADEL who created it. */
+  /** The user in ZITADEL who created it. */
   readonly createdBy?: string | undefined;
 }
 
@@ -210,13 +213,13 @@ export interface PlaceFacts {
   /** The instance's name, if it is known. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
-  /** The instance's id, which is the same at all of its addresses, if it is known. */
+  /** The instance's id, if it is known. It is the same at all addresses of the instance. */
   readonly instanceId?: string | undefined;
   /** The default organisation's name, if it is known. */
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
-  /** The possible releases of ZITADEL. */
+  /** The releases that ZITADEL may have. */
   readonly releases?: ReleaseRange;
   /** The user of the token; undefined if the user is unknown. */
   readonly caller?: {
@@ -228,13 +231,13 @@ export interface PlaceFacts {
   };
   /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** The limits of calls of the place, and how the command observes them. */
+  /** The limits of calls of the place, and how the command complies with them. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
   /** The content that every export omits. */
   readonly exportLosses: readonly string[];
-  /** The differences of every import from one into an instance of this service. */
+  /** How every import differs from an import into an instance of this service. */
   readonly importChanges?: readonly string[];
 }
 

@@ -3,8 +3,8 @@ import { compressFor, readExportJson, storeContent, storedContent } from './file
 import type { FilePlace } from './placeInterfaces.ts';
 
 /**
- * Opens a place for an export that contains secrets. Its temporary file is compressed and has no name, and the operating system
- * deletes it with the process, whatever ends that. What is stored replaces what was stored before.
+ * Opens a place for an export that contains secrets. Its temporary file is compressed and has no name, so the operating
+ * system deletes it however the process ends. Each stored export replaces the earlier one.
  * @param name the place's name in messages
  */
 export function openPrivateFile(name: string): FilePlace & AsyncDisposable {

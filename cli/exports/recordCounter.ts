@@ -1,4 +1,4 @@
-// Counting the records of an export file on its way to a target.
+// Counts the records of an export file while they pass to a target.
 
 import type { z } from 'zod';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
@@ -17,7 +17,7 @@ const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).
 /** The request for a file, as its manifest describes it. */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/** Describes the request of an export. It shows ignored fields, because a typo can make an export incomplete. */
+/** Describes the request of an export. Includes ignored fields, because a typo can make an export incomplete. */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
@@ -31,7 +31,7 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
   ];
 }
 
-/** Counts the records of an export file that passes, and checks that it is complete. Does not decode records. */
+/** Counts the records of an export file while it passes, and checks that it is complete. Does not decode records. */
 export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
@@ -56,11 +56,11 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts its records: those that a validated file returns, or those found in the bytes.
-   * @param isValidated whether the receiver validates the records, which then are only found here; by default their JSON
-   * is checked
-   * @throws IdentityError at the end of an incomplete or invalid file; also at the end of one without organisations or
-   * without a selected one, before the target uses the file
+   * Yields the bytes of a file, and counts its records. Takes the records from a validated file, or finds them in the
+   * bytes.
+   * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
+   * @throws IdentityError at the end of an incomplete or invalid file; also at the end of a file without organisations
+   * or without a selected organisation, before the target uses the file
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -89,7 +89,7 @@ export class RecordCounter {
       // The lists of a v1 file's login policy are part of it.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL has second entries of organisations, without this field.
+        // A file for ZITADEL contains further entries of organisations, without this field.
         if (name === organisationSection.name) this.organisations++;
       }
     }
@@ -122,9 +122,9 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
 
 /**
  * Requires that the selected organisations were found.
- * @param lacks the beginning of the message, such as `north.json does not have`
+ * @param lacks the start of the message, such as `north.json does not have`
  * @param inspections the read files; each organisation must be in one of them
- * @throws IdentityError USAGE_INVALID for an organisation in none of them
+ * @throws IdentityError USAGE_INVALID for an organisation that no file contains
  */
 export function requireOrganisations(
   lacks: string,

@@ -30,7 +30,7 @@ interface ReadContent {
   /** The content's name in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** Counts the content's records; a new counter by default. */
+  /** Counts the content's records; by default a new counter. */
   readonly counter?: RecordCounter;
 }
 
@@ -68,7 +68,7 @@ export async function trackImport(
     waits.change(holder !== undefined);
     if (holder !== undefined) output.wait(waitText(holder));
   };
-  // A target that has read the file checks it before it writes.
+  // A target that has read the file checks it before it writes records.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
@@ -81,14 +81,14 @@ export async function trackImport(
     return response;
   } catch (error) {
     running?.end(false);
-    // The target knows only paths in the content.
+    // The target only has paths in the content.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   } finally {
     clearTimeout(checking);
   }
 }
 
-/** The time that an import waits for other operations. */
+/** The time for which an import waits for other operations. */
 class WaitClock {
   private pastMs = 0;
   private since: number | undefined;
@@ -103,14 +103,14 @@ class WaitClock {
   }
 }
 
-/** The milliseconds after which the check of a file is shown as a phase. */
+/** The milliseconds after which the check of a file appears as a phase. */
 const CHECKING_AFTER_MS = 2_000;
 
-/** The phases in which a target that writes by itself has the content. */
+/** The phases in which a target that writes without further content has received all of it. */
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**
- * Describes what an import has changed in its target when it was interrupted, as far as this process has seen.
+ * Describes what an interrupted import has changed in its target, as far as this process has seen.
  * @param phases the phases so far, by their names
  */
 export function changedText(
@@ -125,7 +125,7 @@ export function changedText(
   return `${reported}, all unchanged; what it has written since, if anything, remains`;
 }
 
-/** Measures how many of a known number of records or bytes are done. */
+/** Measures the progress through a known number of records or bytes. */
 export function meterOfRecords(read: () => DoneRecords): Meter {
   const shareOf = ({ records, bytes = records, total }: DoneRecords) => (total === 0 ? undefined : bytes / total);
   return {
@@ -151,8 +151,8 @@ export function trackStore(
 }
 
 /**
- * Measures how much of some content was read.
- * @param expected the number of its records, if the content itself does not know how much there is
+ * Reports how much of the content has been read.
+ * @param expected the number of its records, if the size of the content is unknown
  */
 export function meterOf(content: ExportFile, counter: RecordCounter, expected = 0): Meter {
   const shareOfExpected = () => (expected === 0 ? undefined : Math.min(1, counter.records / expected));
@@ -160,7 +160,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Counts the records of content in its first reading; who reads it validates it. The caller still disposes of the content.
+ * Counts the records of content during its first reading. The reader validates the content, and the caller disposes of
+ * it.
  * @param onRead called at the end of that reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

@@ -1,4 +1,4 @@
-// The HTTP client for instances and ZITADELs.
+// The HTTP client for instances of this service and for ZITADEL.
 
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -8,7 +8,7 @@ import { defined } from '../../shared/defined.ts';
 import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
 import { connectionError, trustSystem } from './tls.ts';
 
-/** A call of an instance or a ZITADEL. */
+/** A call of an instance of this service or of ZITADEL. */
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
@@ -30,8 +30,8 @@ export interface HttpResponse extends AsyncDisposable {
 }
 
 /**
- * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch` ends
- * a call after five minutes). Redirections are not followed, so that no other server gets the token.
+ * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch`
+ * ends a call after five minutes). Does not follow redirections, so that no other server receives the token.
  * @param signal ends the call, on the server too
  * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
  */
@@ -49,21 +49,21 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
-  // After the response has begun, its body reports a broken connection.
+  // Once the response has begun, the error of its body reports a broken connection.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
       if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
-      // The error of the request would hide this one.
+      // The error of the request would hide the error of the source.
       sourceFailure = error;
       throw error;
     }
   }
   const responded = once(request, 'response');
-  // It fails if the response arrives before the body's end; the response contains the reason then. A piped stream would
-  // throw a broken connection into the source.
+  // Sending fails if the response arrives before the body's end; then the response contains the reason. A piped stream
+  // would throw a broken connection into the source.
   const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
@@ -91,7 +91,7 @@ export interface CallConnection {
   /** Without a trailing slash. */
   readonly origin: string;
   readonly signal: AbortSignal;
-  /** The time limit of an attempt at a call without its own, in milliseconds; 30 s by default. */
+  /** The time limit in milliseconds of an attempt at a call without its own limit; 30 s by default. */
   readonly responseLimitMs?: number;
 }
 
@@ -100,13 +100,13 @@ interface AttemptLimit {
   /** Ends the attempt. */
   readonly signal: AbortSignal;
   /**
-   * Returns the error of an attempt that exceeded the limit; undefined for one that failed otherwise.
+   * Returns the error of an attempt that exceeded the limit; undefined if the attempt failed for another reason.
    * @throws the reason of the connection's signal, or of the call's own time limit
    */
   readonly error: (call: string) => Error | undefined;
 }
 
-/** Starts the time limit of an attempt: the call's own, or that of the connection. */
+/** Starts the time limit of an attempt: that of the call, or else that of the connection. */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
@@ -146,7 +146,7 @@ export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>
 /** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */
 const CONTINUE_MS = 1_000;
 
-/** Whether to send the body: the server asked for it or stayed silent. False if it responds before. */
+/** Whether to send the body: the server asked for it or stayed silent. False if the server responds first. */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   request.once('continue', () => resolve(true)).once('response', () => resolve(false));

@@ -5,9 +5,9 @@ import type { ProgressOutput } from '../terminal/progress.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** By then, a supervisor has restarted a killed process. */
+/** The default total wait. By then, a supervisor has restarted a killed process. */
 const DEFAULT_LIMIT_MS = 60_000;
-/** The wait that a timed-out attempt counts as. */
+/** The wait that a timed-out attempt counts as, in milliseconds. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {

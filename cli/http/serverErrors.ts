@@ -1,4 +1,4 @@
-// The errors of servers in the words of the command.
+// Converts the errors of servers to texts of the command.
 
 import { z } from 'zod';
 import * as errors from '../../shared/errors/errors.ts';
@@ -26,8 +26,8 @@ const rows: ReadonlyMap<string, ErrorRow> = new Map(
 );
 
 /**
- * Returns the text of an error by its name, or its message if the name is unknown, as that of a newer server. The error of a
- * place contains it, and itself advises to repeat the command.
+ * Returns the text for the name of an error. For an unknown name, such as that of a newer server, returns the message.
+ * The error of a place contains this text, and advises to repeat the command.
  */
 function serverText(message: string, details: readonly unknown[]): string {
   const { reason = '', metadata = {} } = infoIn(details) ?? {};
@@ -46,7 +46,7 @@ const invalidFields = z.looseObject({
 });
 
 /**
- * Describes why a file is rejected: every invalid field with its path, or the message if the details have none.
+ * Describes why a server rejects a file: every invalid field with its path, or the message if the details have none.
  * @example
  *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected 1 to 200 characters
  */
@@ -60,14 +60,19 @@ export function rejection({ message, details = [] }: Rejection): string {
   return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
 }
 
-/** Returns the error of a place that rejects a file as invalid; any other error stays as it is, such as a wrong call. */
+/**
+ * Returns the error of a place that rejects a file as invalid. Returns other errors unchanged, such as that of a wrong
+ * call.
+ */
 export function asRefusal(place: string, error: unknown): unknown {
   return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
     ? placeRefused({ place, reason: rejection(error) }, { cause: error })
     : error;
 }
 
-/** Whether the time limit of a call ended it, in this process or in an instance. A gateway's limit does not count. */
+/**
+ * Whether the time limit of a call, in this process or in an instance, ended it. The limit of a gateway does not count.
+ */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;
   // ZITADEL's errors have no name.

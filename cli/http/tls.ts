@@ -14,8 +14,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * Adds the system's certificate authorities after a certificate error. They are loaded late, because that takes a third of
- * a second.
+ * Adds the system's certificate authorities after a certificate error. Loads them only then, because loading takes a
+ * third of a second.
  * @returns whether the connection that failed may succeed now
  */
 export function trustSystem(error: unknown): boolean {
@@ -42,7 +42,7 @@ export async function connectionError(origin: string, error: unknown): Promise<I
   );
 }
 
-/** Returns the error of plain requests to a port with TLS; undefined for a port without. */
+/** Returns the error of plain requests to a port with TLS. Undefined for a port without TLS. */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);
   if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;

@@ -9,7 +9,7 @@ import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
- * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
+ * Requires `--with`, unless the source is a file, or a user at a terminal can choose.
  * @throws IdentityError USAGE_INVALID without it
  */
 export function requireSecrets(call: MigrationCall): void {
@@ -18,7 +18,7 @@ export function requireSecrets(call: MigrationCall): void {
     throw usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
-/** Whether the call, or its user, selects the secrets to move; otherwise the source does, which is a file. */
+/** Whether the call or its user selects the secrets to move. Otherwise the source is a file and determines them. */
 export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
   return given !== undefined || !isFilePlace(from);
 }
@@ -32,8 +32,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Completes the settings with the secrets to move if the call has no `--with`: those that the user chooses at the terminal,
- * or all of a file, until it was read.
+ * Adds the secrets to move to the settings if the call has no `--with`: those that the user chooses at the terminal,
+ * or, for a file, all kinds until the command has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

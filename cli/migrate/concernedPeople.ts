@@ -8,7 +8,7 @@ import { type Notice, noticeMessage } from '../terminal/notices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { ConcernedPerson } from './migrationTypes.ts';
 
-/** The types of notices whose id is that of a person. */
+/** The types of notices that contain a person's id. */
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 

@@ -1,4 +1,4 @@
-// Counts of people whose credentials arrive in the target.
+// Counts people whose credentials are equal in the target.
 
 import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
@@ -32,18 +32,18 @@ interface Group {
 
 /** The people of an organisation with a password in the source. */
 interface OrganisationCredentials {
-  /** The reason if none of them counts. */
+  /** The reason if no person of the organisation counts. */
   reason?: string;
   readonly kept: Group;
 }
 
-/** The target of a migration, and what the plan expects of its import. */
+/** The target of a migration, and the expected results of its import. */
 interface CredentialTarget {
   /** The possible releases of ZITADEL as the target; undefined for another target. */
   readonly zitadel?: ReleaseRange | undefined;
-  /** The outcomes of records that a planned import will make equal to the source; none after the import. */
+  /** The outcomes of records that a planned import makes equal to the source. Empty after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];
-  /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
+  /** The planned handling of hashes for which ZITADEL may reject the person. By default, ZITADEL accepts them. */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }
 
@@ -51,13 +51,13 @@ const { password, totp } = personCredentials;
 
 /**
  * Counts the people whose password, second factors and state are equal in source and target, and lists the others by
- * reason. In a ZITADEL, only active people count whose hash it verifies by default.
+ * reason. For ZITADEL, only active people count whose hash it verifies by default.
  */
 export class CredentialTally {
   private readonly target: CredentialTarget;
   private people = 0;
   private withPassword = 0;
-  /** The number of people that the target may refuse because of their hashes. */
+  /** The number of people that the target may reject because of their hashes. */
   refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
@@ -72,7 +72,9 @@ export class CredentialTally {
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
   }
 
-  /** The figures for plan, result and report. Read after all records, because organisations come after their people. */
+  /**
+   * The figures for plan, result and report. Read them after all records, because organisations follow their people.
+   */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
       [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
@@ -130,7 +132,7 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /** Returns the credential that a person without a password in the source has in the target only. */
+  /** Returns the credential that only the target has of a person without a password in the source. */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);
@@ -175,7 +177,10 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
   return source ? 'without the OTP e-mail factor in the target' : 'with an OTP e-mail factor in the target only';
 }
 
-/** Returns a person's content after an overwrite, which keeps the credentials that the source lacks without stating that. */
+/**
+ * Returns a person's content after an overwrite. It keeps the credentials that the source does not have, unless the
+ * source states that they do not exist.
+ */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;
   const kept = Object.entries(second.secrets).filter(([path]) => first.lacks?.includes(path) !== true);
@@ -200,7 +205,8 @@ function add(group: Group, { count, names }: Group): void {
 }
 
 /**
- * Counts the credentials of a migration's compared records; undefined for a file as target, which is not compared.
+ * Counts the credentials of a migration's compared records; undefined for a file as target, which the migration does
+ * not compare.
  * @param planned the options of the planned import; absent after the import
  */
 export async function countCredentials(
@@ -216,7 +222,7 @@ export async function countCredentials(
   return tally;
 }
 
-/** What the plan expects of the import. */
+/** Returns the expected results of the import. */
 function expected(
   planned: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
   zitadel: ReleaseRange | undefined,

@@ -12,7 +12,7 @@ import type { MigrationSettings } from './settings.ts';
 
 /**
  * Returns a function that explains the expected differences between the sides of a migration.
- * @param imports what decides about the import of the source into a ZITADEL
+ * @param imports the facts that decide how ZITADEL imports the source
  * @param response the import's response; undefined before the import, and if the target is a file
  */
 export function explainDifferences(
@@ -22,7 +22,7 @@ export function explainDifferences(
   response?: ImportResponse,
 ): Explain {
   const byZitadels = explainZitadels([source.facts, target.facts], imports);
-  // The hashes of created people are those of the export.
+  // People whom the import created have the hashes of the export.
   const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;
   const mayBeHashedAnew = target.kind === 'zitadel' && hasExisting;
   return (difference, first) =>
@@ -36,8 +36,8 @@ const HASHED_ANEW =
   'ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
 
 /**
- * Explains a difference that may include another hash, because a ZITADEL rehashes passwords at logins.
- * @param mayBeHashedAnew whether the person may have existed in a ZITADEL before
+ * Explains a difference that may include another hash, because ZITADEL rehashes passwords at logins.
+ * @param mayBeHashedAnew whether the person may have existed in ZITADEL before
  * @param explainOthers explains the other fields
  */
 export function explainBesideHash(

@@ -1,4 +1,4 @@
-// The export of a migration: storing, checking and importing it.
+// The export of a migration: stores, checks and imports it.
 
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
@@ -33,8 +33,8 @@ import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org selects it';
 
 /**
- * Exports the source into a private file, validates the export, and loads its records into the run's database. The default organisation of an instance is excluded unless
- * it is selected; a file is read where it is.
+ * Exports the source into a private file, validates the export, and loads its records into the run's database. Excludes
+ * the default organisation of an instance unless the call selects it. Reads a file directly, without a copy.
  * @throws IdentityError USAGE_INVALID for a file with secrets that are not selected, or without organisations
  */
 export async function stageExport(run: MigrationRun, { source, target }: OpenSides): Promise<void> {
@@ -111,7 +111,7 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
-/** The errors of an instance that has changed nothing. */
+/** Errors of an instance that mean that it has changed nothing. */
 const refusals = [organisationsExist, mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated, mirrorTooLarge];
 
 /** Imports the export into a target. */

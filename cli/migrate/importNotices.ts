@@ -8,7 +8,7 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** The warnings about records that stay warnings if the target is ZITADEL. */
+/** The reasons of warnings about records that stay warnings if the target is ZITADEL. */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
   'domain_added',
@@ -16,8 +16,9 @@ const keptReasons: ReadonlySet<string> = new Set([
 ] satisfies WarningReason[]);
 
 /**
- * Sorts the notices of an import or its trial. The warnings of an import into a ZITADEL are manual steps, except those about
- * the file, secrets, privileges and deleted records. An instance of this service verifies the hashes that it warns of.
+ * Sorts the notices of an import or its dry run. Warnings of an import into ZITADEL become manual steps, except those
+ * about the file, secrets, privileges and deleted records. Omits the warnings of this service about unverified hashes,
+ * because it verifies these hashes.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
@@ -27,7 +28,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // An export of ZITADEL has no manifest, and a migration compares the moved secrets.
+  // An export of ZITADEL has no manifest, and a migration compares the secrets that it moved.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

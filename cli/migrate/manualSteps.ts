@@ -41,23 +41,23 @@ export async function listManualSteps(
   ];
 }
 
-/** The organisations that moved, by what this run saw of their creation. */
+/** The organisations that moved, and whether this run saw that they were created. */
 interface SeenOrganisations {
   /** The organisations that the import listed as created: at most the first 10,000. */
   readonly created: readonly string[];
-  /** The number of those that it created. */
+  /** The number of organisations that the import created. */
   readonly createdCount: number;
-  /** Those that the target had before the run, and has after it. */
+  /** The organisations that the target had before the run, and has after it. */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
   /** Names by id, of the first organisations. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** A step, and so an `org delete` command, names at most this many organisations. */
+/** The maximum number of organisations in a step, and so in an `org delete` command. */
 const DELETED_AT_ONCE = 50;
 
-/** Lists how to take a migration back: a deletion only of organisations whose creation this run saw. */
+/** Lists how to undo a migration. It lists the deletion of an organisation only if this run saw its creation. */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
   { created, createdCount, before, after, names }: SeenOrganisations,
@@ -68,7 +68,7 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const own = new Set(created);
-  // An organisation of the export that the import refused does not exist.
+  // An organisation of the export that the target refused does not exist there.
   const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
@@ -101,14 +101,14 @@ export function restoreDeleted(
   return [{ what }];
 }
 
-/** Returns the step for the object that was the source. It contains the selected secrets. */
+/** Returns the step for the object that was the source, because it contains the selected secrets. */
 function sourceObject(from: string): ManualStep[] {
   if (parsePlace(from).kind !== 'object') return [];
   const what = `delete the object ${from}, if it was made for the migration`;
   return [{ what, command: `gcloud storage rm ${shellWord(from)}` }];
 }
 
-/** Lists the organisations to delete in the target: those from the source that the source does not have any more. */
+/** Lists the organisations to delete in the target: they came from the source, which no longer has them. */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,
   { proof, target }: Pick<MigrationResult, 'proof' | 'target'>,
@@ -139,7 +139,10 @@ function instanceDeletion(orgIds: readonly string[], place: string): string {
   return callText(`org delete ${words} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`);
 }
 
-/** Returns the command of a DELETE request. Other users can read the arguments of a process, but not its input. */
+/**
+ * Returns the command of a DELETE request. It reads the token from a file, because other users can read the arguments
+ * of a process, but not its input.
+ */
 function zitadelDeletion(tokenFile: string, target: string): string {
   const header = `sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)}`;
   return `${header} | curl --fail --request DELETE --header @- ${target}`;
@@ -196,7 +199,7 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   };
 }
 
-/** Returns the step for a ZITADEL, where only an IAM_OWNER may delete itself. */
+/** Returns the step to delete the user of the token in ZITADEL, where only an IAM_OWNER may delete itself. */
 function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualStep {
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file) || !roles.includes('IAM_OWNER'))

@@ -49,14 +49,14 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   await using run = new MigrationRun(call, settings, sides);
-  // Printed now, because a second signal ends the process immediately.
+  // Prints this now, because a second signal ends the process immediately.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
   const version = await fileVersion(run);
   try {
     return await doSteps(call, run, sides, version);
   } catch (error) {
-    // A file that changes while it is read is truncated, or has records of both versions.
+    // If a file changes during a reading, the reading is truncated or mixes records of both versions.
     const isChanged = version !== (await fileVersion(run).catch(() => version));
     const isPlanning = run.step === 'planning' && !call.signal.aborted;
     throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);
@@ -65,7 +65,7 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   }
 }
 
-/** @param version that of the source before it is read */
+/** @param version the version of the source before the reading */
 async function doSteps(
   call: MigrationCall,
   run: MigrationRun,
@@ -105,7 +105,7 @@ async function doSteps(
 }
 
 /**
- * Asks for confirmation, by their number if the plan has deletions.
+ * Asks for confirmation. If the plan has deletions, the user confirms with their number.
  * @returns the number of deletions that the user, or the call, has consented to; undefined without consent
  * @throws IdentityError MIRROR_DELETES_TOO_MUCH for more deletions than the call permits
  */
@@ -118,18 +118,18 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
   return limit ?? planned;
 }
 
-/** @param digest absent if there is nothing to migrate */
+/** @param digest undefined if there is nothing to migrate */
 function digestBlocks(digest: string | undefined): readonly Block[] {
   if (digest === undefined) return [];
   return [{ title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } }];
 }
 
-/** Returns the work of the report, which follows the output. */
+/** Returns the function that writes the report after the output. */
 function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
   return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
 
-/** Returns a text that differs after each change of a source file; undefined if the source is copied. */
+/** Returns a text that differs after each change of a source file. Undefined if the command copies the source. */
 async function fileVersion({ sourceFile }: MigrationRun): Promise<string | undefined> {
   if (sourceFile === undefined) return undefined;
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(sourceFile, { bigint: true });
@@ -140,7 +140,7 @@ function changedSource({ settings: { from, to } }: MigrationRun): Error {
   return sourceChanged({ place: from, target: to });
 }
 
-/** @throws IdentityError ABORTED if the source, the target or the plan is not that of an earlier dry run */
+/** @throws IdentityError ABORTED if the source, the target or the plan differs from that of an earlier dry run */
 async function requireUnchanged(
   call: MigrationCall,
   { settings, selectsSecrets }: MigrationRun,
@@ -157,7 +157,8 @@ function changedPlan(call: MigrationCall, settings: MigrationRun['settings'], ch
 }
 
 /**
- * Reads the target again after the question, which can stand for hours, if the call expects a plan or overwrites records.
+ * Reads the target again after the user's answer, which can take hours. Does so only if the call expects a plan or
+ * overwrites records.
  * @throws IdentityError ABORTED if its records have changed
  */
 async function requireSameTarget(
@@ -175,8 +176,8 @@ async function requireSameTarget(
 }
 
 /**
- * Requires with `--on-conflict fail` that the target has no organisation of the export, before its records are read; prints
- * the others.
+ * Requires with `--on-conflict fail` that the target has no organisation of the export, before the command reads the
+ * target's records. Prints the organisations that the target has.
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
@@ -196,7 +197,7 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
-  // A file is imported as it is.
+  // An import always uses the whole file.
   const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,
@@ -205,7 +206,7 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   });
 }
 
-/** Imports the export into the target, or stores it there. Both are idempotent. */
+/** Imports the export into the target, or stores it there. Both operations are idempotent. */
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
     await using content = await run.openExport();
@@ -225,7 +226,7 @@ function show(
   else stderr.write(`${layOut(blockLines(blocks), layoutOf(stderr, environment))}\n\n`);
 }
 
-/** @param digest absent if there is nothing to migrate */
+/** @param digest undefined if there is nothing to migrate */
 function planOutput(
   call: MigrationCall,
   { settings }: MigrationRun,
@@ -239,11 +240,11 @@ function planOutput(
   return { json: { ...result, next, ...blockJson(planned) }, text: [...blockLines(planned), ...offer] };
 }
 
-/** Returns the error of a migration that has stopped: how far it came, and the command to run again. */
+/** Returns the error of a migration that has stopped, with its progress and the command to run again. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
-  // Others may have created them since the export.
+  // Another process may have created them since the export.
   if (organisationsExist.is(error))
     return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
@@ -258,7 +259,7 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
 
 /**
  * Describes what to do after an interruption.
- * @param hasExpired whether a time limit ended the migration: the same limit would end it again
+ * @param hasExpired whether a time limit ended the migration: with the same limit, it would expire again
  */
 function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {
   const { settings, step } = run;
@@ -275,7 +276,7 @@ function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): 
     : 'run the same command again';
   if (expect !== undefined)
     return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;
-  // A file is complete when it appears, and is never replaced.
+  // A stored file is complete when it appears under its name, and the command never replaces it.
   const first = step === 'imported' && isFilePlace(to) ? `delete ${to}, then ` : '';
   return `${first}${again}: ${callCommand(call, settings, asGiven)}`;
 }

@@ -30,13 +30,13 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** Describes a plan. The facts that matter most for the decision come last. */
+/** Describes a plan. The most important facts for the decision are at the end. */
 export function planBlocks(plan: MigrationPlan): Block[] {
   const { source, target, checks, leftOut, organisations, leftToDo, leftToDoOmitted } = plan;
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // Selected secrets that the source lacks are a warning.
+  // Secrets that the call selects and the source does not have are a warning.
   const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
@@ -72,7 +72,10 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   ];
 }
 
-/** Lists the deletions of a migration that mirrors, on the terminal too: the user consents to them by their number. */
+/**
+ * Lists the deletions of a migration that mirrors. The terminal also shows them, because the user consents by entering
+ * their number.
+ */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
   isTrial: boolean,
@@ -89,8 +92,8 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
 }
 
 /**
- * Lists all people whom errors and manual steps are about, because each of them may need a letter.
- * @param unlisted the number of errors and steps that are not listed, so that their people are unknown
+ * Lists all people whom errors and manual steps are about, because the operator may have to write to each of them.
+ * @param unlisted the number of errors and steps that the lists omit, so their people are unknown
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =
@@ -137,14 +140,14 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** The handling of records that exist with other content. */
+/** How an import handles records that exist with other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
   skip: 'they stay',
   overwrite: 'they are overwritten',
 };
 
-/** Returns the line about conflicts, unless the errors of the trial list them. */
+/** Returns the line about conflicts. Omitted if the errors of the dry run list them. */
 function conflictLines({ before: { different }, options, refused }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
   if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
@@ -162,7 +165,7 @@ function credentialLines({ credentials, target }: Pick<MigrationResult, 'credent
   return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
-/** Returns a bar for each need of people: nothing, or what they lack in the target. */
+/** Returns a bar for each group of people: those who need nothing, and those who lack a credential in the target. */
 function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): Bar[] {
   if (credentials === undefined || credentials.people === 0) return [];
   const { people, withPassword, kept, others } = credentials;
@@ -243,7 +246,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
   ];
 }
 
-/** Returns the line with the time in which the source must not have changed. */
+/** Returns the line with the period in which the source must not have changed. */
 function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
   if (targetEqualAt === undefined)
@@ -270,7 +273,7 @@ function summaryLines(result: MigrationResult): string[] {
   ];
 }
 
-/** How the picture shows the outcomes of an import. */
+/** The tones of the picture for the outcomes of an import. */
 const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
   created: 'good',
   overwritten: 'good',
@@ -322,7 +325,7 @@ function resultHeadline(result: MigrationResult): string {
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
-/** Returns the outcomes of an import, by words for people. */
+/** Returns the outcomes of an import with words for people. */
 function outcomesOf({
   moved: { imported },
   deleted = {},
@@ -339,7 +342,7 @@ function equalRecords({ proof }: MigrationResult): number {
 const DELETES_NOTHING =
   'an import without --mirror deletes nothing; delete there what the source no longer has, or add --mirror';
 
-/** @param maxOthers the number of organisations only in the target that are named */
+/** @param maxOthers the maximum number of listed organisations that only the target has */
 function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINITY): string[] {
   const { target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;

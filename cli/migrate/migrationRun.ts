@@ -1,4 +1,5 @@
-// A running migration. It keeps no state for another process: an interrupted migration is run again.
+// A running migration. It keeps no state for another process: to continue an interrupted migration, the user runs the
+// command again.
 
 import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -32,7 +33,7 @@ export interface StagedExport {
   readonly facts: FileFacts;
   /** Its organisations with their sizes. */
   readonly listed: readonly SizedOrganisation[];
-  /** Including the organisations themselves, and nested records. */
+  /** The number of records, including the organisations themselves and nested records. */
   readonly records: number;
   readonly organisations: number;
   /** The source's default organisation, if a file contains it. */
@@ -40,7 +41,7 @@ export interface StagedExport {
   /** The user who exported the source, and its id if the export contains it. */
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
-  /** The states that the source did not return, which count as active: a warning per organisation. */
+  /** The states that the source did not return, which count as active. One warning per organisation. */
   readonly notices: readonly RecordWarning[];
   /** The excluded organisations, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
@@ -55,16 +56,16 @@ const THE_EXPORT = 'the export';
 /** A running migration. Its disposal deletes the export. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
-  /** Whether the call, or its user, selects the secrets; otherwise the source does, which is a file. */
+  /** Whether the call or its user selects the secrets. Otherwise the source is a file and determines them. */
   readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
   /** The export: a private file, or the source if that is a file. */
   readonly export: FilePlace;
-  /** The path of the source if that is a file, which is read where it is. */
+  /** The path of the source if that is a file. The command reads it there, without a copy. */
   readonly sourceFile: string | undefined;
-  /** Whether the source is a file or an object, which was exported before. */
+  /** Whether the source is a file or an object, and so was exported earlier. */
   private readonly isFromFile: boolean;
   /** The records of the export and of the target. */
   readonly database: RunDatabase;
@@ -73,9 +74,9 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   private readonly attempts = new Map<string, MigrationPhase>();
   /** The import into ZITADEL, once it is prepared. */
   prepared: PreparedImport | undefined;
-  /** How far it came: whether the target may have written records. */
+  /** The progress of the run, which shows whether the target may have written records. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
-  /** Whether the import took several requests, of which earlier ones may have written records. */
+  /** Whether the import needed several requests, so that earlier requests may have written records. */
   isRepeated = false;
   /** The response of the target's import. */
   response: ImportResponse | undefined;
@@ -97,7 +98,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
       ...output,
       finish: (phase, hasSucceeded) => {
         output.finish(phase, hasSucceeded);
-        // The last attempt comes last.
+        // Moves a repeated phase to the end.
         this.attempts.delete(phase.phase);
         this.attempts.set(phase.phase, describePhase(phase, hasSucceeded));
       },
@@ -123,7 +124,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     return [...this.attempts.values()];
   }
 
-  /** When this run began to read the source, or when a file was exported, if it states that. */
+  /** The time when this run began to read the source, or, for a file that states it, the time of its export. */
   get sourceReadAt(): string | undefined {
     return this.isFromFile ? this.exported.inspection.manifest?.readTime : this.attempts.get(EXPORTING)?.startedAt;
   }
@@ -139,7 +140,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     return this.export.readExport(stagedOptions(this.settings), this.signal);
   }
 
-  /** Does idempotent work, and repeats it after a lost connection. */
+  /** Does idempotent work, and retries it after a lost connection. */
   reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
     return reconnecting({ ...this, limitMs: this.settings.timeoutMs }, work);
   }

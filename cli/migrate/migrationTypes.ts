@@ -24,13 +24,13 @@ export interface MigrationSide {
   readonly instance?: string;
   /** The roles of the token's user in the instance, if there is a token. */
   readonly roles?: readonly string[];
-  /** Of a stored file or object. */
+  /** The size of a stored file or object. */
   readonly bytes?: number;
   readonly generation?: string;
   readonly crc32c?: string;
 }
 
-/** Counts of records that both sides have. Expected differences are not in `different`. */
+/** Counts of the records that both sides have. `different` excludes expected differences. */
 interface CountsOfBoth {
   readonly equal: number;
   readonly different: number;
@@ -47,9 +47,9 @@ export interface OrganisationCounts extends CountsOfBoth {
 interface PlannedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** People among the records. */
+  /** The number of people among the records. */
   readonly people: number;
-  /** Records in the source, including the organisation itself. */
+  /** The number of records in the source, including the organisation itself. */
   readonly records: number;
   /** The comparison with the target before the migration. */
   readonly before: OrganisationCounts;
@@ -76,7 +76,9 @@ interface MigrationDifference {
   /** The names of the record and its organisation, if any. */
   readonly name?: string;
   readonly orgName?: string | undefined;
-  /** The values as JSON text, cut; absent without a value, and for secrets, which are never shown. */
+  /**
+   * The values as JSON text, cut at a limit. Absent for a missing value, and for secrets, whose values never appear.
+   */
   readonly fields: readonly {
     readonly path: string;
     readonly source?: string | undefined;
@@ -84,7 +86,7 @@ interface MigrationDifference {
     /** The difference of a secret. */
     readonly secret?: string | undefined;
   }[];
-  /** Present if another record of this side with the same id was compared instead. */
+  /** Present if the side has several records with this id and the comparison used another of them. */
   readonly isRepeat?: true;
   /** The reason of an expected difference; absent for an unexpected one. */
   readonly reason?: string;
@@ -94,22 +96,22 @@ interface MigrationDifference {
 
 /** The proof of a migration. */
 interface MigrationProof {
-  /** Field by field; or by size and checksum if the target cannot be read. */
+  /** Field by field, or by size and checksum if the command cannot read the target. */
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
-  /** The method in a sentence. */
+  /** A sentence that describes the method. */
   readonly description: string;
   /** Numbers of records by section; none after a proof by checksum. */
   readonly sections: Readonly<
     Record<string, CountsOfBoth & { readonly onlySource: number; readonly onlyTarget: number }>
   >;
-  /** Numbers of all differing records. */
+  /** The number of all expected differences. */
   readonly expected: number;
   readonly unexpected: number;
   /** The first differences; unexpected ones precede expected ones. */
   readonly differences: readonly MigrationDifference[];
   readonly differencesOmitted: number;
-  /** The organisations that only the target has, of which nothing shows that they came from the source. */
+  /** Organisations that only the target has and that have no evidence of an origin in the source. */
   readonly others: readonly { readonly orgId: string; readonly name: string }[];
   /** Whether the source is unchanged since the export; absent if unknown. */
   readonly sourceUnchanged?: boolean;
@@ -118,16 +120,16 @@ interface MigrationProof {
 /** The people whose credentials are equal in source and target. */
 export interface CredentialSummary {
   readonly people: number;
-  /** People with a password in the source. */
+  /** The number of people with a password in the source. */
   readonly withPassword: number;
   /**
-   * People with the same hash, the same counted second factors and the same state, in an organisation with the same state.
-   * In ZITADEL: active people with a hash that it verifies by default.
+   * The number of people with the same hash, the same counted second factors and the same state, in an organisation
+   * with the same state. In ZITADEL: active people with a hash that it verifies by default.
    */
   readonly kept: number;
   /** The counted second factors: those that the export contains. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** The people who are not kept, by reason: their number, and names of the first people. */
+  /** The people who are not in `kept`, by reason: their number, and the names of the first people. */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
@@ -143,7 +145,7 @@ export interface ConcernedPerson {
   readonly reasons: readonly string[];
 }
 
-/** A person whose factors, password or state in the target would be overwritten. */
+/** A person whose factors, password or state in the target the migration would overwrite. */
 export interface UndonePerson {
   readonly orgId: string;
   readonly id: string;
@@ -161,14 +163,17 @@ export interface ManualStep {
 /** The options that a result contains. */
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
-  /** Whether the target deletes what the source lacks, also in organisations that were changed there; absent if not. */
+  /**
+   * Whether the target deletes records that the source does not have, even in organisations that changed in the target.
+   * Absent if not.
+   */
   readonly mirror?: true;
   readonly replaceChanged?: readonly string[];
   /** Some of `passwords`, `otp` and `keys`. */
   readonly secrets: readonly string[];
 }
 
-/** What a plan and a result list alike. Without `--mirror` there are no deletions. */
+/** Lists that a plan and a result both contain. Without `--mirror`, there are no deletions. */
 interface Listed extends Partial<MirrorDeletions> {
   readonly source: MigrationSide;
   readonly target: MigrationSide;
@@ -188,15 +193,16 @@ interface Listed extends Partial<MirrorDeletions> {
 export interface MigrationResult extends Listed {
   /** `done` without unexpected differences and errors, `failed` if records are in wrong organisations, otherwise `listed`. */
   readonly outcome: 'done' | 'listed' | 'failed';
-  /** The records that ZITADEL wrote into an organisation other than the source's; absent if there are none. */
+  /** Records that ZITADEL wrote into another organisation than the source's. Absent if there are none. */
   readonly elsewhere?: readonly Notice[];
   /** The release of the command. */
   readonly command: string;
   readonly startedAt: string;
   readonly finishedAt: string;
   /**
-   * When the migration began to read the source, and when the target was found equal to it: the source must not have
-   * changed in between. Absent if unknown, such as the origin of a file without a manifest, and if the target differs.
+   * The time when the migration began to read the source, and the time when it found the target equal. The source must
+   * not have changed in between. Absent if the target differs, or if the time is unknown, as for a file without a
+   * manifest.
    */
   readonly sourceReadAt?: string;
   readonly targetEqualAt?: string;
@@ -215,7 +221,7 @@ export interface MigrationResult extends Listed {
   readonly errorsOmitted: number;
   readonly proof: MigrationProof;
   readonly byHand: readonly ManualStep[];
-  /** How to take the migration back, by the organisations that moved. */
+  /** The steps that undo the migration, for the organisations that moved. */
   readonly takeBack: readonly ManualStep[];
 }
 
@@ -233,13 +239,13 @@ export interface MigrationPlan extends Listed {
   /** The selected secrets, and the number of each kind in the export. */
   readonly secrets: { readonly selected: readonly string[]; readonly found: Readonly<Counts> };
   readonly hashFormats: Readonly<Counts>;
-  /** The people whose changes in the target would be overwritten. */
+  /** The people whose changes in the target the migration would overwrite. */
   readonly undone: readonly UndonePerson[];
   readonly undoneOmitted: number;
   /** The errors of the target's dry run. */
   readonly refused: readonly Notice[];
   readonly refusedOmitted: number;
-  /** The content that does not move, and the changes by the target. */
+  /** The content that does not move, and the changes that the target makes. */
   readonly losses: readonly string[];
   readonly changes: readonly string[];
 }

@@ -33,7 +33,7 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    // The limit also applies to reconnections to a bucket.
+    // The limit also applies to retries after a lost connection to a bucket.
     const isLimited = source.kind === 'object' || target.kind === 'object';
     const { timeout, ...others } = call.options;
     await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);
@@ -41,10 +41,10 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
   });
 }
 
-/** The time after which the command prints that it waits for a place. */
+/** The wait in milliseconds after which the command prints that it waits for a place. */
 const SILENT_MS = 5_000;
 
-/** The required permissions of each side. Both are exported for the proof. */
+/** The required permissions of each side. Both must permit exports, for the proof. */
 const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
@@ -62,7 +62,7 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  // ZITADEL has no tokens for some operations only.
+  // ZITADEL has no tokens that are restricted to some operations.
   const range = facts.service === 'zitadel' ? undefined : 'is not restricted to other operations';
   if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing, range });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };

@@ -5,7 +5,7 @@ import { organisationSection } from '../../shared/organisation/allSections.ts';
 import type { RunDatabase } from '../records/runDatabase.ts';
 import type { OrganisationCounts } from './migrationTypes.ts';
 
-/** The counts of an organisation on neither side. */
+/** The counts of an organisation that neither side has. */
 export const noCounts: OrganisationCounts = {
   absent: 0,
   equal: 0,

@@ -8,23 +8,23 @@ import type { OpenSide, OpenSides } from './openSides.ts';
 
 /** An organisation that only the target has. */
 export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'name'> {
-  /** The reason why it must have come from the source; undefined if nothing shows that. */
+  /** The reason why the organisation must have come from the source. Undefined if there is no evidence. */
   readonly evidence: string | undefined;
 }
 
-/** The facts by which an organisation of the target is attributed to the source. */
+/** The facts that show whether an organisation of the target came from the source. */
 interface OriginFacts {
   /** The id of the source's instance, if known. */
   readonly instanceId: string | undefined;
-  /** The ids of the organisations that the source has deleted; undefined if it does not keep them. */
+  /** The ids of the organisations that the source has deleted. Undefined if the source does not store them. */
   readonly deleted: ReadonlySet<string> | undefined;
   /** The user of the target's token, if known. */
   readonly callerId: string | undefined;
 }
 
 /**
- * Lists the organisations that only the target has, those from the source first. If the migration selects organisations,
- * the others are none of its concern.
+ * Lists the organisations that only the target has, with those from the source first. Returns none if the migration
+ * selects organisations.
  * @param exported the source's export after the migration
  */
 export async function findOtherOrganisations(
@@ -48,14 +48,16 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // A file may have been exported with some organisations only.
+  // The source of a file may have exported only some of its organisations.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));
   return judged.toSorted((a, b) => Number(a.evidence === undefined) - Number(b.evidence === undefined));
 }
 
-/** Returns the ids of the organisations that a ZITADEL has deleted; undefined for another source, or without permission. */
+/**
+ * Returns the ids of the organisations that ZITADEL has deleted. Undefined for another source, and without permission.
+ */
 async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   try {
@@ -67,7 +69,10 @@ async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSign
   }
 }
 
-/** Returns the reason why an organisation of the target must have come from the source; undefined if nothing shows that. */
+/**
+ * Returns the reason why an organisation of the target must have come from the source. Undefined if there is no
+ * evidence.
+ */
 function originEvidence(
   { orgId, importedFrom, createdBy }: Pick<ListedOrganisation, 'orgId' | 'importedFrom' | 'createdBy'>,
   { instanceId, deleted, callerId }: OriginFacts,
@@ -75,7 +80,7 @@ function originEvidence(
   if (deleted?.has(orgId) === true) return 'the source has deleted it';
   if (importedFrom !== undefined && importedFrom === instanceId)
     return 'created by an import of an export of the source';
-  // A ZITADEL as the source shows itself what it has deleted.
+  // ZITADEL as the source shows itself which organisations it has deleted.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
   return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
 }

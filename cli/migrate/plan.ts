@@ -36,15 +36,15 @@ import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';
 
-/** A plan, and what it follows from. */
+/** A plan, and the data from which it was made. */
 export interface MadePlan {
   readonly plan: MigrationPlan;
   readonly shown: ShownState;
-  /** The organisations of the export that the target had. */
+  /** The organisations of the export that the target had before the migration. */
   readonly present: ReadonlySet<string>;
 }
 
-/** Compares the export with the target, and tries its import. */
+/** Compares the export with the target, and does a dry run of the import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
   const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
@@ -75,7 +75,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // Without a trial, the target returns no warnings.
+    // Without a dry run, the target returns no warnings.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
@@ -83,20 +83,20 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
   return { plan, shown: shownState(plan, { source: tally.digest, target: targetDigest }), present };
 }
 
-/** Returns what a dry run shows. The name and the form of a source do not matter if its records are the same. */
+/** Returns what a dry run shows. The name and form of the source do not matter as long as its records are the same. */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
 }
 
-/** Compares the export with the target. `found` is the part of the plan that follows from their records. */
+/** Compares the export with the target. `found` is the part of the plan that depends on their records. */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
   const { target } = sides;
   const { inspection, facts, listed } = run.exported;
   const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, database.imports);
-  // Only records on both sides can be in conflict.
+  // Conflicts are only possible for records on both sides.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
   const compared = await database.compare(signal, maxConflicts, (difference, first) =>
     difference.outcome === 'different' ? explain(difference, first) : 'no conflict',
@@ -122,14 +122,14 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   return { targetDigest, credentials, present, leftToDo, conflicts, found };
 }
 
-/** Whether the target overwrites existing records. A ZITADEL never does. */
+/** Whether the target overwrites existing records. ZITADEL never does. */
 function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**
- * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: its
- * other second factors do not move.
+ * Returns the kinds of second factors that an export contains. Without a manifest, as for ZITADEL, the records show
+ * them. Second factors of other kinds do not move.
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,
@@ -143,7 +143,7 @@ function secondFactors(
 }
 
 /**
- * Loads the target's records of the exported organisations. A file as target is not read, because it is new.
+ * Loads the target's records of the exported organisations. Does not read a file as target, because it is new.
  * @returns the digest of these records
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
@@ -162,8 +162,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Tries the import; returns undefined for a file, and for an export above the limit of a dry run, which is also that of an
- * import that mirrors.
+ * Does a dry run of the import. Returns undefined for a file, and for an export above the limit of a dry run, which is
+ * also the limit of an import that mirrors.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
@@ -180,7 +180,7 @@ type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
 const noDifferences: Conflicts = { entries: [], omitted: 0 };
 
 /**
- * Finds what no instance imports, if the target cannot try the import, and adds the conflicts.
+ * Finds the records that no instance imports, if the target cannot do a dry run, and adds the conflicts.
  * @param conflicts the records that the target has with other content, if an import reports them as errors
  */
 async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {
@@ -192,14 +192,14 @@ async function findRefused(run: MigrationRun, inspection: PlaceInspection, confl
   return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
 }
 
-/** Returns the error that a trial reports of a record that the target has with other content. */
+/** Returns the error that a dry run reports for a record that has other content in the target. */
 function conflictError({ section, id, fields = [] }: RecordDifference): ImportError {
   const conflict = because('record_exists', { fields: fields.map(({ path }) => path) });
   const error = { type: recordSection(section).error.type, id, ...conflict };
   return { ...error, message: noticeMessage({ ...error, message: '' }) };
 }
 
-/** Describes what passes through the bucket of an instance. */
+/** Describes the transfers that use the bucket of an instance. */
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -217,7 +217,7 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
   return [{ status: 'warning', message }];
 }
 
-/** Warns of people that the target may refuse because of their password hashes, with remedies. */
+/** Warns of people that the target may reject because of their password hashes, with remedies. */
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
@@ -226,7 +226,10 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   return [{ status: 'warning', message }];
 }
 
-/** Lists the sections that an import does not mirror, because the source may have records of them that the export lacks. */
+/**
+ * Lists the sections that an import does not mirror, because the source may have records of them that are not in the
+ * export.
+ */
 function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationSettings, 'withKeys'>): string[] {
   const complete = new Set(manifest?.sections);
   const others = sections.filter(({ name, keys }) => !complete.has(name) && (keys !== true || withKeys));
@@ -236,7 +239,10 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
     : [`not deleted, because the source may have records that its export lacks: ${names}`];
 }
 
-/** Warns of what the export omits or does not know, and of the default organisation or the exporting user in the export. */
+/**
+ * Warns of content that the export omits or does not recognise, and of the default organisation or the exporting user
+ * in the export.
+ */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;

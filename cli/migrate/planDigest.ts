@@ -1,9 +1,9 @@
-// The digest by which a dry run names what it has shown.
+// The digest that identifies what a dry run has shown.
 
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** What a plan follows from, and the plan. */
+/** A plan, and the data from which it was made. */
 export interface ShownState {
   /** Digests of all records, which change with every secret. */
   readonly source: string;
@@ -16,8 +16,8 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * The parts of a digest, each with the parts whose change may change it. The options select what is read from both sides,
- * except that a file selects the secrets if the call does not.
+ * For each part of a digest, the parts whose changes may change it too. The options decide what the command reads from
+ * both sides; if the call does not select secrets, the file as source does.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },
@@ -31,9 +31,9 @@ const SALT_DIGITS = 16;
 const DIGITS = 12;
 
 /**
- * Returns a digest: a salt, and a digest of each part. Its parts are slow to compute and differ between calls, so that nobody
- * can try the secrets of few possible values, such as short passwords.
- * @param salt of an earlier digest, to compute that again
+ * Returns a salt and a digest of each part. Parts are slow to compute and differ between calls, so that an attacker
+ * cannot guess secrets with few possible values, such as short passwords.
+ * @param salt the salt of an earlier digest, to compute the same digest
  */
 export async function planDigest(
   shown: ShownState,
@@ -46,7 +46,7 @@ export async function planDigest(
 }
 
 /**
- * Returns the parts that are not those of an earlier digest, except those that may follow from another.
+ * Returns the parts that differ from an earlier digest, except those that another changed part may have changed.
  * @param secretsFrom what selects the secrets: the call, or the file that is the source
  */
 export async function changedParts(
@@ -69,7 +69,7 @@ async function slowDigest(text: string, salt: string): Promise<string> {
   return key.toString('hex');
 }
 
-/** Returns a value whose lists and fields have an order of their own: places return them in any order. */
+/** Returns a value with its lists and fields sorted, because places return them in any order. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const texts = value.map((one) => JSON.stringify(ordered(one)) ?? '');

@@ -21,20 +21,20 @@ import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisat
 
 /** The parts of a result that the proof provides. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
-  /** The organisations and users that a ZITADEL has activated. */
+  /** The organisations and users that ZITADEL has activated. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
   /** The user of the target's token, if known. */
   readonly targetCaller: string | undefined;
-  /** The organisations of the source that the target has; none after a proof by checksum. */
+  /** The organisations of the source that the target has. Empty after a proof by checksum. */
   readonly present: ReadonlySet<string>;
 }
 
-/** Exports both sides and compares them. A target that cannot be read is verified by its checksum. */
+/** Exports both sides and compares them. If the command cannot read the target, verifies its checksum. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/** Whether a target can be read. Credentials for a bucket may only permit the creation of objects. */
+/** Whether the command can read a target. Credentials for a bucket may only permit the creation of objects. */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
@@ -120,7 +120,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
   return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: named };
 }
 
-/** Returns the proof for a target that cannot be read: it has confirmed the checksum of the stored bytes. */
+/** Returns the proof for a target that the command cannot read: it has confirmed the checksum of the stored bytes. */
 function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = stored ?? {};
   return {

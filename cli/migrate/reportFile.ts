@@ -12,20 +12,20 @@ import type { MigrationCall } from './migrationOptions.ts';
 
 type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
 
-/** The printers of a report, by the end of its name. */
+/** The printers of a report, by file name extension. */
 const printers: Readonly<Record<string, Printer>> = {
   '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
   '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
 };
 
-/** Returns the printer of a report; undefined for a name with another end, such as that of a directory. */
+/** Returns the printer of a report. Undefined for another extension, such as that of a directory. */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
 }
 
 /**
  * Requires that a report can be written.
- * @throws IdentityError USAGE_INVALID for a name with another end, and as `requireFreeFile`
+ * @throws IdentityError USAGE_INVALID for a name with another extension, and as `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;
@@ -36,7 +36,7 @@ export async function requireReportable(report: string | undefined): Promise<voi
 
 /**
  * Writes the report of a plan or a result into a new file.
- * @param done what has ended, although the report is missing
+ * @param done a description of the completed work, for the error about a missing report
  * @throws IdentityError REPORT_MISSING
  */
 export async function writeReport(

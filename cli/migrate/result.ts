@@ -27,7 +27,7 @@ export async function makeResult(
   const { settings, response, stored } = run;
   const { proof, credentials, organisations, activations, present: after } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
-  // There is no import into a file, so the plan's errors and warnings remain.
+  // A migration into a file has no import, so the plan's errors and warnings remain.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
   const { place: _, ...object } = stored ?? { place: '' };

@@ -56,7 +56,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object, which is imported as it is. */
+/** Whether a place is a file or an object. An import always uses all of it. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
@@ -103,8 +103,8 @@ export function shownOptions(settings: MigrationSettings): ShownOptions {
 }
 
 /**
- * Returns the command of a call with other options, as a shell takes it.
- * @param changed the options to replace, or to leave out (false)
+ * Returns the command of a call with other options, as a shell accepts it.
+ * @param changed the options to replace, or to omit (false)
  * @example
  *     callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
  */

@@ -9,8 +9,8 @@ import { MAX_LISTED, type UndonePerson } from './migrationTypes.ts';
 const { password, totp } = personCredentials;
 
 /**
- * Lists the people whose factors, passwords or states in the target an overwrite replaces. The target may have changed
- * them since an earlier migration: for example, a removed factor comes back.
+ * Lists the people whose factors, passwords or states in the target the import would overwrite. The target may have
+ * changed them since an earlier migration: for example, the import would restore a removed factor.
  */
 export async function listUndoneChanges(
   database: Pick<RunDatabase, 'pairs'>,

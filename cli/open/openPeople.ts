@@ -35,14 +35,14 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/** Returns the people of a database, which the server in this process serves. */
+/** Returns the people of a database. The server in this process serves them. */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** Returns the calls on factors, by the interface that instances and ZITADELs implement. */
+/** Returns the calls on factors, with the interface that this service and ZITADEL implement. */
 function factorsOf(server: Server): Omit<People, 'find'> {
   return {
     async hasOtpEmail(userId, signal) {
@@ -70,7 +70,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Finds people among the users of a database, without an export, which the audit trail would record. */
+/** Finds people among the users of a database. Does not export, because the audit trail would record an export. */
 async function findInStore(
   store: Store,
   users: readonly string[],
@@ -84,7 +84,9 @@ async function findInStore(
   return search.found;
 }
 
-/** Finds people in an export, because instances have no search. Without permission to export, each text is an id. */
+/**
+ * Finds people in an export, because instances have no search. If the token may not export, treats each text as an id.
+ */
 async function findInExport(
   place: DatabasePlace,
   isDenied: boolean,
@@ -117,7 +119,7 @@ function withId({ name }: DatabasePlace, user: string): Match {
   );
 }
 
-/** Finds people with the search of users, which every release with `/v2/users` has. */
+/** Finds people with the search for users. Every release with `/v2/users` has it. */
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],
@@ -139,7 +141,7 @@ type SearchQuery = MessageInitShape<typeof SearchQuerySchema>;
 const onlyPeople: SearchQuery = { query: { case: 'typeQuery', value: { type: Type.HUMAN } } };
 const method = TextQueryMethod.EQUALS_IGNORE_CASE;
 
-/** Returns the query of the people who have an id, a name or an e-mail address. */
+/** Returns the query for the people who have an id, a name or an e-mail address. */
 function orQuery(user: string): SearchQuery {
   const named = spellings(user).flatMap((name): SearchQuery[] => [
     { query: { case: 'userNameQuery', value: { userName: name, method } } },

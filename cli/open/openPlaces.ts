@@ -68,7 +68,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
 }
 
 /**
- * Parses the address of an instance or a ZITADEL, and reads its token.
+ * Parses the address of an instance of this service or of ZITADEL, and reads its token.
  * @throws IdentityError USAGE_INVALID for another kind of place, and as `openPlaces`
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
@@ -109,7 +109,7 @@ export interface GivenPlace {
 }
 
 interface SecretFile {
-  /** Undefined for a token to ask for at the terminal. */
+  /** Undefined for a token that the user enters at the terminal. */
   readonly file: string | undefined;
   readonly option: string;
 }
@@ -153,14 +153,14 @@ export function secretFiles(
 /**
  * Reads a file that contains only a token.
  * @param option the option of the file
- * @param stderr receives the warning if others can read the file
+ * @param stderr receives the warning if other users can read the file
  * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
-/** A token of HTTP's scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
+/** A token of the HTTP scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
 /** @throws IdentityError USAGE_INVALID, which does not contain the content */
@@ -173,7 +173,7 @@ function checkToken(content: string, holder: string): string {
 /**
  * Reads a service account's key file.
  * @param option the option of the file
- * @param stderr receives the warning if others can read the file
+ * @param stderr receives the warning if other users can read the file
  * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {

@@ -3,7 +3,7 @@
 import { type AcceptableLoss, type DescribedPlace, describePlace } from '../exports/placeInterfaces.ts';
 import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.ts';
 
-/** The options whose effect depends on the places of a call. */
+/** Options that only have an effect on certain places. */
 interface DependentOptions {
   readonly timeout?: unknown;
   readonly 'on-conflict'?: unknown;

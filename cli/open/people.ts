@@ -1,8 +1,8 @@
-// People of an instance or a ZITADEL, and the search for them.
+// People of an instance of this service or of ZITADEL, and the search for them.
 
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** A person in an instance or a ZITADEL. */
+/** A person in an instance of this service or in ZITADEL. */
 export interface Person {
   readonly userId: string;
   /** Empty for an id that the token cannot look up. */
@@ -10,7 +10,7 @@ export interface Person {
   readonly userName: string;
   /** Empty for a person without e-mail address. */
   readonly email: string;
-  /** The names with the domains of the organisation; absent at an instance, which has no login. */
+  /** The names with the domains of the organisation. Absent for an instance of this service, which has no login. */
   readonly loginNames?: readonly string[];
 }
 
@@ -23,12 +23,12 @@ const searchedFields = {
     loginNames.some((name) => searchKey(name) === searchKey(text)),
 };
 
-/** A person that a text matches, and the fields that match. */
+/** A person that matches a text, and the matching fields. */
 export interface Match extends Person {
   readonly matchedBy: readonly string[];
 }
 
-/** The people of an instance or a ZITADEL, and their OTP e-mail factors. */
+/** The people of an instance of this service or of ZITADEL, and their OTP e-mail factors. */
 export interface People {
   /**
    * Finds people by id, user name, e-mail address or login name. Only ids are case-sensitive.
@@ -41,7 +41,7 @@ export interface People {
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A search for the people that match some texts, among all people of a place. */
+/** A search for the people that match given texts, among all people of a place. */
 export class PersonSearch {
   private readonly users: readonly string[];
   /** The people by the keys of the texts that may match them. */
@@ -52,7 +52,7 @@ export class PersonSearch {
     this.candidates = new Map(users.map((user) => [searchKey(user), new Map()]));
   }
 
-  /** Adds a person, who may have been added before. */
+  /** Adds a person. The same person may be added several times. */
   add(person: Person): void {
     const { userId, userName, email, loginNames = [] } = person;
     for (const name of [userId, userName, email, ...loginNames])
@@ -78,14 +78,17 @@ function toMatch(person: Person, text: string): Match {
   return { ...person, matchedBy: fields.map(([name]) => name) };
 }
 
-/** Returns a name as it is compared: in lower case, and the domain of an e-mail address or login name as DNS has it. */
+/**
+ * Returns a name in the form for comparisons: in lower case, with the domain of an e-mail address or login name as in
+ * DNS.
+ */
 function searchKey(name: string): string {
   const [local, domain] = splitDomain(name);
-  // Of a text that is no name of DNS, such as a user name, the conversion returns nothing.
+  // The conversion returns an empty text if the text is not a DNS name, such as a user name.
   return (domain === undefined ? local : `${local}@${domainToASCII(domain) || domain}`).toLowerCase();
 }
 
-/** Returns the spellings of a name under which a ZITADEL may have it: with the domain in ASCII, and in its own letters. */
+/** Returns the spellings that a name may have in ZITADEL: with the domain in ASCII, and in its own letters. */
 export function spellings(name: string): readonly string[] {
   const [local, domain] = splitDomain(name);
   if (domain === undefined) return [name];

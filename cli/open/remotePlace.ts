@@ -18,7 +18,7 @@ const ours = z.object({
   'x-limits': statedLimits.default({}),
 });
 
-/** A restarting ZITADEL returns 503 for a shorter time. */
+/** Retries take longer than a restart of ZITADEL, which returns 503 in that time. */
 const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
 
 /**
@@ -33,7 +33,7 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
   if (typeof found !== 'string') return found;
   const zitadel = await recogniseZitadel({ origin, signal, retries });
   if (typeof zitadel !== 'string') return zitadel;
-  // An instance of this service may have become available during the retries.
+  // During the retries, an instance of this service may have become available.
   const again = await ask();
   if (typeof again === 'string') throw placeNotKnown({ place: origin, reason: again, ofZitadel: zitadel });
   return again;
@@ -59,8 +59,8 @@ function redirectOrigin(origin: string, location: string | undefined): string {
 }
 
 /**
- * Opens a server as a place: an instance of this service or a ZITADEL. Each call recognises the service first, so that no
- * token reaches another service.
+ * Opens a server as a place: an instance of this service or of ZITADEL. Each call recognises the service first, so that
+ * no other service receives the token.
  */
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {

@@ -1,4 +1,4 @@
-// Files that pass next to an instance, through its bucket: downloads from a signed URL, and resumable uploads.
+// Files that an instance transfers through its bucket: downloads from a signed URL, and resumable uploads.
 
 import { CRC32C } from '@google-cloud/storage';
 import {
@@ -15,7 +15,7 @@ import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } 
 import { isLoopback } from '../http/loopback.ts';
 import { connectionReason } from '../http/tls.ts';
 
-/** An address that permits one transfer. It is a credential: no message contains more of it than the origin. */
+/** An address that permits one transfer. It is a credential, so messages contain only its origin. */
 interface TransferAddress {
   readonly origin: string;
   readonly path: string;
@@ -23,7 +23,7 @@ interface TransferAddress {
 
 /**
  * Parses the address of a transfer.
- * @param instance the instance that returned it
+ * @param instance the instance that returned the address
  * @throws IdentityError for an address that would send the file unencrypted
  */
 export function parseAddress(instance: string, text: string | undefined): TransferAddress {
@@ -34,7 +34,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** Gives up after about a minute without progress. */
+/** Stops after about a minute without progress. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -70,14 +70,14 @@ export async function* downloadObject(
   });
 }
 
-/** The statuses of a signed URL that permits no further download: Cloud Storage's, and those of proxies. */
+/** The statuses of an expired signed URL, from Cloud Storage and from proxies. */
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
   return `the download broke after ${start} bytes, and its URL, which nothing renews, has expired (status ${status})`;
 }
 
-/** Yields an object's bytes from a position on, in one request. */
+/** Yields an object's bytes from a position on, with one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
   await using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
@@ -99,7 +99,7 @@ export interface FileUpload {
   readonly address: TransferAddress;
   /** The size of the file. */
   readonly size: number;
-  /** Called with the number of bytes that the bucket has so far. */
+  /** Called with the number of bytes that the bucket has received. */
   readonly onSent: (bytes: number) => void;
 }
 
@@ -125,11 +125,14 @@ export async function uploadFile(
 interface Piece {
   readonly start: number;
   readonly bytes: Uint8Array;
-  /** The checksum of the file, which the last piece has. */
+  /** The checksum of the file; only in the last piece. */
   readonly crc32c: string | undefined;
 }
 
-/** Splits content into pieces of one size; only the last can be shorter. A piece is valid until the next one is requested. */
+/**
+ * Splits content into pieces of one size; only the last piece can be shorter. A piece is valid until the caller
+ * requests the next.
+ */
 async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Piece, void, void> {
   const checksum = new CRC32C();
   const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size));
@@ -155,7 +158,7 @@ function fileChanged(): Error {
   return sourceInvalid({ place: 'the file', problem: 'changed while it was read', advice: 'repeat the command' });
 }
 
-/** Sends a piece until the bucket has all of it, and the last piece until the file is complete. */
+/** Sends a piece until the bucket has all of it. Sends the last piece until the file is complete. */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
   const end = piece.start + piece.bytes.byteLength;
@@ -184,7 +187,7 @@ interface UploadState {
   readonly isComplete: boolean;
 }
 
-/** The time limits of a piece and of a question for the position. */
+/** The time limits of sending a piece and of asking for the position. */
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 
@@ -226,7 +229,7 @@ async function callUpload(
   const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
   try {
     await using response = await callServer(origin, call, limit.signal);
-    // A response that is read leaves the connection to the next piece.
+    // Reads the response to its end, so that the next piece can use the connection.
     await readText(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw broken(address, 'upload', connectionReason(error));
     });
@@ -245,7 +248,7 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string)
   return placeLost({ place: origin, moment: `during the ${transfer}`, reason });
 }
 
-/** Creates the error for another status than that of a transfer: one that may succeed later is a broken transfer. */
+/** Creates the error for an unexpected status. If a retry may succeed, the error is that of a broken transfer. */
 function rejected(address: TransferAddress, transfer: Transfer, { status }: HttpResponse): Error {
   if (status === 408 || status === 429 || status >= 500) return broken(address, transfer, `status ${status}`);
   return placeFailed({ place: address.origin, reason: `it does not permit the ${transfer} (status ${status})` });

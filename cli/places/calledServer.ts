@@ -1,4 +1,4 @@
-// Servers of this service, and how calls reach them.
+// Servers of this service, and the ways to call them.
 
 import { defined } from '../../shared/defined.ts';
 import { placeLost } from '../../shared/errors/placeErrors.ts';
@@ -23,7 +23,7 @@ export interface Server {
   /** The place's name in messages. */
   readonly name: string;
   readonly send: Send;
-  /** Whether the server has an address. Then proxies may limit the length of a query. */
+  /** Whether the server has an address. If so, proxies may limit the length of a query. */
   readonly isRemote: boolean;
   /** Returns the error of a response that breaks off. */
   readonly broken: (moment: string, error: unknown) => unknown;
@@ -33,7 +33,7 @@ export interface Server {
   readonly tokenFile?: string | undefined;
 }
 
-/** The address of an instance of this service or of a ZITADEL, with the token for it. */
+/** The address of an instance of this service or of ZITADEL, with its token. */
 export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile'> {
   readonly origin: string;
   readonly token: string;

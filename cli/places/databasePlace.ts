@@ -21,7 +21,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     return { ...settings, store, [Symbol.asyncDispose]: () => store.close() };
   };
   const place = openServer(inProcess(settings.name, open), thisService);
-  // All operations are permitted, so none is tried.
+  // The caller may do everything in a database, so no operation needs a try.
   const facts = async (): Promise<PlaceFacts> => {
     await using database = await open();
     return { ...thisService, ...(await describeInstance(database.store)), denied: [], exportLosses: ownLosses };
@@ -29,5 +29,5 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return { ...place, facts };
 }
 
-/** The service of a database, in the version of this command. */
+/** The service of a database, with the version of this command. */
 export const thisService = { service: 'identity', version: packageJson.version } as const;

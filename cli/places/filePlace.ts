@@ -22,7 +22,7 @@ import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 
 /**
- * Opens a file as a place. It need not exist.
+ * Opens a file as a place. The file need not exist.
  * @param warn prints a warning
  */
 export function openFile(path: string, warn: (warning: string) => void): FilePlace {

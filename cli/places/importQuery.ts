@@ -26,7 +26,9 @@ export function toRequest(
   };
 }
 
-/** Returns the options of an import as a query. The body is the file alone, so that its content cannot set options. */
+/**
+ * Returns the options of an import as a query. The body contains only the file, so that the file cannot set options.
+ */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))
@@ -35,7 +37,7 @@ export function importQuery(options: PlaceImportOptions): string {
 }
 
 /**
- * Requires that a query can contain the options of an import: with many organisations it is too long.
+ * Requires that a query can contain the options of an import: with many organisations, the query is too long.
  * @throws IdentityError USAGE_INVALID if it cannot
  */
 export function requireSendable(options: PlaceImportOptions): void {

@@ -22,8 +22,8 @@ interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {
 }
 
 /**
- * Returns the server of a database. The account of the operating system makes all calls, and the audit trail records it. No
- * limits apply.
+ * Returns the server of a database. The account of the operating system is the caller, and the audit trail records it.
+ * No limits apply.
  * @param open opens the database for a call
  */
 export function inProcess(name: string, open: () => Promise<OpenDatabase & AsyncDisposable>): Server {
@@ -53,11 +53,11 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
   };
 }
 
-/** The host of requests that no network transports. */
+/** The host in requests that no network transports. */
 const ORIGIN = 'http://localhost';
 
 /**
- * Lets the application handle a call. At the end of the resources, the call has ended.
+ * Lets the application handle a call. The disposal of the resources waits until the call has ended.
  * @throws the error of the call's file; an unexpected error of the application, with its cause
  */
 async function request(
@@ -96,7 +96,7 @@ async function request(
   resources.defer(async () => {
     if (isRead) return;
     ending.abort();
-    // The application ends the stream once the call is on record; an error of the stream means the same.
+    // The application ends the stream after it has recorded the call. An error of the stream means the same.
     while (!isRead) await read().catch(() => (isRead = true));
   });
   requireNoFailure();
@@ -110,7 +110,7 @@ async function request(
   return { status: response.status, headers: Object.fromEntries(response.headers), body: chunks() };
 }
 
-/** Yields content, and reports its error, which a response would hide. */
+/** Yields content, and reports the error of the content, because a response would hide it. */
 async function* observed(
   content: AsyncIterable<Uint8Array>,
   onError: (error: unknown) => void,

@@ -45,7 +45,7 @@ export async function callOperation(
 /** The parameters of the queries that delete transfers. */
 const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object', import: 'upload' };
 
-/** The file of an export or an import in the bucket of an instance, until it is deleted. */
+/** The file of an export or an import in the bucket of an instance, until the command deletes it. */
 export class HeldFile {
   private readonly server: Server;
   private readonly operation: PlaceOperation;
@@ -57,15 +57,15 @@ export class HeldFile {
     this.id = id;
   }
 
-  /** Holds another file. */
+  /** Notes another file to delete. */
   hold(id: string): void {
     this.id = id;
   }
 
   /**
-   * Deletes the file, which the bucket deletes a day later by itself.
+   * Deletes the file. Otherwise, the bucket deletes it a day later.
    * @param signal by default, only the time limit of a call ends the deletion
-   * @returns the warning that the file still exists; undefined if it does not
+   * @returns the warning that the file still exists; undefined if the file was deleted
    * @throws the signal's reason
    */
   async delete(signal = new AbortController().signal): Promise<RecordWarning | undefined> {
@@ -85,7 +85,7 @@ export class HeldFile {
     }
   }
 
-  /** Deletes the file after an error. Returns the error, which names a file that still exists. */
+  /** Deletes the file after an error. Returns the error, with the name of the file if it still exists. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

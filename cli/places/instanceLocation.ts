@@ -14,7 +14,7 @@ export const instanceOptions = {
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** The environment, with the variables of the same location. */
+  /** The environment, with the variables for the same location. */
   readonly environment: Surroundings['environment'];
 }
 
@@ -51,12 +51,12 @@ export function instanceLocation(
   };
 }
 
-/** Returns the name of an instance's database, as its option takes it in any directory. */
+/** Returns the name of an instance's database in a form that the option accepts in any directory. */
 export function databaseName(location: StoreLocation): string {
   return nameOption(location).value;
 }
 
-/** Returns the option that names an instance, as a shell takes it: `--data /srv/north`. */
+/** Returns the option that selects an instance, in the form for a shell: `--data /srv/north`. */
 export function databaseOption(location: StoreLocation): string {
   const { option, value } = nameOption(location);
   return `--${option} ${shellWord(value)}`;

@@ -82,22 +82,22 @@ async function exportFromInstance(
   };
 }
 
-/** The status of a response whose export is an object. */
+/** The status of a response that refers to an export in an object. */
 const SEE_OTHER = 303;
 
 interface ExportedObject {
   readonly server: Server;
   readonly response: HttpResponse;
-  /** Holds the object until it is deleted. */
+  /** The object, to be deleted after the transfer. */
   readonly held: HeldFile;
-  /** Called with the share of the object that was received. */
+  /** Called with the share of the object that the command has received. */
   readonly onReceived: (share: number) => void;
   readonly onItems: OnItems;
 }
 
 /**
- * Yields the bytes of an export that the instance has written into its bucket, and deletes the object then, or after an
- * error.
+ * Yields the bytes of an export that the instance has written into its bucket. Deletes the object at the end or after
+ * an error.
  * @returns warnings about an object that could not be deleted
  */
 async function* exportedObject(
@@ -121,11 +121,11 @@ async function* exportedObject(
   return kept === undefined ? [] : [kept];
 }
 
-/** The limit of a response with the manifest of an export in a bucket. */
+/** The limit of a response that contains the manifest of an export in a bucket. */
 const MAX_DESCRIPTION_BYTES = MAX_MANIFEST_BYTES + 100_000;
 
 /**
- * Yields the bytes of an export, and ends only if its manifest matches.
+ * Yields the bytes of an export. Fails at the end if the manifest does not match.
  * @throws IdentityError for a response that is no export, or incomplete
  */
 async function* proved(
@@ -164,7 +164,10 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
   );
 }
 
-/** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
+/**
+ * Creates the error for a response that is not an export. It contains a content type other than JSON, such as that of a
+ * gateway.
+ */
 function damaged({ name }: Server, { headers }: HttpResponse, problem: string): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
@@ -185,11 +188,12 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { requestBytes, transfers } = callLimits;
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
-  // A database reads the file without a transfer. Only the size of a file decides whether it is uploaded.
+  // A database in this process reads the file without a transfer. The size of the file alone decides whether the
+  // command uploads it.
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  // The counts and checks of the file's owner run before an upload, or have run for the copy.
+  // The checks of the content run before an upload, while its bytes are counted, unless they ran while it was copied.
   const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
@@ -255,7 +259,7 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests without effect. */
+/** Valid requests that change nothing. */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
@@ -265,13 +269,13 @@ const trialResponse = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The response to a trial: the error of a denied call, or the instance in an export's manifest. */
+/** The response to such a request: the error of a denied call, or the instance in an export's manifest. */
 interface Trial extends z.output<typeof trialResponse> {
   readonly denial?: IdentityError;
 }
 
 /**
- * Tries whether a token permits an operation.
+ * Tests whether a token permits an operation.
  * @throws IdentityError for a response that is no export
  */
 export function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {

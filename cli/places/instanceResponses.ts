@@ -31,14 +31,14 @@ import type { Server } from './calledServer.ts';
 
 const BEFORE_RESULT = 'before the result';
 
-/** The media types that an import accepts: events if the instance supports them. */
+/** The media types that the command accepts from an import: events, if the instance supports them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
-/** The limit of a response or of one event, far above lists of 10,000 errors and warnings and of 100,000 ids. */
+/** The limit of a response or an event, far above lists of 10,000 errors and warnings and of 100,000 ids. */
 const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
- * Reads the response of an import: events, whose progress the meter receives, or the result alone.
+ * Reads the response of an import: events, with their progress to the meter, or only the result.
  * @throws IdentityError for a failed import, and for a connection that breaks before the result
  */
 export async function readImportResponse(
@@ -61,17 +61,17 @@ export async function readImportResponse(
   throw placeLost({ place: server.name, moment: BEFORE_RESULT, reason: 'its last event is missing' });
 }
 
-/** The remedy for a response that the instance has not sent. */
+/** The remedy for a response that does not come from the instance. */
 export const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
-/** Creates the error for a response of another form, such as the page of a gateway. */
+/** Creates the error for a response in another form, such as the page of a gateway. */
 export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {
   const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
   return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
-/** Reads events up to the result or the error; undefined without one. */
+/** Reads events up to the result or the error. Returns undefined if there is neither. */
 async function readImportEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
@@ -97,7 +97,7 @@ async function readImportEvents(
   }
 }
 
-/** Yields complete lines. The last one may be long, so its parts are joined only once. */
+/** Yields complete lines. The last line may be long, so its parts are joined only once. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -158,7 +158,7 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 /** Returns the error of a response other than 200, with a remedy. */
 export async function responseError(server: Server, { status, body }: HttpResponse): Promise<IdentityError> {
   const text = await readText(body, MAX_ERROR_BYTES);
-  // A proxy may return another body. Another role of the token's user changes nothing for a proxy.
+  // A proxy may return another body. Against a proxy, another role of the token's user does not help.
   const { data } = describedError.safeParse(parseIfJson(text));
   const isOfProxy = data?.message === undefined;
   const ofStatus = status === 403 && isOfProxy ? undefined : errorKindOfStatus[status];

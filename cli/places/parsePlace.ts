@@ -7,7 +7,7 @@ import { checkObjectName, objectUri } from '../../shared/objectStorage/objectNam
 import { isLoopback } from '../http/loopback.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A parsed place. All texts of the same place have the same `name`, so compare that. */
+/** A parsed place. All texts of the same place have the same `name`, so compare the names. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
 
 type PlaceParts =
@@ -15,7 +15,7 @@ type PlaceParts =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
   | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
-  /** A database without a server, by the option of its instance. */
+  /** A database without a server, with the option of its instance. */
   | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string };
 
 const FORMS =
@@ -48,13 +48,16 @@ export function parsePlace(text: string): ParsedPlace {
   throw usageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
 }
 
-/** Whether a text is the path of a file, which may be an export under another name, or is refused by its content. */
+/**
+ * Whether a text is the path of a file. The file may be an export with another extension; otherwise its content leads
+ * to an error.
+ */
 function isExistingFile(text: string): boolean {
   return existsSync(text) && statSync(text).isFile();
 }
 
 /**
- * Requires that no place is standard input or output, for a command that reads its places repeatedly.
+ * Requires that no place is standard input or output, because the command reads its places repeatedly.
  * @throws IdentityError USAGE_INVALID otherwise
  */
 export function requireRereadable(...places: readonly string[]): void {
@@ -65,7 +68,7 @@ export function requireRereadable(...places: readonly string[]): void {
 /**
  * Requires that source and target differ.
  * @param from the name of a parsed place
- * @param to the name of the other one
+ * @param to the name of the other place
  * @throws IdentityError USAGE_INVALID otherwise
  */
 export function requireOther(from: string, to: string): void {

@@ -59,7 +59,10 @@ const credentialsFile = {
   meaningFor: 'key file for gs:// as',
 } as const;
 
-/** The options of secrets: their meanings, the kind of place that needs them, and whether one may apply to two places. */
+/**
+ * The options for secrets: their meanings, the kind of place that needs the secret, and whether a single option may
+ * apply to two places.
+ */
 export const secretKinds = [tokenFile, credentialsFile] as const;
 
 function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], place?: string) {
@@ -72,7 +75,10 @@ export const secretOptions = {
   'credentials-file': secretOption(credentialsFile),
 };
 
-/** Returns the options for the secrets of two places: one per place, and one for the only place that needs it. */
+/**
+ * Returns the options for the secrets of two places: an option per place, and an option for the only place that needs
+ * the secret.
+ */
 export function secretsOfTwo(first: string, second: string) {
   return {
     ...secretOptions,
@@ -86,7 +92,10 @@ export function secretsOfTwo(first: string, second: string) {
 /** The paths of files with secrets, by option. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
-/** Returns the names of the options for a kind of secret: of the only place that needs it, and of each of two places. */
+/**
+ * Returns the names of the options for a kind of secret: that of the only place that needs it, and those of both
+ * places.
+ */
 export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
@@ -104,7 +113,10 @@ type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof im
 };
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
-/** The type of the remaining options of a function that reads all of them. An unread option does not compile. */
+/**
+ * The type of the remaining options of a function that reads all of them. If an option stays unread, the code does not
+ * compile.
+ */
 type AllRead = Readonly<Record<string, never>>;
 
 /** Returns the options of a call's export. */
@@ -142,13 +154,13 @@ function ofImport(options: ImportValues) {
   return { onConflict, dryRun };
 }
 
-/** The options of a call that may mirror. A person, or the digest of a dry run, may consent to the deletions. */
+/** The options of a call that may mirror. A user, or the digest of a dry run, may consent to the deletions. */
 type MirrorValues = Values<typeof mirrorChoices> &
   ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
 
 /**
  * Returns the options of an import that deletes what the source lacks.
- * @throws IdentityError USAGE_INVALID for options that do not fit together
+ * @throws IdentityError USAGE_INVALID for options that contradict each other
  */
 export function mirrorOptionsOf({
   mirror,

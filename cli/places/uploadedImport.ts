@@ -47,7 +47,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // A repetition of the command uploads the file again.
+    // If the user repeats the command, it uploads the file again.
     throw await held.deleteAfter(error);
   }
 }
@@ -65,7 +65,7 @@ async function openUpload(server: Server, size: number, signal: AbortSignal) {
   });
 }
 
-/** Imports an upload; sends the same request again as long as the import has not ended. */
+/** Imports an upload. Repeats the request until the import has ended. */
 async function importUpload(
   server: Server,
   id: string,
@@ -88,7 +88,7 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // Once records were written, the organisations were new. They exist since.
+    // Records were written, so the organisations were new before this import. Now they exist.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
@@ -106,7 +106,7 @@ function withWarnings(
   return { ...response, summary: { ...summary, warnings: [...more, ...summary.warnings] } };
 }
 
-/** Whether the same request continues an import. */
+/** Whether a repeated request continues an import. */
 function isUnfinished(error: unknown): error is Error {
   return isConnectionLost(error) || placeUnavailable.is(error);
 }

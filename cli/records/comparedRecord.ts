@@ -1,4 +1,4 @@
-// The form in which records of two sides are compared.
+// The form of records for the comparison of two sides.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -21,7 +21,10 @@ import { ORGANISATION_FIELD } from '../../shared/organisation/zitadelFacts.ts';
 import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
-/** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */
+/**
+ * A record in the form for comparisons. Its secrets are digests, so that no copy remains and no output can contain
+ * them.
+ */
 export interface ComparedRecord {
   readonly key: Uint8Array;
   readonly section: string;
@@ -30,34 +33,39 @@ export interface ComparedRecord {
   readonly content: RecordContent;
 }
 
-/** The schema of the compared content of a record, as a database keeps it. */
+/** The schema of a record's compared content, as a database stores it. */
 export const recordContent = z.object({
   /** Canonical JSON without secrets. */
   body: z.string(),
   /** The digests of the secrets, by the paths of their fields. */
   secrets: z.record(z.string(), z.string()),
-  /** Whether the person has the OTP e-mail factor; absent where the record does not state that, or it is not compared. */
+  /**
+   * Whether the person has the OTP e-mail factor. Absent if the record does not state that, or the comparison excludes
+   * it.
+   */
   otpEmail: z.boolean().exactOptional(),
   /** Absent for a record of a section without states. */
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
-  /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
+  /**
+   * The format of the password's hash, or `unknown`. Absent without a hash, and if the comparison excludes passwords.
+   */
   hashFormat: z.string().exactOptional(),
-  /** Present for a hash for which ZITADELs with default settings may refuse the person. */
+  /** Present for a hash for which ZITADEL with default settings may reject the person. */
   isHashRefused: z.literal(true).exactOptional(),
-  /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
+  /** Present for a TOTP seed that no authenticator app can use, if the comparison includes seeds. */
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
 /** The compared content of a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
-  /** The paths of the secrets that the record does not have, as its side states. */
+  /** The paths of the secrets that the record does not have, according to its side. */
   readonly lacks?: readonly string[];
 }
 
 /**
- * Returns the compared content of a record: its values as an import stores them, and the selected secrets. A user grant is
- * compared without its project grant, which its project and organisation determine. An invalid record is compared as it is.
- * @returns undefined for a record that no import carries, and for a key, unless keys are compared
+ * Returns the compared content of a record: its values as an import stores them, and the selected secrets. Omits the
+ * project grant of a user grant, because its project and organisation determine it. Keeps an invalid record unchanged.
+ * @returns undefined for a record that no import carries, and for a key, unless the comparison includes keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
@@ -105,21 +113,21 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
   return Object.fromEntries(present);
 }
 
-/** The fields that name a record to people. That of an organisation is the name of all its records. */
+/** The fields with the name of a record for people. The name of an organisation is that of all its records. */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
-/** Returns the name of a record; undefined for one without. */
+/** Returns the name of a record; undefined if it has no name. */
 export function recordName({ body }: Pick<RecordContent, 'body'>): string | undefined {
   const record = parseObject(body);
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Returns the content by which two records' fields are compared. */
+/** Returns the content for the comparison of two records' fields. */
 export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
-/** Adds to a record's content what its side states by the values that the record lacks. */
+/** Adds to a record's content the values that its side states by absent values. */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;
   const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;

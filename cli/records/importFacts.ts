@@ -1,4 +1,4 @@
-// What the records of a file decide about its import into ZITADEL.
+// Facts about the records of a file that decide about its import into ZITADEL.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
@@ -9,12 +9,12 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
+/** The names in a file, without regard to case if ZITADEL ignores case, each with its first record. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
 
-  /** @param holds whether a fact holds for the ZITADEL */
+  /** @param holds whether a fact holds for this release of ZITADEL */
   constructor(holds: (fact: ReleaseRange) => boolean) {
     this.holds = holds;
   }
@@ -41,7 +41,7 @@ type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
 
-/** Returns the facts because of which ZITADEL does not import a record, of all releases. */
+/** Returns the facts because of which any release of ZITADEL does not import a record. */
 function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
   const { records = [] } = record.section.zitadel ?? {};
   return records
@@ -64,24 +64,24 @@ const FIND_PROVIDER = 'SELECT isUncertain FROM importedProviders WHERE orgId = ?
 const WITHHOLD_PROVIDER = 'UPDATE importedProviders SET isWithheld = 1 WHERE orgId = ? AND id = ?';
 const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
-/** A ZITADEL into which a file is imported. */
+/** The ZITADEL instance into which a file is imported. */
 export interface ImportTarget {
-  /** The releases that it may be of. */
+  /** The releases that it may have. */
   readonly releases: ReleaseRange;
-  /** Whether people are imported without password hashes that it may refuse. */
+  /** Whether the import omits password hashes for which ZITADEL may reject people. */
   readonly omitsHashes: boolean;
 }
 
-/** Any ZITADEL that gets all password hashes. */
+/** Any ZITADEL instance, with an import of all password hashes. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/** What the valid records of a file decide about its import into ZITADEL, in tables of a database. */
+/** Facts about the valid records of a file that decide about its import into ZITADEL, in tables of a database. */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;
   private readonly names: CaselessNames;
 
-  /** @param database gets the tables */
+  /** @param database receives the tables */
   constructor(database: TemporaryDatabase, target: ImportTarget) {
     this.target = target;
     this.database = database;
@@ -90,8 +90,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Notes what a record decides about others.
-   * @returns why the ZITADEL may not import the record, as far as that does not depend on later records of the file
+   * Notes the facts about a record that decide about other records.
+   * @returns the reason why ZITADEL may not import the record, except reasons that depend on later records of the file
    */
   note(record: OrganisationRecord): string | undefined {
     const { section, orgId, json } = record;
@@ -114,23 +114,23 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Takes back what was withheld. */
+  /** Reverts all withholding. */
   restart(): void {
     this.database.run(RESTART);
   }
 
-  /** Withholds an identity provider whose id has another owner. */
+  /** Withholds an identity provider whose id belongs to another owner. */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     if (section.exported?.providerType !== undefined)
       this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
   }
 
-  /** Whether the ZITADEL certainly does not import a record, which is therefore not sent. */
+  /** Whether ZITADEL certainly does not import a record. The import does not send such a record. */
   isLost(record: OrganisationRecord): boolean {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /** Returns the fact because of which the ZITADEL may not import a record; undefined for a record that it imports. */
+  /** Returns the fact because of which ZITADEL may not import a record; undefined if ZITADEL imports it. */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }
@@ -140,12 +140,12 @@ export class ImportFacts implements FileRecords {
     return this.database.statement(FIND_PROVIDER).get(orgId, id) !== undefined;
   }
 
-  /** Whether the ZITADEL may not have an identity provider of an organisation after the import. */
+  /** Whether ZITADEL may lack an identity provider of an organisation after the import. */
   mayLackProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id)?.isUncertain !== 0;
   }
 
-  /** Whether a person is imported without the password hash that the record has. */
+  /** Whether the import omits the password hash of a person. */
   omitsHash({ credentials: { passwordHash } }: Pick<OrganisationRecord, 'credentials'>): boolean {
     return this.target.omitsHashes && passwordHash !== undefined && isRefusedByDefault(passwordHash);
   }
@@ -160,8 +160,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Whether the domain policy of an organisation demands login names that are unique within the organisation; undefined for
-   * an organisation without a policy of its own.
+   * Whether the domain policy of an organisation requires that login names are unique within the organisation;
+   * undefined for an organisation without its own policy.
    */
   loginNamesByDomain(orgId: string): boolean | undefined {
     const found = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);

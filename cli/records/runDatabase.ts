@@ -27,22 +27,22 @@ import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { type Side, SideFacts } from './sideFacts.ts';
 
-/** How a record of one side stands to the other side. */
+/** The outcome of the comparison of a record of one side with the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 /** A record that differs. */
 export interface RecordDifference {
-  /** Why it may differ; absent where it should not. */
+  /** The reason why it may differ. Absent if it should not differ. */
   readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The record's name, by the first side that has it; absent where it has none. */
+  /** The record's name in the first side that has it. Absent without a name. */
   readonly name?: string;
-  /** Present where another record of its side with the same id is compared instead. */
+  /** Present if the side has several records with this id and the comparison uses another of them. */
   readonly isRepeat?: true;
-  /** For a record that both sides have. */
+  /** Present if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
 }
 
@@ -77,17 +77,17 @@ function readContent(text: string): RecordContent {
 
 /** A record of the first side. */
 export interface FirstRecord extends RecordContent {
-  /** Why a ZITADEL may not import it. */
+  /** The reason why ZITADEL may not import it. */
   readonly loss?: string;
 }
 
 /**
- * Returns why a record may differ; undefined if it should not.
+ * Returns the reason why a record may differ; undefined if it should not differ.
  * @param first the record of the first side, if it has one
  */
 export type Explain = (difference: RecordDifference, first?: FirstRecord) => string | undefined;
 
-/** A record of the first side, with that of the second side. */
+/** A record of the first side, with the same record of the second side. */
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly outcome: Exclude<Outcome, 'onlySecond'>;
   readonly first: RecordContent;
@@ -102,16 +102,16 @@ interface SharedRecord {
   readonly fields: readonly FieldDifference[];
 }
 
-/** Takes the records of a side. */
+/** Receives the records of a side. */
 interface SideLoader extends RecordVisitor {
-  /** @returns the key of the record; undefined for a record that is not compared */
+  /** @returns the key of the record; undefined for a record that the comparison excludes */
   add(record: OrganisationRecord): Uint8Array | undefined;
 }
 
 /** A record of the first side, found by its id. */
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
-/** Numbers of records; those that both sides have and that may differ are not among the `different` ones. */
+/** Numbers of records by outcome. `different` excludes records that both sides have and that may differ. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 /** The result of a comparison. */
@@ -131,7 +131,7 @@ export class ComparedSides {
     this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
   }
 
-  /** Whether no record differs that should not. */
+  /** Whether all differing records are expected to differ. */
   get isEqual(): boolean {
     return this.differences.size === 0;
   }
@@ -151,7 +151,7 @@ const TABLES = `
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
   CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 
-// The records of the second side come in its order, then those that only the first side has.
+// First the records of the second side in its order, then those that only the first side has.
 const OF_SECOND = `
   SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second,
     first.loss
@@ -180,29 +180,29 @@ export interface SizedOrganisation {
 }
 
 /**
- * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. They are in
- * an unnamed temporary file, which the operating system removes, so memory does not grow with the sides.
+ * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. The
+ * records are in an unnamed temporary file, which the operating system removes. Memory does not grow with the sides.
  */
 export class RunDatabase implements Disposable {
-  /** Also for the tables of an import. */
+  /** The database, which also contains the tables of an import. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** What the first side decides about its import into a ZITADEL as the second side. */
+  /** The facts that decide how ZITADEL as the second side imports the first side. */
   readonly imports: ImportFacts;
   /** The secrets that are compared. */
   selection: SecretSelection;
-  /** The absent values that the first side states; known once the side was read. */
+  /** The absent values that the first side states. Known after the side was read. */
   stated = nothingStated;
-  /** Whether all records of the second side were read, and none since. */
+  /** Whether all records of the second side were read, and it has not changed since. */
   isSecondComplete = false;
-  /** Takes the records of the first side, which must be complete before the second one. */
+  /** Receives the records of the first side. The first side must be complete before the second. */
   readonly first = this.loader('first');
-  /** Takes the records of the second side. */
+  /** Receives the records of the second side. */
   readonly second = this.loader('second');
 
   /**
    * @param selection the secrets that are compared
-   * @param target the second side, if that is a ZITADEL
+   * @param target the second side, if that is ZITADEL
    */
   constructor(selection: SecretSelection, target = anyZitadel) {
     this.selection = selection;
@@ -236,12 +236,12 @@ export class RunDatabase implements Disposable {
         this.compareRecord(record, sides, explain);
         onCompared(1);
       }
-    // Sections of which no import carries a record.
+    // Sections in which no import carries any record.
     for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
     return sides;
   }
 
-  /** Yields the records of some sections that the first side has, once the sides are compared. */
+  /** Yields the records of the first side in the given sections, after the comparison. */
   async *pairs(signal: AbortSignal, sections: readonly string[]): AsyncGenerator<ComparedPair, void, void> {
     const both = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
     const onlyFirst = `${ONLY_FIRST} AND isRepeat = 0 AND ${IN_SECTIONS}`;
@@ -263,7 +263,7 @@ export class RunDatabase implements Disposable {
     });
   }
 
-  /** Yields the records of the first side in a section with some ids. */
+  /** Yields the records of the first side in a section with the given ids. */
   async *firstWithIds(
     signal: AbortSignal,
     section: string,
@@ -276,7 +276,8 @@ export class RunDatabase implements Disposable {
   }
 
   /**
-   * Compares a record of both sides without its secrets and factors, which an import into ZITADEL never changes.
+   * Compares a record of both sides. Excludes its secrets and factors, because an import into ZITADEL never changes
+   * them.
    * @returns undefined if the second side does not have the record
    */
   find(key: Uint8Array): SharedRecord | undefined {
@@ -330,7 +331,10 @@ export class RunDatabase implements Disposable {
     };
   }
 
-  /** Keeps a record. As in an import, the first of several records with one key counts; the others are repetitions of it. */
+  /**
+   * Stores a record. As in an import, the first of several records with the same key counts; the others are
+   * repetitions.
+   */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
     const sql = `INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss)
@@ -372,7 +376,7 @@ export class RunDatabase implements Disposable {
     else sides.expected.add({ ...difference, reason });
   }
 
-  /** Whether only one side has a record, and no import carries it. */
+  /** Whether only one side has a record that no import carries. */
   private isLeftOut(
     { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
     first: RecordContent | undefined,
@@ -387,7 +391,7 @@ export class RunDatabase implements Disposable {
     );
   }
 
-  /** Reads the contents of a record, the first side's with what that side states by absent values. */
+  /** Reads the contents of a record. For the first side, adds what that side states by absent values. */
   private contents(
     section: string,
     { first, second }: Pick<z.infer<typeof storedRecord>, Side>,
@@ -427,7 +431,7 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** Returns the key of a record whose own key another record has. */
+/** Returns the key of a repetition, whose own key belongs to the first record. */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

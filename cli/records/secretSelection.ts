@@ -1,13 +1,13 @@
 /** The secrets that an export contains only on request. */
 export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
-/** The request's fields for the secrets that an export contains only on request. */
+/** The fields of the request for these secrets. */
 const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
 
 /** A kind of secrets. */
 export type SecretKind = (typeof secretNames)[number];
 
-/** Which secrets an export contains. */
+/** The kinds of secrets that an export contains. */
 export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
 
 /** Returns the secrets that a list selects. */
@@ -19,12 +19,12 @@ export function secretSelection(selected: readonly SecretKind[] = []): SecretSel
 /** The selection of no secrets. */
 export const noSecrets = secretSelection();
 
-/** Lists the kinds of secrets that a selection has. */
+/** Lists the selected kinds of secrets. */
 export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => selection[fields[name]]);
 }
 
-/** Lists the kinds of secrets that a selection does not have. */
+/** Lists the kinds of secrets that are not selected. */
 export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => !selection[fields[name]]);
 }

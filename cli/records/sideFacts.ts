@@ -1,5 +1,5 @@
-// What the records of a side decide about its other records in an import: its primary domains, its roles and actions,
-// and the project grants that no import carries.
+// Facts about the records of a side that decide about its other records in an import: primary domains, roles, actions,
+// and project grants that no import carries.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -13,7 +13,7 @@ import { documentPath } from '../../shared/store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
-/** The collections of which records may miss some of their targets. */
+/** The collections with references of which records may miss some targets. */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
 const VALIDATES = 'validates domains';
@@ -36,13 +36,13 @@ const FIND_LEFT_OUT = 'SELECT 1 FROM leftOut WHERE path = ? AND side = ?';
 export class SideFacts {
   private readonly database: TemporaryDatabase;
 
-  /** @param database gets three tables */
+  /** @param database receives three tables */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
   }
 
-  /** Notes what a record decides about others. */
+  /** Notes the facts about a record that decide about other records. */
   note(record: OrganisationRecord, side: Side): void {
     const { section, json, orgId, invalid } = record;
     if (invalid !== undefined) return;
@@ -54,13 +54,13 @@ export class SideFacts {
       this.database.run(MARK, orgId, mark, side, documentPath(recordKey(record)));
   }
 
-  /** Forgets a side. */
+  /** Deletes the facts of a side. */
   reset(side: Side): void {
     for (const table of ['marks', 'partialTargets', 'leftOut'])
       this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);
   }
 
-  /** Whether no import carries a record of a side, because it refers to a grant of the side that none carries. */
+  /** Whether no import carries a record of a side, because no import carries the grant to which it refers. */
   isLeftOut(record: Subject, side: Side): boolean {
     if (!mayBeLeftOut(record.section)) return false;
     return planReferences(record).some(
@@ -113,7 +113,7 @@ export class SideFacts {
   }
 }
 
-/** Whether records of a section refer to records that imports may not carry. */
+/** Whether records of a section refer to records that an import may not carry. */
 function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');
 }

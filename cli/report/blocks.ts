@@ -14,11 +14,11 @@ export interface Bar {
 export interface Block {
   /** The heading; absent for the first lines. */
   readonly title?: string;
-  /** All lines, which the page has. */
+  /** All lines, for the page. */
   readonly lines: readonly Line[];
   /** The lines for the terminal, by default all. */
   readonly short?: readonly Line[];
-  /** What the page shows above the lines. */
+  /** The picture above the lines of the page. */
   readonly picture?: readonly Bar[];
   /** The fields of the JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -37,8 +37,8 @@ export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
 }
 
 /**
- * Returns a block with a list, of which the terminal shows the first lines.
- * @param omitted the number of further items, which the list does not have
+ * Returns a block with a list. The terminal shows its first lines.
+ * @param omitted the number of further items, which the list omits
  */
 export function listBlock(
   title: string,
@@ -51,7 +51,7 @@ export function listBlock(
 }
 
 /**
- * Returns a block with notices, which the terminal shows grouped.
+ * Returns a block with notices. The terminal shows them in groups.
  * @param others texts of the same kind, which come last
  */
 export function noticeBlock(
@@ -70,7 +70,7 @@ function withFurther(text: string, further = 0): string {
   return further === 0 ? text : `${text} (and ${numberText(further)} more)`;
 }
 
-/** Returns lines, and a line with the number of further items, which the list does not have. */
+/** Returns lines, and a line with the number of further items, which the list omits. */
 export function withOmitted(lines: readonly string[], omitted: number): string[] {
   return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
 }

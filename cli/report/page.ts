@@ -6,7 +6,7 @@ import type { Bar, Block } from './blocks.ts';
 import { type Html, html } from './html.ts';
 import { style } from './style.ts';
 
-/** Prints blocks as one page without scripts and external resources. It lists everything in full. */
+/** Prints blocks as one page without scripts and external resources. The page lists everything in full. */
 export function renderPage(title: string, blocks: readonly Block[]): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -40,7 +40,7 @@ function renderLine(line: Line): Html {
     : html`<li class="${tone ?? ''}">${text}</li>\n`;
 }
 
-/** Shows bars, the longest of which has the width of the page. */
+/** Shows bars. The longest bar has the width of the page. */
 function renderPicture(bars: readonly Bar[]): Html | undefined {
   if (bars.length === 0) return undefined;
   const longest = Math.max(1, ...bars.map(({ parts }) => sizeOf(parts)));

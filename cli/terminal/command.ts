@@ -17,7 +17,7 @@ export interface Parameter {
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether it may be repeated; only the last argument may. */
+  /** Whether it may be repeated; only for the last argument. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -106,23 +106,23 @@ export interface OpenInstance {
   readonly location: StoreLocation;
   /** The instance's default name: that of its directory or database. */
   readonly defaultName: string;
-  /** Prints an output before the command's end. */
+  /** Prints an output before the command ends. */
   print(output: Output): Promise<unknown>;
 }
 
 interface Printed {
   /** Returns the exit status after the output was printed; `done` by default. */
   readonly exitStatus?: () => ExitStatus;
-  /** Work after the output was printed, whose error does not cost the output. */
+  /** Work after the output was printed. Its error does not suppress the output. */
   readonly afterwards?: () => Promise<void>;
 }
 
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** The lines, which are laid out for the stream. */
+  /** The lines. The layout depends on the stream. */
   readonly text: Line | readonly Line[];
-  /** Standard output by default; standard error if the former takes other data. */
+  /** Standard output by default; standard error if standard output receives other data. */
   readonly stream?: 'stdout' | 'stderr';
 }
 
@@ -132,12 +132,15 @@ export interface Row {
   readonly cells: readonly string[];
 }
 
-/** A list that is printed while it is read: with `--json` as the field `name` of an object, otherwise as a table. */
+/**
+ * A list that the command prints while it reads it: with `--json` as the field `name` of an object, otherwise as a
+ * table.
+ */
 export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
-  /** Whether only the signal ends the list. Each row is then printed as a line, also with `--json`. */
+  /** Whether only the signal ends the list. If so, each row is a line of output, also with `--json`. */
   readonly isEndless?: boolean;
 }
 
@@ -159,7 +162,7 @@ type CommandResult = Promise<Output | ListOutput | undefined>;
 interface CommandDescription<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
-  /** One sentence, short enough for a line in the list of all commands. */
+  /** One sentence, short enough for one line in the list of all commands. */
   readonly summary: string;
   /** Further sentences, which only the command's own help contains. */
   readonly details?: string;
@@ -171,7 +174,7 @@ interface CommandDescription<Arguments, Own> {
 
 /**
  * A command on an instance, which `--data` or `--firestore` selects. Its functions are methods, so that commands with
- * different options fit into one list: `parseValues` returns the values that each describes.
+ * different options have a common type for lists. `parseValues` returns the values that each command describes.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
@@ -181,9 +184,9 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly isAudited?: true;
   /** Checks the call before the database is opened, or creates the database by other means. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
-  /** Returns the work of a call on another place than `--data` or `--firestore`; undefined for any other call. */
+  /** Returns the work of a call on a place other than `--data` or `--firestore`; undefined for any other call. */
   elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
-  /** Runs the command. Loads its modules itself, because every call loads all definitions. */
+  /** Runs the command. Loads its modules only now, because every call loads all definitions. */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
@@ -191,7 +194,7 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
-  /** Runs the command. Loads its modules itself. */
+  /** Runs the command. Loads its modules only now. */
   run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
@@ -261,7 +264,7 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 
 /**
  * Does work that a signal can abort.
- * @param message returns the message of the interruption, which describes how to continue, or is that message
+ * @param message the message of the interruption, which describes how to continue, or a function that returns it
  * @throws InterruptedError for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(

@@ -22,7 +22,7 @@ interface DescribedError {
  *     describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
-  // A problem of the configuration is one line.
+  // The text of an invalid configuration is one line.
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
@@ -32,7 +32,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  // Only the database of temporary data reports this without an error of the store.
+  // Only the database of temporary data throws this outside of an error of the store.
   if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };

@@ -1,4 +1,4 @@
-// Errors, warnings and things left to do, as lines of text.
+// Errors, warnings and manual steps, as lines of text.
 
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
 import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
@@ -15,13 +15,13 @@ export interface Notice {
   readonly message: string;
   readonly reason?: string | undefined;
   readonly params?: IssueParams | undefined;
-  /** The number of further notices with the same message, which are not listed. */
+  /** The number of further notices with the same message, which the list omits. */
   readonly further?: number | undefined;
 }
 
 const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** Returns the noun for the record of a notice. For a changed state, the state contains the kind of the record. */
+/** Returns the noun for the record of a notice. If a state changed, the state determines the kind of the record. */
 function nounIn({ type, params }: Notice): string {
   return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
@@ -34,7 +34,9 @@ export function noticeText(notice: Notice): string {
 
 const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIssues, ...warnings }));
 
-/** Returns a notice's text by its reason, or its message if the reason is unknown, as that of a newer server. */
+/**
+ * Returns a notice's text by its reason. For an unknown reason, such as that of a newer server, returns the message.
+ */
 export function noticeMessage(notice: Notice): string {
   const row = rows.get(notice.reason ?? '');
   const { params = {} } = notice;
@@ -43,20 +45,20 @@ export function noticeMessage(notice: Notice): string {
   return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
-/** Notices with the same text: their number, and the ids of the first ones. */
+/** Notices with the same text: their number, and the first ids. */
 interface NoticeGroup {
   readonly first: Notice;
   readonly text: string;
   readonly ids: string[];
   count: number;
-  /** Whether omitted notices may have the same text. */
+  /** Whether the omitted notices may have the same text. */
   readonly isLeast: boolean;
 }
 
 /**
  * Groups notices by their text, in the order of their first occurrence.
- * @param omitted the number of further notices, which are not listed
- * @param examples the most ids of a group
+ * @param omitted the number of further notices, which the list omits
+ * @param examples the maximum number of ids of a group
  */
 function groupNotices(notices: readonly Notice[], omitted: number, examples: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
@@ -72,7 +74,7 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
   return [...groups.values()];
 }
 
-/** Returns a group's text with the number of its records and the ids of the first ones. */
+/** Returns a group's text with the number of its records and the first ids. */
 function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText(first);
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
@@ -98,12 +100,12 @@ export function firstNotices(notices: readonly RecordWarning[]): string[] {
   );
 }
 
-/** Returns the lines about records that were written into another organisation, which come before all others. */
+/** Returns the lines about records that were written into another organisation. They precede all other notices. */
 export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
 }
 
-/** Returns lists as fields of a command's JSON, which omits empty ones. */
+/** Returns lists as fields of a command's JSON. Omits empty lists. */
 export function withoutEmpty(
   lists: Readonly<Record<string, readonly unknown[]>>,
 ): Readonly<Record<string, readonly unknown[]>> {
@@ -126,7 +128,7 @@ const noticeKinds = {
 export type NoticeKind = keyof typeof noticeKinds;
 
 /**
- * Returns the heading of a kind of notices, and the lines of the first ones.
+ * Returns the heading of a kind of notices, and the lines of the first notices.
  * @param others texts of the same kind, which come last
  */
 export function shownNotices(
@@ -140,7 +142,7 @@ export function shownNotices(
   return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
 }
 
-/** Returns the first notices of a kind below their heading. */
+/** Returns the first notices of a kind, below their heading. */
 export function noticeSection(...notices: Parameters<typeof shownNotices>): Line[] {
   const { heading, lines } = shownNotices(...notices);
   return section(heading, lines);

@@ -41,7 +41,10 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
 
-/** Formats numbers after their names, such as `organisations 2, people 30,680`. The path of an unknown field stays as it is. */
+/**
+ * Formats numbers after their names, such as `organisations 2, people 30,680`. Keeps the path of an unknown field
+ * unchanged.
+ */
 export function countList(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).map(
     ([name, count]) => `${name.includes('.') ? name : words(name)} ${numberText(count)}`,
@@ -57,7 +60,7 @@ export function hashLine(formats: Readonly<Record<string, number>>): string {
   return `password hashes: ${texts.join(', ') || 'none'}`;
 }
 
-/** The number of names that a message contains as examples of many. */
+/** The number of examples that a message lists. */
 export const MAX_EXAMPLES = 3;
 
 /** Lists the first names and the number of the others, such as `ada, bob, and 20 more`. */
@@ -71,7 +74,7 @@ export const MAX_LINES = 20;
 
 /**
  * Returns the first lines or items, and a line with the number of the others.
- * @param omitted the number of further items, which are listed nowhere
+ * @param omitted the number of further items, which no output lists
  * @param hidden the number of items that only `--json` lists
  */
 export function firstLines<Item = string>(

@@ -1,4 +1,4 @@
-// How the command is called in texts: as this process was started.
+// The command in texts: in the form in which the user started this process.
 
 /** The name of the installed command. */
 const INSTALLED = 'identity';
@@ -16,7 +16,7 @@ export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, 
 }
 
 /**
- * Returns a call of the command, to be run next.
+ * Returns the command line of a next call.
  * @example
  *     callText('org list'); // identity org list
  */
@@ -24,7 +24,7 @@ export function callText(words: string): string {
   return `${program} ${words}`;
 }
 
-/** Returns a text with its calls of the command as this process was started. */
+/** Returns a text in which all calls of the command have the form in which this process was started. */
 export function withCalls(text: string): string {
   return text.replace(calls, callText(''));
 }

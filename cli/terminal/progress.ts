@@ -7,15 +7,15 @@ import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.
 /** The measurements of a running phase. */
 export interface Meter {
   readonly records: () => number;
-  /** The number of bytes, in a phase whose amount and speed are measured in bytes; undefined in others. */
+  /** The number of bytes, in a phase that is measured in bytes. Undefined in other phases. */
   readonly bytes?: () => number | undefined;
-  /** The number of records that existed before; they do not count for the speed. */
+  /** The number of records that existed before. The speed excludes them. */
   readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
   readonly fraction?: () => number | undefined;
-  /** The milliseconds of the phase in which the work waited for another operation; they do not count for the speed. */
+  /** The milliseconds for which the phase waited for another operation. The speed excludes them. */
   readonly waitedMs?: () => number;
-  /** Whether the work on the records is seen only at its end, so that there is no speed before. */
+  /** Whether the completed work becomes visible only at its end, so that no speed is known before. */
   readonly isOpaque?: true;
 }
 
@@ -29,16 +29,19 @@ export interface PhaseState {
   readonly bytes?: number;
   /** The number of records that existed before. */
   readonly unchanged: number;
-  /** The speed of the bytes, or of the other records. */
+  /** The speed in bytes, or in records that did not exist before. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
-  /** Whether a remaining time was shown, or all records have passed. The elapsed time would look like the remaining one. */
+  /**
+   * Whether a remaining time was shown or all records have passed. An elapsed time would then look like the remaining
+   * time.
+   */
   readonly isEnding: boolean;
 }
 
 /** An output for progress. */
 export interface ProgressOutput {
-  /** Milliseconds between two states. */
+  /** Milliseconds between two updates. */
   readonly intervalMs: number;
   show(state: PhaseState): void;
   /** Shows the last state of a phase, which has succeeded or failed. */
@@ -49,13 +52,13 @@ export interface ProgressOutput {
   wait(text: string): void;
 }
 
-/** Where a call of the command shows its progress, and what aborts it. */
+/** The output for the progress of a call, and the signal that aborts it. */
 export interface CallContext {
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
 }
 
-/** The remaining time is not estimated earlier, because a phase may start slowly. */
+/** The minimum time before the remaining time is estimated, because a phase may start slowly. */
 const MIN_MEASURED_SECONDS = 3;
 
 /** The final counts of a phase. */
@@ -75,7 +78,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
   let moved = 0;
   let isEnding = false;
   let fraction: number | undefined;
-  // Rounded up, so that no shown speed exceeds the measured one.
+  // Rounded up, so that no shown speed exceeds the measured speed.
   const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
   const workedSeconds = (seconds: number) => Math.max(0, seconds - (meter.waitedMs?.() ?? 0) / 1000);
   const measure = (): PhaseState => {
@@ -100,7 +103,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
     end: (hasSucceeded, counts) => {
       for (const timer of timers) clearInterval(timer);
       const last = { ...measure(), ...counts };
-      // At the end, the speed of the whole phase is shown.
+      // At the end, shows the average speed of the whole phase.
       const perSecond = pace(movedBy(last), workedSeconds(last.seconds));
       output.finish({ ...last, perSecond, secondsLeft: undefined }, hasSucceeded);
     },
@@ -139,11 +142,11 @@ interface Sample {
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * The speed of the last ten seconds, which determines the remaining time. If progress comes in larger steps, as with a
+ * The speed of the last ten seconds, which determines the remaining time. If progress comes in larger steps, as with
  * ZITADEL, it is the speed of the last step.
  */
 class RollingRate {
-  /** The first measurement, and those with changes. */
+  /** The first measurement, and measurements with changes. */
   private readonly samples: Sample[] = [];
   private startFraction = 0;
   private nowMs = 0;
@@ -163,7 +166,10 @@ class RollingRate {
     return this.slope(({ records }) => records);
   }
 
-  /** The remaining time; undefined before enough is measured, without progress, in a stall, and after all records have passed. */
+  /**
+   * The remaining time. Undefined without enough measurements, without progress, in a stall, and after all records have
+   * passed.
+   */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
     // The time after all records have passed cannot be measured.
@@ -182,7 +188,7 @@ class RollingRate {
     return ((value(last) - value(first)) * 1000) / ((this.isStalled ? this.nowMs : last.atMs) - first.atMs);
   }
 
-  /** Whether the records that pass now take longer than all earlier measured ones, so that their speed is unknown. */
+  /** Whether the current stall is longer than the whole measured window, so that the speed is unknown. */
   private get isStalled(): boolean {
     const first = this.samples[0];
     const last = this.samples.at(-1);
@@ -200,7 +206,7 @@ const LINES_MS = 5_000;
 const EVENTS_MS = 1_000;
 const CLEAR_TO_END = '\u001b[K';
 
-/** Shows one line per phase, which is updated in place; prints a line every five seconds if the stream is no terminal. */
+/** Shows one line per phase and updates it in place. If the stream is no terminal, prints a line every five seconds. */
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
   const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
@@ -230,7 +236,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes a wait for the operation that holds an instance's lock. */
+/** Describes a wait for the operation that has the lock of the instance. */
 export function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }
@@ -242,7 +248,9 @@ function rounded(number: number): number {
 
 const SEPARATOR = ', ';
 
-/** Removes the last parts of a line until it fits. Parts are removed whole, because a cut number would be wrong. */
+/**
+ * Removes the last parts of a line until the line fits. Removes whole parts, because a truncated number would be wrong.
+ */
 function fitted(line: string, width: number): string {
   const end = line.lastIndexOf(SEPARATOR);
   return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
@@ -264,7 +272,7 @@ function amount(state: PhaseState): string {
   return `${state.phase}: ${amountText(state)}${speed(state)}`;
 }
 
-/** The figures of a phase. One that was stopped may not have passed all of its records on. */
+/** The figures of a phase. If the phase was stopped, some of its records may not have passed. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };
@@ -283,7 +291,7 @@ function settledText(phase: Pace): string {
   return `${amountText(phase)}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
-/** Returns the number of bytes or of records that a phase has moved. */
+/** Returns the number of bytes or records that a phase has processed. */
 function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
   return bytes ?? records - unchanged;
 }
@@ -293,7 +301,7 @@ function pace(moved: number, seconds: number): number {
   return seconds > 0 ? rounded(moved / seconds) : 0;
 }
 
-/** Formats the speed; empty if the phase took under a second or most records already existed. */
+/** Formats the speed. Empty if the phase was shorter than a second or most records already existed. */
 function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);
   const isMeaningful = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;

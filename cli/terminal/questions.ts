@@ -14,10 +14,10 @@ export function canAsk({ stdin, stderr }: Asked): boolean {
 }
 
 /**
- * Asks a person at a terminal for confirmation, unless the call has it; the question goes to standard error.
+ * Asks the user at a terminal for confirmation, unless the call contains it. Prints the question on standard error.
  * @param about the lines before the question
  * @returns false for the answer no, and without `--yes` and a terminal
- * @throws InterruptedError when the person interrupts the question
+ * @throws InterruptedError when the user interrupts the question
  */
 export async function askConfirmation(message: string, asked: Asking, about: readonly Line[] = []): Promise<boolean> {
   if (asked.options.yes === true) return true;
@@ -28,17 +28,17 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Asks a person at a terminal for a secret, which does not appear on it; the question goes to standard error.
- * @throws InterruptedError when the person interrupts the question
+ * Asks the user at a terminal for a secret, and does not show it. Prints the question on standard error.
+ * @throws InterruptedError when the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
   return ask(asked, ({ password }, at) => password({ message, ...at }));
 }
 
 /**
- * Asks a person at a terminal for a text; the question goes to standard error.
+ * Asks the user at a terminal for a text. Prints the question on standard error.
  * @param about the lines before the question
- * @throws InterruptedError when the person interrupts the question
+ * @throws InterruptedError when the user interrupts the question
  */
 export function askText(
   message: string,
@@ -51,8 +51,8 @@ export function askText(
 }
 
 /**
- * Asks a person at a terminal to choose; the question goes to standard error.
- * @throws InterruptedError when the person interrupts the question
+ * Asks the user at a terminal to choose. Prints the question on standard error.
+ * @throws InterruptedError when the user interrupts the question
  */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
   const options = choices.map((value) => ({ value }));
@@ -66,7 +66,7 @@ async function ask<Answer>(
   { stdin, stderr, signal }: Asked,
   question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
 ): Promise<Answer> {
-  // Loaded lazily: most calls ask nothing.
+  // Loaded lazily, because most calls ask no question.
   const prompts = await import('@clack/prompts');
   const isInterrupted = (await takeTyped(stdin)).includes('\u0003');
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });

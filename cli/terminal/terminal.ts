@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { withCalls } from './program.ts';
 
-/** How text is laid out. */
+/** The layout of text. */
 export interface Layout {
   /** The width of the terminal; infinite without one. */
   readonly columns: number;
@@ -17,7 +17,7 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The size of a terminal that does not report its own. */
+/** The width of a terminal that does not report its own. */
 export const DEFAULT_COLUMNS = 80;
 export const DEFAULT_ROWS = 24;
 
@@ -32,7 +32,7 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Control characters and line breaks. In ids and names, they could forge output on a terminal. */
+/** Control characters and line breaks. In ids and names, they could forge terminal output. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters that are not printable. */
@@ -40,7 +40,10 @@ export function printable(text: string): string {
   return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Returns a value as JSON, with escapes for characters that are not printable. Its messages have calls as texts have them. */
+/**
+ * Returns a value as JSON, with escapes for characters that are not printable. Commands in its messages have the form
+ * in which the user started this process.
+ */
 export function printableJson(value: unknown): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const withMessages = (name: string, field: unknown) =>
@@ -54,7 +57,7 @@ interface StyledLine {
   readonly style?: keyof typeof styleFormats;
   /** The depth of the line's indentation. */
   readonly depth?: number;
-  /** Whether it is a command, which is wrapped so that it can be copied and run. */
+  /** Whether it is a command. A command is wrapped so that the user can copy and run it. */
   readonly isCommand?: true;
 }
 
@@ -70,7 +73,7 @@ export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns a heading with its lines, indented; nothing without lines. */
+/** Returns a heading with its lines, indented. Returns nothing if there are no lines. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
@@ -101,7 +104,7 @@ function paint(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-/** Wraps a line between words. A word longer than the line is not broken, so that it can be copied. */
+/** Wraps a line between words. Does not break a word that is longer than the line, so that the user can copy it. */
 function wrap(text: string, columns: number, joint: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -129,8 +132,8 @@ function textWidth(text: string): number {
 const BATCH_ROWS = 200;
 
 /**
- * Lays rows out while they are read. On a terminal they are aligned below their heads, or one cell per line if a row is too
- * wide; elsewhere cells are separated by tabs.
+ * Lays rows out while it reads them. On a terminal, aligns cells below their heads, or puts one cell on each line if a
+ * row is too wide. Elsewhere, separates cells with tabs.
  */
 export async function* layOutTable(
   heads: readonly string[],
@@ -157,7 +160,7 @@ export async function* layOutTable(
 /** Returns the lines of a table's rows. */
 type TableForm = (rows: readonly (readonly string[])[], isFirst: boolean) => string[];
 
-/** Chooses the form of a table by its first rows. */
+/** Chooses the form of a table from its first rows. */
 function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
   const { columns, isColoured } = layout;
   if (columns === Number.POSITIVE_INFINITY) return (rows) => rows.map((row) => row.join('\t'));

@@ -13,7 +13,7 @@ type Zod = typeof import('zod');
 export interface ValueFormat {
   /** The advice for an invalid value. */
   readonly remedy: string;
-  /** Returns the schema that checks and parses a value. Zod is loaded with the first value, not for help. */
+  /** Returns the schema that checks and parses a value. Loads Zod with the first value, not for help. */
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
@@ -31,7 +31,10 @@ function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
 
-/** The losses in ZITADEL that a call may accept: states that it does not return, and password hashes that it may refuse. */
+/**
+ * The losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes for which it
+ * may reject people.
+ */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
 /** The choices of secrets to move. */

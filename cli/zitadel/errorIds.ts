@@ -4,20 +4,20 @@ import { recordSections } from '../../shared/organisation/allSections.ts';
 import { linkedProvider } from '../../shared/organisation/sections/identityProviders.ts';
 import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 
-// Texts are translated to the instance's language, so the command recognises errors by their ids, which differ between
-// releases. Each id stands with the releases in which it was seen.
+// ZITADEL translates texts to the instance's language, so the command recognises errors by their ids. Ids differ
+// between releases. The comment after each id lists the releases in which it was seen.
 
 /** The ids of ZITADEL's errors, by meaning. */
 const errorIds = {
   /** The caller has no role. */
   noMembership: ['AUTHZ-cdgFk'], // 4.0
-  /** The ZITADEL does not have the organisation of the request's header. */
+  /** ZITADEL does not have the organisation in the request's header. */
   noOrganisation: ['AUTH-Bs7Ds'], // 4.0
-  /** Another record has the name, or another organisation the verified domain. */
+  /** Another record has the name, or another organisation has the verified domain. */
   taken: [taken('Errors.Already.Exists').id], // 2.71, 4.0
-  /** ZITADEL does not deactivate an initial person. */
+  /** ZITADEL does not deactivate a person in the state INITIAL. */
   initial: ['COMMAND-ke0fw'], // 2.71, 4.x
-  /** The user is deactivated, or locked, already. */
+  /** The user is already deactivated or locked. */
   closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
   noProvider: [linkedProvider.missing.id], // 4.0
@@ -26,7 +26,10 @@ const errorIds = {
 /** A meaning of errors that the command recognises. */
 type ErrorMeaning = keyof typeof errorIds;
 
-/** Whether a message has an id of a meaning: imports have it first (`ID=…`), other responses last, in parentheses. */
+/**
+ * Whether a message contains an id with this meaning. Imports put the id first (`ID=…`), other responses last, in
+ * parentheses.
+ */
 export function hasErrorId(message: string, meaning: ErrorMeaning): boolean {
   const found = errorIdIn(message);
   return errorIds[meaning].some((id) => id === found);

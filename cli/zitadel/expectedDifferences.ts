@@ -1,4 +1,4 @@
-// Differences that ZITADEL causes, with their reasons, by the facts of the sections.
+// Differences that ZITADEL causes, with their reasons, from the facts of the sections.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
@@ -16,11 +16,11 @@ import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 /** The side of a comparison that is ZITADEL, and facts about it. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
-  /** The releases that it may be of. */
+  /** The releases that it may have. */
   readonly releases: ReleaseRange;
-  /** Its domains, from which it derives those of organisations. */
+  /** The domains of the instance, from which it derives those of organisations. */
   readonly domains: readonly string[];
-  /** What decides about the import of the other side, if that was imported into it. */
+  /** Facts that decide about the import of the other side, if that was imported into this side. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
@@ -29,7 +29,7 @@ export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL imports a record, and its exports may never have it. */
+/** Whether ZITADEL imports a record, and its exports may never contain it. */
 export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
   return unexportedReason(record, releases) !== undefined;
 }
@@ -41,7 +41,7 @@ function unexportedReason(
   return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
 }
 
-/** Returns the facts about the records of a section that may apply to the possible releases of ZITADEL. */
+/** Returns the facts about the records of a section that may apply to the given releases of ZITADEL. */
 function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
   return records.filter((fact) => overlap(fact, releases));
@@ -104,7 +104,10 @@ function fieldReason(
   return facts.find((fact) => isExplained(fact, values, isTarget))?.text;
 }
 
-/** Whether a fact explains a difference. None remains after a step that this command takes itself. */
+/**
+ * Whether a fact explains a difference. If this command itself does a step of the fact, no difference remains to
+ * explain.
+ */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;
   return explains?.(values, { isTarget }) ?? values[1] === undefined;
@@ -125,7 +128,7 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/** Whether a field lists identity providers, and ZITADEL has the same list without some that it may not have. */
+/** Whether a field lists identity providers, and ZITADEL has the same list except providers that it may lack. */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,
   path: string,

@@ -1,9 +1,9 @@
-// The second factors of people, which the events of a ZITADEL show.
+// The second factors of people, according to the events of ZITADEL.
 
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readEvents } from './zitadelEvents.ts';
 
-/** The types of the events that add a factor, and that remove it. */
+/** The types of the events that add a factor, and of those that remove it. */
 interface FactorEvents {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -21,8 +21,8 @@ const factors = {
 } as const satisfies Readonly<Record<string, FactorEvents>>;
 
 /**
- * Returns the people of an organisation with a factor. The events of an organisation show all of them, while the list of
- * authentication methods takes a call per person.
+ * Returns the people of an organisation with a factor. Reads the events of the organisation, because the list of
+ * authentication methods needs a call per person.
  */
 export async function peopleWithFactor(
   connection: ZitadelConnection,

@@ -1,12 +1,12 @@
-// The organisations of a ZITADEL, by their events, which also show the deleted ones.
+// The organisations of ZITADEL, according to its events, which also show deleted organisations.
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { type EventTime, readEvents } from './zitadelEvents.ts';
 
-/** An organisation, by its events. */
+/** An organisation, according to its events. */
 export interface OrganisationHistory extends ListedOrganisation {
-  /** The user who created it, the last time if it was deleted and created again. */
+  /** The user who created it. If it was deleted and created again, the user who last created it. */
   readonly createdBy: string;
   /** The time of its last deletion; undefined if it was never deleted. */
   readonly deletedAt: EventTime | undefined;

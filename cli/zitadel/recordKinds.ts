@@ -1,4 +1,4 @@
-// What the events and calls of ZITADEL do with each kind of records. Types, checks and lists follow from the table.
+// How the events and calls of ZITADEL handle each kind of records. Types, checks and lists are derived from the table.
 
 import type { Client } from '@connectrpc/connect';
 import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
@@ -37,16 +37,16 @@ export interface EventStream {
   readonly removedParent?: string;
 }
 
-/** A set of ids of which each belongs to one record of the instance. */
+/** A set of ids. Each id belongs to one record of the instance. */
 export interface IdSpace {
   readonly streams: readonly EventStream[];
   /** The fields of the event that contain the id; undefined if it is the aggregate's. */
   readonly fields?: readonly string[];
-  /** The field with the id of the record that contains the record, if that is not the aggregate. */
+  /** The field with the id of the containing record, if that is not the aggregate. */
   readonly parentField?: string;
-  /** The field with the id of an organisation that may refer to the record as to its own. */
+  /** The field with the id of an organisation that may refer to the record as to its own record. */
   readonly openTo?: string;
-  /** The nouns for the records, by their first event; by default that of the collection. */
+  /** The nouns for the records, by their first event. By default, the noun of the collection. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
@@ -59,21 +59,21 @@ export interface EventPlace {
 
 type Management = Client<typeof ManagementService>;
 
-/** How ZITADEL closes records: deactivates, or locks them. */
+/** How ZITADEL closes records: deactivates or locks them. */
 export interface Closing {
-  /** The first words of the types of the records' events, if they are not those of the event of the creation. */
+  /** The first words of the types of the records' events, if they differ from those of the event of the creation. */
   readonly prefix?: string;
   /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
-  /** Closes a record whose state is to be `LOCKED`, or that cannot be deactivated. */
+  /** Closes a record whose state becomes `LOCKED`, or that cannot be deactivated. */
   readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
   /** The calls that open a record again: after `close`, and after `lock`. */
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
   readonly search?: StateSearch;
 }
 
-/** The searches of a ZITADEL in the context of an organisation. */
+/** Searches of ZITADEL in the context of an organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
   /** Returns all results of a search, which must belong to the organisation. */
@@ -91,15 +91,18 @@ interface FoundRecord {
   readonly isInactive: boolean;
 }
 
-/** The search of records whose states exports omit. */
+/** The search for records whose states exports omit. */
 interface StateSearch {
-  /** Whether the search returns whole records: exports of one organisation lack those that concern others. */
+  /**
+   * Whether the search returns whole records. Exports of one organisation omit records that concern other
+   * organisations.
+   */
   readonly findsOthers?: true;
   /** @param records those of the export */
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-/** What the command knows of a kind of records in ZITADEL. */
+/** What the command uses about a kind of records in ZITADEL. */
 interface RecordKind {
   /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop it. */
   readonly created: CreationEvent | 'never';
@@ -123,7 +126,7 @@ function part(created: CreationEvent) {
   return { created, ids: 'none' } as const;
 }
 
-/** Creates the kind of records whose ids no other kind has. */
+/** Creates the kind of records that have an id space of their own. */
 function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
@@ -223,7 +226,7 @@ const application = {
     search: {
       find: async ({ calls, find }, apps) => {
         const found: FoundRecord[] = [];
-        // No export has SAML applications.
+        // No export contains SAML applications.
         for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
           for (const { id, state, config } of await find((query) => calls.listApps({ projectId, query })))
             if (config.case !== 'samlConfig')
@@ -234,7 +237,7 @@ const application = {
   },
 } satisfies RecordKind & Closable<'apiApps' | 'oidcApps'>;
 
-/** The kinds of records, by section: a new section does not compile without its row. */
+/** The kinds of records, by section. A new section does not compile without a row here. */
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
     ...part({ ...ofOrganisation, type: 'org.added' }),

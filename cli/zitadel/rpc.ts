@@ -1,4 +1,4 @@
-// Calls of a ZITADEL over gRPC-Web.
+// Calls of ZITADEL over gRPC-Web.
 
 import type { DescMessage, DescMethod, DescMethodUnary, DescService, MessageInitShape } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
@@ -18,8 +18,9 @@ import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
-// The gateway of REST rejects ids with slashes or with characters other than printable ASCII in paths, ignores such ids in
-// the header of the organisation, so that it answers for the caller's own, and limits responses to 4 MiB.
+// The command does not use the REST gateway: it rejects ids in paths that contain slashes or characters other than
+// printable ASCII. In the header of the organisation, it ignores such ids and responds for the caller's own
+// organisation. It limits responses to 4 MiB.
 
 /** The largest response, except that of an export. */
 const MAX_RESPONSE_BYTES = 64_000_000;
@@ -34,9 +35,9 @@ interface RpcOptions {
 }
 
 /**
- * Calls an idempotent method, and retries it if the ZITADEL is unavailable.
- * @throws ConnectError as the ZITADEL returns it; `DOMException` TimeoutError after the call's own time limit; IdentityError
- * PLACE_TIMED_OUT, or for an organisation whose id no header can contain
+ * Calls an idempotent method, and retries it if ZITADEL is unavailable.
+ * @throws ConnectError as ZITADEL returns it; `DOMException` TimeoutError after the call's own time limit;
+ * IdentityError PLACE_TIMED_OUT, or for an organisation whose id no header can contain
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
   connection: ZitadelConnection,
@@ -58,7 +59,10 @@ export function callName({ parent, name }: DescMethod): string {
 
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
-/** Creates a transport on the HTTP client of all other calls, because Connect's client encodes header bytes again. */
+/**
+ * Creates a transport that uses the HTTP client of all other calls, because Connect's client encodes header bytes
+ * again.
+ */
 function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
     baseUrl: origin,
@@ -82,10 +86,10 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
   });
 }
 
-/** The statuses with which a gateway answers that has a page of its own, or that does not pass gRPC-Web on. */
+/** The statuses of a gateway that responds with its own page, or that does not forward gRPC-Web. */
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
-/** Requires that a response comes from a server of gRPC-Web. Connect would decode any content. */
+/** Requires that a response comes from a gRPC-Web server, because Connect would decode any content. */
 async function requireRpc(response: HttpResponse): Promise<void> {
   const { 'content-type': type = '' } = response.headers;
   if (type.startsWith('application/grpc-web') || !STATUSES_OF_OTHERS.has(response.status)) return;
@@ -99,16 +103,16 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
   yield* read.body;
 }
 
-/** Returns the header that names an organisation. ZITADEL reads its bytes as UTF-8. */
+/** Returns the header with the id of an organisation. ZITADEL reads its bytes as UTF-8. */
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
-  // HTTP removes blanks around a value, which then names another organisation, or none.
+  // HTTP removes blanks around a value. The value would then be the id of another organisation, or of none.
   if (/^ | $|\p{Cc}/u.test(orgId))
     throw zitadelContextMissing({ url: origin, orgId, reason: 'no HTTP header can contain its id' });
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
 }
 
-/** Whether a call had no response, or one of a server that is not ready. */
+/** Whether a call had no response, or a response from a server that is not ready. */
 function isUnavailable(error: ConnectError): boolean {
   return error.cause !== undefined || (error.code === Code.Unavailable && !isGatewayTimeout(error));
 }
@@ -118,14 +122,14 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === 'HTTP 504';
 }
 
-/** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
+/** Converts the error of a call over gRPC-Web. Returns errors of other kinds unchanged. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { origin, tokenOption } = connection;
   const { code, cause } = error;
   const message = plainMessage(error.rawMessage);
   if (code === Code.Unauthenticated) return placeTokenRejected(origin, connection, message);
-  // A caller without any membership gets "not found".
+  // ZITADEL returns "not found" to a caller without any membership.
   if (code === Code.PermissionDenied || hasErrorId(message, 'noMembership'))
     return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
@@ -136,11 +140,11 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
 
 /** The options of all calls of a client. */
 interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
-  /** Converts the error of a call; by default to that of the ZITADEL. */
+  /** Converts the error of a call; by default to the error of ZITADEL. */
   readonly toError?: (error: unknown) => unknown;
 }
 
-/** Returns a client of one of a ZITADEL's services, which throws IdentityErrors. */
+/** Returns a client of one of ZITADEL's services. The client throws IdentityErrors. */
 export function rpcClient<Service extends DescService>(
   connection: ZitadelConnection,
   service: Service,
@@ -159,8 +163,8 @@ export function rpcClient<Service extends DescService>(
 }
 
 /**
- * Whether a ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
- * @throws IdentityError ZITADEL_HEADER_LOST if it handles them in that of another
+ * Whether ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
+ * @throws IdentityError ZITADEL_HEADER_LOST if it handles them in the context of another organisation
  */
 export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {
   const { getMyOrg } = ManagementService.method;
@@ -183,7 +187,7 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
 }
 
 /**
- * Returns the content of a response, which every ZITADEL sends.
+ * Returns a part of a response that every release of ZITADEL sends.
  * @throws IdentityError ZITADEL_CALL_FAILED without it
  */
 export function requireContent<Value>(
@@ -204,7 +208,7 @@ export type SearchPage<Result> = (query: {
   readonly asc: boolean;
 }) => Promise<{ readonly result: readonly Result[]; readonly details?: { readonly totalResult: bigint } | undefined }>;
 
-/** Returns all results of a search: as many as it counts, also if its pages are shorter than requested. */
+/** Returns all results of a search: as many as its total, even if its pages are shorter than requested. */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {

@@ -1,4 +1,4 @@
-// The connection to a ZITADEL: attempts at calls, and requests without a token.
+// The connection to ZITADEL: attempts at calls, and requests without a token.
 
 import { z } from 'zod';
 import { placeTimedOut, placeUnreachable, zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
@@ -8,29 +8,29 @@ import { type CallConnection, callServer, limitAttempt, readBytes } from '../htt
 import { sentenceIn } from '../http/serverSentence.ts';
 import { connectionReason } from '../http/tls.ts';
 
-/** A server that may be a ZITADEL, and the signal that ends calls. */
+/** A server that may be ZITADEL, and the signal that ends calls. */
 export interface ZitadelServer extends CallConnection {
   /** The retries of calls without a response. */
   readonly retries?: RetryPolicy;
 }
 
-/** A ZITADEL with the credentials for it, and the signal that ends calls. */
+/** A ZITADEL server with its credentials, and the signal that ends calls. */
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
   /** The option of the token's file. */
   readonly tokenOption: string;
-  /** Undefined for a token that was entered at the terminal. */
+  /** Undefined for a token that the user entered at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** The repetitions of searches for records that the ZITADEL does not show yet. */
+  /** The repetitions of searches for records that ZITADEL does not show yet. */
   readonly polls?: RetryPolicy;
-  /** Called with the number of records or events that were read, for progress. */
+  /** Called with the number of records or events that were read, to show progress. */
   readonly onRead?: (count: number) => void;
 }
 
-/** A ZITADEL with the credentials for it. */
+/** The address of a ZITADEL server, with its credentials. */
 export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
-/** A request without a token, which recognises a ZITADEL or its release. All other calls go over gRPC-Web. */
+/** A request without a token, which recognises ZITADEL or its release. All other calls use gRPC-Web. */
 interface ZitadelRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -42,9 +42,9 @@ interface ZitadelResponse {
   readonly text: string;
 }
 
-/** A ZITADEL restarts in under 5 s. Meanwhile its gateway returns 503, or connections are refused. */
+/** ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections are refused. */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
-/** Two time limits of a call take about as long as the retries of a lost connection. */
+/** Two attempts with their time limits take about as long as the retries of a lost connection. */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503]);
 /** The largest response to a request without a token. */
@@ -53,7 +53,7 @@ const MAX_RESPONSE_BYTES = 1_000_000;
 const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
- * Sends an idempotent request without a token, and retries it if the ZITADEL is unavailable.
+ * Sends an idempotent request without a token, and retries it if ZITADEL is unavailable.
  * @throws IdentityError UNAVAILABLE, or for a response that is too large
  */
 export async function send(
@@ -80,10 +80,10 @@ export async function send(
 }
 
 /**
- * Attempts an idempotent call until the ZITADEL is available.
+ * Attempts an idempotent call until ZITADEL is available.
  * @param name the call in messages
  * @param timeoutMs the call's own time limit, after which it is not repeated
- * @param isTransient whether an error means that the ZITADEL is unavailable
+ * @param isTransient whether an error means that ZITADEL is unavailable
  * @throws the last error of an attempt; IdentityError PLACE_TIMED_OUT; the reason of a time limit or signal
  */
 export async function retried<Result>(

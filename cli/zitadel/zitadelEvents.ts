@@ -7,8 +7,8 @@ import { zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
 import { callMethod, rpcError } from './rpc.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 
-// ZITADEL writes events first, and derives what searches and exports return. Projections can lag behind by a minute;
-// a search of events waits until open transactions end.
+// ZITADEL first writes events, and derives the results of searches and exports from them. Projections can lag by a
+// minute. A search for events waits until open transactions end.
 
 /** An event: one change of an aggregate, such as a user, a project or an organisation. */
 export interface ZitadelEvent {
@@ -21,15 +21,15 @@ export interface ZitadelEvent {
   readonly editorId: string;
   /** The number of the event in its aggregate. */
   readonly sequence: bigint;
-  /** The time of the event by the clock of the ZITADEL. The events of one write share it. */
+  /** The time of the event, by ZITADEL's clock. The events of one write have the same time. */
   readonly createdAt: EventTime;
   readonly payload: Readonly<StructJson>;
 }
 
-/** Microseconds since 1970, by the clock of the ZITADEL. */
+/** Microseconds since 1970, by ZITADEL's clock. */
 export type EventTime = bigint;
 
-/** A selection of events; without a property, of all its values. */
+/** A selection of events. A missing property selects all of its values. */
 export interface EventQuery {
   readonly aggregateTypes?: readonly string[];
   readonly eventTypes?: readonly string[];
@@ -44,13 +44,14 @@ export interface EventQuery {
 const EVENTS_PER_PAGE = 1_000;
 /** The largest number of types that ZITADEL accepts in one search. */
 const TYPES_PER_SEARCH = 30;
-/** Aggregates that are read one by one, at the same time. */
+/** The number of aggregates that are read concurrently. */
 const READ_AT_ONCE = 8;
 const MICROSECONDS = 1_000_000n;
 
 /**
- * Yields pages of events, the oldest first. Of more than 30 event types, 30 are read after the others.
- * @throws IdentityError if more events than a page has have the same time
+ * Yields pages of events, the oldest first. For more than 30 event types, yields the events of 30 types, then those of
+ * the next types.
+ * @throws IdentityError if more events have the same time than fit into a page
  */
 export async function* readEvents(
   connection: ZitadelConnection,
@@ -77,7 +78,7 @@ async function* readPages(
     if (added.length > 0) yield added;
     const last = page.at(-1);
     if (last === undefined || page.length < EVENTS_PER_PAGE) return;
-    // The next page begins with the events of the last one's time, because a page can end within a write.
+    // The next page starts with the events of the last event's time, because a page can end within a write.
     const next = last.createdAt - 1n;
     if (next === after) throw tooManyAtOnce(connection, query);
     after = next;
@@ -91,8 +92,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * Returns the events of some aggregates, by their ids, the oldest first. Each takes a call of about 60 ms: prefer
- * `readEvents` for many aggregates.
+ * Returns the events of the given aggregates by their ids, the oldest first. Each aggregate needs a call of about 60
+ * ms, so prefer `readEvents` for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,
@@ -111,7 +112,7 @@ export async function readEventsOf(
   return found;
 }
 
-/** Returns the newest event; undefined if there is none. */
+/** Returns the newest event; undefined if there is no event. */
 export async function newestEvent(
   connection: ZitadelConnection,
   query: Omit<EventQuery, 'after'> = {},
@@ -119,7 +120,7 @@ export async function newestEvent(
   return (await searchEvents(connection, query, { asc: false, limit: 1 })).at(0);
 }
 
-/** Returns the oldest event; undefined if there is none. */
+/** Returns the oldest event; undefined if there is no event. */
 export async function oldestEvent(
   connection: ZitadelConnection,
   query: EventQuery = {},

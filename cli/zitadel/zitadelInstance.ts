@@ -15,7 +15,7 @@ import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
-/** A ZITADEL's instance, as it describes itself to a caller who may read it. */
+/** A ZITADEL instance, as it describes itself to a caller with permission to read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
@@ -24,12 +24,12 @@ const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oaut
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
-/** Matches the response of a ZITADEL to a request for a host that none of its instances has. */
+/** Matches ZITADEL's response to a request for a host that none of its instances has. */
 const UNKNOWN_HOST = /\(ExternalDomain is /;
 
 /**
- * Recognises a ZITADEL by its OpenID configuration. Sends no token.
- * @returns the reason if the server is no ZITADEL
+ * Recognises ZITADEL by its OpenID configuration. Sends no token.
+ * @returns the reason if the server is not ZITADEL
  * @throws IdentityError ZITADEL_HOST_UNKNOWN if it does not serve the host of the address
  */
 export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
@@ -44,11 +44,11 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
 }
 
 /**
- * Returns the releases that a ZITADEL may be of, by whether it imports and exports the states of organisations and users.
- * The number of its release decides nothing: it is not always known, and a patch of any release may refuse hashes. So this
- * sends an import that no release takes, without a token, over REST: the gateway rejects the first known field that it
- * cannot parse. Releases 2 and 3 skip the state, which is unknown to them. Protobuf skips a known enumeration of another
- * type too, so gRPC-Web shows no difference.
+ * Returns the releases that ZITADEL may have, by whether it imports and exports the states of organisations and users.
+ * Ignores its version number, because it is not always known, and because a patch of any release may refuse hashes.
+ * Instead, sends an import that every release rejects, without a token and over REST: the gateway rejects the first
+ * known field that it cannot parse. Releases 2 and 3 do not have the field of the state, and skip it. Protobuf skips a
+ * known enumeration of another type too, so gRPC-Web shows no difference.
  */
 export async function readReleases(connection: ZitadelServer): Promise<ReleaseRange> {
   const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
@@ -63,10 +63,10 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   const { getMyInstance, getDefaultOrg } = AdminService.method;
   const instance = requireContent(connection, getMyInstance, (await admin.getMyInstance({})).instance);
   const org = requireContent(connection, getDefaultOrg, (await admin.getDefaultOrg({})).org);
-  // The primary domain first, from which a ZITADEL derives the domains of organisations.
+  // The primary domain comes first. ZITADEL derives the domains of organisations from it.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   return {
-    // Some builds report their build time instead.
+    // Some builds report their build time as the version.
     version: RELEASE.test(instance.version) ? instance.version : undefined,
     instance: instance.name,
     instanceId: instance.id,
@@ -76,7 +76,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** Reads the domain policy of the instance, which applies to organisations without their own. */
+/** Reads the domain policy of the instance. It applies to organisations without their own policy. */
 export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const { policy } = await rpcClient(connection, AdminService).getDomainPolicy({});
   return requireContent(connection, AdminService.method.getDomainPolicy, policy);
@@ -87,7 +87,8 @@ export async function readCaller(connection: ZitadelConnection): Promise<NonNull
   const auth = rpcClient(connection, AuthService);
   const { getMyUser } = AuthService.method;
   const { id, details } = requireContent(connection, getMyUser, (await auth.getMyUser({})).user);
-  // Importers own every organisation that they imported: without the query, these fill the first pages.
+  // An importer owns every organisation that it imported. Without the query, these memberships would fill the first
+  // pages.
   const { result } = await auth.listMyMemberships({
     query: { limit: 10 },
     queries: [{ query: { case: 'iamQuery', value: { iam: true } } }],

@@ -15,7 +15,7 @@ import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readCaller, readInstance, readReleases, recogniseZitadel } from './zitadelInstance.ts';
 
-/** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
+/** Opens ZITADEL as a place. It exports organisation by organisation, and imports in steps. */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
@@ -31,7 +31,7 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
         add: (record, holder) => file.add(record, holder),
         reset: () => file.reset(),
         import: async (read, given, meter, signal) => {
-          // The address may have another service by now, which must not get the token.
+          // The address may now belong to another service, which must not receive the token.
           const found = await recogniseZitadel({ ...settings, signal });
           if (typeof found === 'string')
             throw placeNotKnown({ place: settings.origin, reason: found, ofZitadel: found });
@@ -45,13 +45,13 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
-/** Lists the kinds of records whose names a ZITADEL may not distinguish by case. */
+/** Lists the kinds of records for whose names ZITADEL may ignore case. */
 function caselessKinds(releases: ReleaseRange): string {
   const facts = recordSections.flatMap(({ zitadel }) => zitadel?.caseless ?? []);
   return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
 }
 
-/** Lists the differences of every import into a ZITADEL, as texts for plans. */
+/** Lists the differences of every import into ZITADEL, as texts for plans. */
 function importChanges(releases: ReleaseRange): readonly string[] {
   const facts = recordSections.flatMap(fieldFacts).filter((fact) => overlap(fact, releases));
   return [
@@ -64,14 +64,14 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/** Describes who is open for a while. */
+/** Describes the users and records that stay open for a while. */
 function openForAWhile(releases: ReleaseRange): string {
   const who = haveStates(releases) ? 'users in a closed state that it does not import' : 'closed users';
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
 }
 
-/** Describes the ids that are refused, by the behaviour of the release. */
+/** Describes the ids that ZITADEL refuses, according to the release. */
 function refusedIds(releases: ReleaseRange): string {
   const deleted = haveStates(releases)
     ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
@@ -79,7 +79,7 @@ function refusedIds(releases: ReleaseRange): string {
   return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
 }
 
-/** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
+/** The roles that permit an operation. In ZITADEL, readers of the instance may export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -90,7 +90,7 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * Requires that the token permits an operation, which a dry run would not find out.
+ * Requires that the token permits an operation, because a dry run would not detect that.
  * @throws IdentityError PLACE_TOKEN_FORBIDDEN
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
@@ -100,7 +100,7 @@ async function requireRole(connection: ZitadelConnection, operation: PlaceOperat
   throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
 }
 
-/** Reads the facts about a ZITADEL, and the permissions of the token. */
+/** Reads the facts about ZITADEL, and the permissions of the token. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
   recognised: Recognised,

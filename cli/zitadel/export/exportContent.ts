@@ -1,4 +1,4 @@
-// The export of a ZITADEL, organisation by organisation.
+// The export of ZITADEL, organisation by organisation.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
@@ -25,8 +25,8 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Returns an export file that combines one export per organisation. Memory holds one organisation. Organisations are selected
- * here, because matching `excluded_org_ids` crash a ZITADEL.
+ * Returns an export file that combines one export per organisation. Memory contains one organisation at a time. Selects
+ * the organisations itself, because `excluded_org_ids` that match crash ZITADEL.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -86,13 +86,13 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
-/** What the export lacks of the organisations: sections with more records, and users with more grants or memberships. */
+/** What the export does not contain: sections with further records, and users with further grants or memberships. */
 interface Missing {
   readonly sections: Set<SectionName>;
   readonly users: Set<string>;
 }
 
-/** Returns the calls that the exports of all organisations share, and whose results are kept. */
+/** Returns the calls that the exports of all organisations share. Keeps their results. */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
@@ -131,9 +131,10 @@ function listLength(value: unknown): number {
 }
 
 /**
- * Exports an organisation that the ZITADEL has listed.
+ * Exports an organisation that ZITADEL has listed.
  * @returns undefined if it was deleted since
- * @throws IdentityError where the organisation is still listed, and the response lacks it, as the page of a gateway does
+ * @throws IdentityError if ZITADEL still lists the organisation and the response does not contain it, such as the page
+ * of a gateway
  */
 async function exportListed(
   connection: ZitadelConnection,
@@ -149,8 +150,8 @@ async function exportListed(
 }
 
 /**
- * Applies the options that ZITADEL does not have: it always exports keys and the secrets of identity providers, and
- * service users in a form that loses their ids.
+ * Applies the options that ZITADEL does not have. ZITADEL always exports keys and the secrets of identity providers,
+ * and exports service users in a form that loses their ids.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {
@@ -166,8 +167,8 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 }
 
 /**
- * Adds the instance's domain policy to an organisation without its own, unless it is that of an instance of this service:
- * the validity of user names depends on it, and no export has it.
+ * Adds the instance's domain policy to an organisation without its own, because the validity of user names depends on
+ * it and no export contains it. Does not add a policy with the values of an instance of this service.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;
@@ -176,7 +177,7 @@ function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (Object.values(fields).includes(true)) organisation.domainPolicy = { orgId: organisation.orgId, ...fields };
 }
 
-/** Returns those of some users who belong to one of some organisations. */
+/** Returns the given users who belong to one of the given organisations. */
 async function usersOf(
   connection: ZitadelConnection,
   orgIds: readonly string[],
@@ -191,23 +192,23 @@ async function usersOf(
   return new Set(found.map(({ userId }) => userId));
 }
 
-/** The organisations of a ZITADEL by their ids. */
+/** The organisations of ZITADEL, by id. */
 export type ListedOrganisations = ReadonlyMap<string, { readonly name: string; readonly state: string | undefined }>;
 
-/** Lists the organisations of a ZITADEL. */
+/** Lists the organisations of ZITADEL. */
 export async function listZitadelOrganisations(connection: ZitadelConnection): Promise<ListedOrganisations> {
   const admin = rpcClient(connection, AdminService);
-  // Without an order, pages can lack results.
+  // Without an order, pages may miss results.
   const organisations = await searchAll((query) => admin.listOrgs({ query, sortingColumn: OrgFieldName.NAME }));
   return new Map(organisations.map(({ id, name, state }) => [id, { name, state: stateName(state) }]));
 }
 
-/** Returns the name of a state in files; undefined for none. */
+/** Returns the name of a state in files; undefined without a state. */
 function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }
 
-/** Lists the content that exports of a ZITADEL omit or change (zitadel 9.5), as texts for plans. */
+/** Lists the content that ZITADEL's exports omit or change (zitadel 9.5), as texts for plans. */
 export function exportLosses(releases: ReleaseRange): readonly string[] {
   const bySection = recordSections.flatMap(({ name, zitadel = {} }) => {
     const content = unexportedContent(zitadel, releases);

@@ -1,4 +1,4 @@
-// The manifest of an export of ZITADEL, which has none of its own.
+// The manifest of an export of ZITADEL, which does not write a manifest itself.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { tallyExport } from '../../../shared/exportFile/inspection.ts';
@@ -8,12 +8,15 @@ import type { PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 
-/** An export of ZITADEL that was read. */
+/** An export of ZITADEL after its reading. */
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys' | 'forZitadel'>;
   /** The time before the first call. */
   readonly readTime: Date;
-  /** The sections of which ZITADEL has, or may have, records that the export lacks, and users with such records. */
+  /**
+   * Sections of which ZITADEL has, or may have, further records that the export does not contain, and users with such
+   * records.
+   */
   readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
@@ -42,8 +45,8 @@ export async function* withManifest(
 }
 
 /**
- * Describes an export. It does not state its secrets: a credential that it lacks may exist in ZITADEL, which does not export
- * all kinds of them.
+ * Describes an export. The manifest does not state the secrets, because ZITADEL does not export all kinds of
+ * credentials. So a credential that the export lacks may exist.
  */
 async function describe(
   connection: ZitadelConnection,

@@ -1,4 +1,4 @@
-// The export of one organisation of a ZITADEL.
+// The export of one organisation of ZITADEL.
 
 import { isMessage, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -31,28 +31,31 @@ interface ExportedSecrets {
   readonly withOtp: boolean;
 }
 
-/** Whose grants and memberships the export of an organisation leaves out. */
+/** The users whose grants and memberships the export of an organisation omits. */
 export interface ExportScope {
   /**
-   * Returns the id of the token's user, whose grants and memberships in organisations of others are left out: it owns
-   * every organisation that it has created by an import.
+   * Returns the id of the token's user. The export omits its grants and memberships in other organisations, because it
+   * owns every organisation that it has created by an import.
    */
   readonly caller: () => Promise<string>;
   /** The ids of the excluded organisations. */
   readonly stayingOrganisations: ReadonlySet<string>;
-  /** Returns those users among some who do not move, because their organisations are excluded. */
+  /** Returns the given users who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Takes a section of which the source has records that the export does not have, or may have such records. */
+  /** Receives a section of which the source has, or may have, records that the export does not contain. */
   readonly onIncomplete: (section: SectionName) => void;
-  /** Takes users whose grants and memberships are left out. */
+  /** Receives users whose grants and memberships the export omits. */
   readonly onUsersLeftOut: (userIds: Iterable<string>) => void;
-  /** Takes a warning about content that is left out. */
+  /** Receives a warning about omitted content. */
   readonly onLeftOut: (notice: RecordWarning) => void;
 }
 
-/** The default limit of one export: many gateways end longer calls. */
+/** The default time limit of one export. Many gateways end longer calls. */
 const EXPORT_MS = 60_000;
-/** Above the size of an organisation that a ZITADEL exports in time. Memory holds several times as much. */
+/**
+ * The maximum size of a response: more than the largest organisation that ZITADEL exports in time. Memory contains
+ * several times as much.
+ */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
 const { exportData } = AdminService.method;
@@ -60,8 +63,8 @@ const { exportData } = AdminService.method;
 /**
  * Exports one organisation with its grants and members.
  * @returns undefined if the response does not have the organisation
- * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
- * ZITADEL_HEADER_LOST if it responds for another organisation
+ * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export it;
+ * ZITADEL_HEADER_LOST if ZITADEL responds for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -104,14 +107,16 @@ async function exportAlone(
   }
 }
 
-/** Yields the fields of a message that the definitions of this version lack, as newer releases have them. */
+/**
+ * Yields the fields of a message that the definitions of this version do not contain, such as fields of newer releases.
+ */
 function* unknownFields(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   if (isMessage(value)) for (const { no } of value.$unknown ?? []) yield `${value.$typeName}.${no}`;
   for (const part of Object.values(value)) yield* unknownFields(part);
 }
 
-/** Converts an error of a call to one about the organisation, if the others can be exported. */
+/** Converts the error of a call to an error about the organisation, if ZITADEL can export the other organisations. */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
   const converted = rpcError(connection, exportData, error);
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
@@ -125,8 +130,8 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   });
 }
 
-// ZITADEL exports grants and members only if all of their references are in the same export. An export of one
-// organisation therefore lacks its grants to other organisations, and the members and grants of their users.
+// ZITADEL exports grants and members only if the export contains all records to which they refer. So the export of one
+// organisation omits its grants to other organisations, and the members and grants of their users.
 
 const UNKNOWN = 'it exports this organisation, but other calls do not find it';
 
@@ -144,7 +149,7 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
-/** Sections whose records belong to users. */
+/** The sections with records that belong to users. */
 const userSections = recordSections
   .filter(({ collection, references = [] }) =>
     [collection, ...references.map((one) => one.collection)].includes('users'),
@@ -161,7 +166,7 @@ async function checkUsers(
   if ((await countUsers(calls)) !== exported) for (const name of userSections) onIncomplete(name);
 }
 
-/** Returns the number of an organisation's users; undefined for a token that may not search them. */
+/** Returns the number of an organisation's users; undefined if the token may not search for them. */
 async function countUsers(calls: OrganisationSearches['calls']): Promise<number | undefined> {
   try {
     const { details } = await calls.listUsers({ query: { limit: 1 } });
@@ -172,7 +177,7 @@ async function countUsers(calls: OrganisationSearches['calls']): Promise<number 
   }
 }
 
-/** Adds the states of records, which exports omit, and the grants that the export of one organisation lacks. */
+/** Adds the states of records, which exports omit, and the grants that the export of one organisation omits. */
 async function addStatesAndGrants(
   searches: OrganisationSearches,
   organisation: JsonObject,
@@ -196,13 +201,13 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // An overwrite keeps a state that a file does not name.
+      // If a file does not contain a state, an overwrite keeps the state.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }
 }
 
-/** Returns those grants that are not to users or organisations that stay, and takes a warning about the others. */
+/** Returns the grants whose users or organisations move, and warns about the other grants. */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,
@@ -236,7 +241,7 @@ async function stayingOf(
   return users.size === 0 ? users : await stayingUsers([...users]);
 }
 
-/** Adds the members that the export of one organisation lacks because they concern others. */
+/** Adds the members that the export of one organisation omits because they concern other organisations. */
 async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
@@ -275,7 +280,7 @@ async function addMembers(
   if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
-/** A membership, and the ids of the project or grant that it is of. */
+/** A membership, and the ids of its project or grant. */
 interface FoundMember {
   readonly of: Readonly<Record<string, string>>;
   readonly member: Member;
@@ -298,7 +303,7 @@ function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) =
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-/** Adds the records that a section of an export lacks. */
+/** Adds the records that a section of an export does not contain. */
 function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);

@@ -1,4 +1,4 @@
-// States of organisations and users that a ZITADEL's export omits.
+// States of organisations and users that ZITADEL's export omits.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
@@ -13,7 +13,7 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
-// The exports of releases 2 and 3 have no states. The searches of every release have them.
+// The exports of releases 2 and 3 do not contain states. The searches of every release do.
 
 /** The number of users in one search. Newer releases return at most 1,000. */
 const SEARCHED_AT_ONCE = 500;
@@ -21,14 +21,14 @@ const SEARCHED_AT_ONCE = 500;
 /** The source of an export's missing states. */
 interface StateSource {
   readonly connection: ZitadelConnection;
-  /** Returns the state of an organisation; undefined if the ZITADEL does not return it. */
+  /** Returns the state of an organisation; undefined if ZITADEL does not return it. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
-  /** Whether states that the ZITADEL does not return count as active; otherwise they are an error. */
+  /** Whether unknown states count as active. Otherwise they are an error. */
   readonly acceptsUnknown: boolean;
 }
 
 /**
- * Adds the states that the export of an organisation lacks.
+ * Adds the states that the export of an organisation omits.
  * @returns the warning about states that stay unknown; undefined if all are known
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
@@ -65,7 +65,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** Adds the states of users; returns the reason if the ZITADEL does not return them. */
+/** Adds the states of users. Returns the reason if ZITADEL does not return them. */
 async function addUserStates(
   connection: ZitadelConnection,
   orgId: string,
@@ -105,13 +105,13 @@ export async function searchUserStates(
   return states;
 }
 
-/** Returns the name of a state in files; undefined for none, and for one that no release has. */
+/** Returns the name of a state in files; undefined without a state, and for a state that no release has. */
 function stateName(state: UserState): string | undefined {
   return state === UserState.UNSPECIFIED ? undefined : UserStateSchema.value[state]?.name;
 }
 
 /**
- * Requires that a ZITADEL returns the states of users, by the state of an existing one.
+ * Requires that ZITADEL returns the states of users. Tests this with an existing user.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(

@@ -1,4 +1,4 @@
-// OTP e-mail factors, which a ZITADEL's export omits.
+// OTP e-mail factors, which ZITADEL's export omits.
 
 import { tokenForbidden } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';

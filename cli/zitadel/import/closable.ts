@@ -1,4 +1,4 @@
-// The records that a ZITADEL can close: deactivate, or lock.
+// The records that ZITADEL can close: deactivate or lock.
 
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
@@ -8,19 +8,19 @@ import { isClosed } from '../../../shared/organisation/states.ts';
 import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
 import type { EventQuery, ZitadelEvent } from '../zitadelEvents.ts';
 
-/** A kind of records that a ZITADEL can close. */
+/** A kind of records that ZITADEL can close. */
 export interface Closable extends Closing {
   readonly sections: readonly [SectionName, ...SectionName[]];
 }
 
 const steps: readonly string[] = zitadelSteps;
 
-/** The position in which a kind is closed. Inactive organisations and projects may reject later calls. */
+/** The position of a kind in the order of closing. Inactive organisations and projects may reject later calls. */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
 }
 
-/** All kinds in the order of closing: users, and then the records to which others belong last. */
+/** All kinds in the order of closing: first users, last the records to which others belong. */
 export const closables: readonly Closable[] = [
   ...Map.groupBy(recordSections, ({ name }): Closing | undefined => recordKinds[name].closing),
 ]
@@ -31,12 +31,12 @@ export const closables: readonly Closable[] = [
   )
   .toSorted((one, other) => position(one) - position(other));
 
-/** Returns the kind of a section's records; undefined for records without states. */
+/** Returns the kind of a section's records; undefined if the records have no states. */
 export function closableOf(section: string): Closable | undefined {
   return closables.find(({ sections }) => sections.some((name) => name === section));
 }
 
-/** Whether the file has a record as closed, which a ZITADEL can close. */
+/** Whether a record is closed in the file, and ZITADEL can close it. */
 export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'section' | 'state'>): boolean {
   return isClosed(state?.value) && closableOf(section.name) !== undefined;
 }
@@ -46,7 +46,7 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
-/** The event that creates the records of a kind. Those of all its sections are of the same aggregates. */
+/** The event that creates the records of a kind. The events of all its sections concern the same aggregates. */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
   const event = creationEvent(section);
   if (event === undefined) throw new Error(`no event creates ${section}`);
@@ -58,7 +58,7 @@ export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events; undefined if only the event of its creation shows it. */
+/** Returns the place of a record's events; undefined if only the event of its creation shows the place. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -82,7 +82,7 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
-// A search of event types that a release does not know fails, unless it names the type of the aggregate.
+// A search for event types that a release does not have fails, unless it contains the type of the aggregate.
 
 function typesOf(kind: Closable, ends: readonly string[]): string[] {
   const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;
@@ -101,7 +101,7 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** Returns the selection of the events that concern the records themselves: of a user, every event. */
+/** Returns the selection of the events about the records themselves. For a user, selects every event. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

@@ -1,4 +1,4 @@
-// Closes the records that the file has as closed, because no release of ZITADEL imports all states.
+// Closes the records that are closed in the file, because no release of ZITADEL imports all states.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
@@ -24,15 +24,15 @@ import {
 import { grouped, readCreations } from './histories.ts';
 import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 
-/** A record to close, and where its events are. */
+/** A record to close, and the place of its events. */
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
-  /** Undefined for a record that the ZITADEL does not have. */
+  /** Undefined for a record that ZITADEL does not have. */
   readonly place: EventPlace | undefined;
 }
 
-/** The number of calls at the same time. */
+/** The number of concurrent calls. */
 const CLOSED_AT_ONCE = 8;
 const LOCKED = 'USER_STATE_LOCKED';
 /** Searches show a change at most 2 s later. */
@@ -41,8 +41,7 @@ const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, max
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
 
 /**
- * Closes records during an import, and verifies that they are closed: all by the events of the ZITADEL, users by its search
- * too.
+ * Closes records during an import. Verifies with ZITADEL's events that they are closed, and users with its search too.
  */
 export class Closer {
   private readonly connection: ZitadelConnection;
@@ -73,7 +72,7 @@ export class Closer {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Closes all other records, those to which others belong last. */
+  /** Closes all other records. Records to which others belong come last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -84,7 +83,7 @@ export class Closer {
 
   /**
    * Closes records, and settles them.
-   * @param after the time since which events show that they are closed
+   * @param after the time from which on events show that they are closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
     if (entries.length === 0) return;
@@ -105,8 +104,8 @@ export class Closer {
   }
 
   /**
-   * Proves by the search that users are closed. Of several events at the same time, a projection of release 2 can pass over
-   * one: the user can still log in then, until another event closes the user.
+   * Proves with the search that users are closed. If several events have the same time, a projection of release 2 may
+   * skip one. The user can then still log in, until another event closes the user.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -116,7 +115,7 @@ export class Closer {
       this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
-  /** Returns the users whom the search does not show as closed, after some time. */
+  /** Returns the users whom the search does not show as closed after some time. */
   private async openUsers(users: readonly OpenRecord[]): Promise<readonly OpenRecord[]> {
     const backoff = new Backoff(this.connection.polls ?? defaultPolls, this.connection.signal);
     for (let open = users; ; ) {
@@ -131,7 +130,7 @@ export class Closer {
     }
   }
 
-  /** Opens a user and closes the user again; returns the reason if the ZITADEL does not. */
+  /** Opens a user and closes the user again. Returns the reason if ZITADEL does not. */
   private async closeAgain(record: OpenRecord): Promise<string | undefined> {
     const { kind, entry, place } = record;
     if (place === undefined) return undefined;
@@ -162,7 +161,7 @@ export class Closer {
     return located;
   }
 
-  /** Returns the positions of the records that events show as closed. */
+  /** Returns the positions of the records that are closed according to events. */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
@@ -180,7 +179,7 @@ export class Closer {
     return closed;
   }
 
-  /** Calls the ZITADEL to close records; returns the reasons of those that it does not close, by position. */
+  /** Calls ZITADEL to close records. Returns, by position, the reasons of the records that it does not close. */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();
     const remaining = records.values();
@@ -202,12 +201,12 @@ export class Closer {
       if (locks) await kind.lock?.(management, place);
       else await kind.close(management, place, entry.record.json);
     });
-    // ZITADEL deactivates no initial person, and locks one.
+    // ZITADEL does not deactivate a person in the state INITIAL, but locks such a person.
     return problem !== undefined && !locks && hasErrorId(problem, 'initial') ? this.call(record, true) : problem;
   }
 }
 
-/** Makes a call; returns ZITADEL's message if it refuses the call. */
+/** Makes a call. Returns ZITADEL's message if it rejects the call. */
 async function attempt(call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();

@@ -1,4 +1,4 @@
-// The events that show that an import has created a record, and where.
+// The events that show that an import has created a record, and in which place.
 
 import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -14,7 +14,7 @@ import type { OutgoingRecord } from './outgoingRecords.ts';
 /** The facts about a record that identify the event of its creation. */
 type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'>;
 
-/** Events are visible as soon as older transactions of the ZITADEL end. */
+/** Events become visible as soon as ZITADEL's older transactions end. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
 /** A search for the events of records that were sent. */
@@ -23,17 +23,17 @@ interface CreationSearch {
   readonly callerId: string | undefined;
   /** The time of the newest event before the records were sent. */
   readonly after: EventTime | undefined;
-  /** The organisation that owns the events; by default any. */
+  /** The organisation that owns the events; by default any organisation. */
   readonly owner?: string;
-  /** Whether the newest event of a record counts; by default, the first one in its organisation. */
+  /** Whether the newest event of a record counts. By default, the first event in the record's organisation counts. */
   readonly isNewest?: boolean;
-  /** Whether a record's event is waited for. By default, none is. */
+  /** Whether to wait for a record's event. By default, the search does not wait. */
   readonly isExpected?: (record: SentRecord) => boolean;
 }
 
 /**
- * Returns the events of the creation of records, by their positions. Waits for those that are expected; a record whose
- * event does not appear is absent.
+ * Returns the events of the creation of records, by the records' positions. Waits for expected events. Omits records
+ * whose event does not appear.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -64,7 +64,10 @@ export async function findCreations(
   return found;
 }
 
-/** Whether an event is that of a record rather than another one: the first event in the record's organisation, if any. */
+/**
+ * Whether an event is more likely that of a record than another event: it is the first, or the first in the record's
+ * organisation.
+ */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {
   return other === undefined || (other.owner !== orgId && owner === orgId);
 }

@@ -1,4 +1,4 @@
-// Decisions which records of a file are sent to a ZITADEL.
+// Decides which records of a file the import sends to ZITADEL.
 
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
@@ -30,22 +30,24 @@ import { judgeRecords, type Subject } from './histories.ts';
 import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** A file that was read, its facts, and the existing records of the ZITADEL. */
+/** A file after its reading, its facts, and the existing records of ZITADEL. */
 export interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly secrets: FileSecrets;
   readonly imports: ImportFacts;
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
-  /** Whether the domain policy of the ZITADEL's instance demands login names that are unique within the organisation. */
+  /**
+   * Whether the domain policy of the target's instance requires that login names are unique within the organisation.
+   */
   readonly loginNamesByDomain: boolean;
   /** The user of the token. */
   readonly callerId: string;
-  /** The organisations whose names others have: the ZITADEL refuses them with all of their records. */
+  /** The organisations whose names other organisations have. ZITADEL rejects them with all of their records. */
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
-/** Returns the new organisations of a file whose names others have, in the ZITADEL or earlier in the file. */
+/** Returns the new organisations of a file whose names other organisations have, in ZITADEL or earlier in the file. */
 export function organisationsWithTakenNames(
   organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
   existing: ListedOrganisations,
@@ -64,8 +66,8 @@ export function organisationsWithTakenNames(
 }
 
 /**
- * Compares each record of a file with the existing ones, and decides whether it is sent.
- * @param onCompared takes the number of compared records, without people whose TOTP seeds are not looked up yet
+ * Compares each record of a file with the existing records, and decides whether the import sends it.
+ * @param onCompared receives the number of compared records, except people whose TOTP seeds are not decided yet
  * @returns the number of existing people whose passwords or TOTP seeds are in the file
  */
 export async function decideAll(
@@ -98,10 +100,10 @@ export async function decideAll(
   return withSecrets;
 }
 
-/** An existing person whose TOTP seed is in the file. */
+/** An existing person with a TOTP seed in the file. */
 interface PersonWithSeed extends Subject {
   readonly userId: string;
-  /** Whether the content of the person is equal. */
+  /** Whether the other content of the person is equal. */
   readonly isEqual: boolean;
 }
 
@@ -112,8 +114,8 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides about the TOTP seeds of existing people who have no TOTP. A seed is sent if an import was interrupted between
- * the person and the seed. In any other case, the person or an administrator may have removed the factor.
+ * Decides about the TOTP seeds of existing people without TOTP. The import sends a seed only if an earlier import was
+ * interrupted between the person and the seed. Otherwise the person or an administrator may have removed the factor.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,
@@ -134,7 +136,7 @@ async function decideSeeds(
   }
 }
 
-/** Returns the reason for which a TOTP seed is not sent. */
+/** Returns the reason why the import does not send a TOTP seed. */
 function seedIssue(verdict: Verdict): LedgerIssue {
   if (verdict.is === 'ours') return because('seed_of_different_person', {});
   const { event } = verdict;
@@ -146,8 +148,8 @@ function seedIssue(verdict: Verdict): LedgerIssue {
 const closableSections = closables.flatMap(({ sections }) => sections);
 
 /**
- * Decides which open records of the ZITADEL are closed, because the file has them as closed: those that an earlier import
- * has left open.
+ * Decides which open records of ZITADEL the import closes: records that are closed in the file, and that an earlier
+ * import has left open.
  */
 export async function decideClosings({ ledger, callerId }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
   const open = ledger.toClose(closableSections, 'existing');
@@ -170,7 +172,7 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
   }
 }
 
-/** @param isKept whether ZITADEL can take the record */
+/** @param isKept whether ZITADEL can import the record */
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, imports, target, options } = file;
   const { record, id, isHeld, issues, withheld } = one;
@@ -180,7 +182,7 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   if (isClosed || isRepeated) ledger.settleClosing(one);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { found };
-  // Only one person can log in by an external identity.
+  // Only one person can log in with an external identity.
   if (isRepeated && isLink(record) && holder !== id)
     return { ...known, outcome: 'failed', issues: [because('identity_taken', { holder })] };
   if (found !== 'missing') {
@@ -196,17 +198,20 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   }
   const lacksProvider = providersNotTaken(imports, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
-  // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
+  // ZITADEL rejects the second record with an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
   if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
-// The errors of a ZITADEL, which a dry run foretells.
+// The errors of ZITADEL that a dry run predicts.
 const ORGANISATION_NAME_TAKEN = reportedIssue(taken('Errors.Org.AlreadyExists'));
 const LOGIN_NAME_TAKEN = reportedIssue(taken('Errors.User.AlreadyExists'));
 
-/** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */
+/**
+ * Whether no earlier user of the file has a record's login name in the same scope. True for a record without a login
+ * name.
+ */
 function isLoginNameFree(
   { ledger, imports, loginNamesByDomain }: SurveyedFile,
   { section, json, orgId }: OrganisationRecord,
@@ -217,14 +222,14 @@ function isLoginNameFree(
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
-/** Whether a record is not sent: the call has not selected it, or ZITADEL would not import it. */
+/** Whether the import does not send a record: the call does not select it, or ZITADEL would not import it. */
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;
   return imports.isLost(record);
 }
 
-/** Whether a record is a link to an identity provider, without which ZITADEL refuses it. */
+/** Whether a record is a link to an identity provider. ZITADEL rejects a link without its provider. */
 function isLink({ section: { exported } }: OrganisationRecord): boolean {
   return exported?.providers !== undefined && exported.keepProviders === undefined;
 }
@@ -238,11 +243,13 @@ function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): st
 interface RecordNotices {
   /** The manual steps. */
   readonly leftToDo: LeftToDo;
-  /** The warnings about privileges in organisations and projects that existed before, and about deleted records. */
+  /** The warnings about privileges in existing organisations and projects, and about deleted records. */
   readonly warnings: BoundedList<ImportWarning>;
 }
 
-/** Lists the manual steps after an import, the privileges that it gives, and the deleted records that it creates again. */
+/**
+ * Lists the manual steps after an import, the privileges that it grants, and the deleted records that it creates again.
+ */
 export async function listNotices(
   { ledger, secrets, imports, options }: SurveyedFile,
   signal: AbortSignal,

@@ -2,18 +2,18 @@
 
 import type { ZitadelEvent } from '../zitadelEvents.ts';
 
-/** An event as it is judged. */
+/** The fields of an event that decide about a record. */
 export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;
 
-/** The origin of a record, by its events. */
+/** The origin of a record, according to its events. */
 export type Verdict =
   /** An import of the caller created it, and nobody else changed it. */
   | { readonly is: 'ours' }
-  /** The same, and a factor was added or removed since. */
+  /** An import of the caller created it, and a factor was added or removed since. */
   | { readonly is: 'factors'; readonly event: JudgedEvent }
   /** Another caller created it, or its creation is unknown. */
   | { readonly is: 'foreign'; readonly event?: JudgedEvent }
-  /** Somebody opened it again. */
+  /** A user opened it again. */
   | { readonly is: 'opened'; readonly event: JudgedEvent }
   /** Another user changed it. */
   | { readonly is: 'changed'; readonly event: JudgedEvent };
@@ -24,18 +24,18 @@ const CREATION =
 const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
- * Sign-ins, attempts of them, and sent messages, which change no record. A person who enters the code of an
+ * Sign-ins, attempted sign-ins and sent messages, which do not change records. A person who enters the code of an
  * initialisation or an invitation activates the user.
  */
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;
 
 /**
- * Decides whether an import of the caller created a record, and whether it is untouched since.
+ * Decides whether an import of the caller created a record, and whether it is unchanged since.
  * @param events all events of the record since its creation, the oldest first
  */
 export function judge(events: readonly JudgedEvent[], callerId: string): Verdict {
-  // An id that was removed can be created again.
+  // A removed id can be created again.
   const created = events.findLastIndex(({ type }) => CREATION.test(type));
   const creation = events[created];
   if (creation === undefined) return { is: 'foreign' };
@@ -49,7 +49,7 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   return factor === undefined ? { is: 'ours' } : { is: 'factors', event: factor };
 }
 
-/** The event because of which a record is not as an import of the caller has left it, as errors have it. */
+/** Returns, for errors, the event that changed a record after an import of the caller. */
 export function eventParams({ type, editorId, createdAt }: JudgedEvent) {
   return { event: type, user: editorId, time: new Date(Number(createdAt / 1_000n)).toISOString() };
 }

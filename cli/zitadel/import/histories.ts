@@ -1,4 +1,4 @@
-// The events of existing records of a ZITADEL, by which an import decides what it may change.
+// The events of existing records of ZITADEL. They decide what an import may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -20,11 +20,11 @@ interface Creation {
   readonly createdAt: EventTime;
 }
 
-/** Up to this number of records, their events are read one by one, instead of all events of their organisation. */
+/** Up to this number of records, reads the events of each record, instead of all events of their organisation. */
 const FEW = 20;
 
 /**
- * Decides about records by their events.
+ * Decides about records from their events.
  * @param callerId the user whose imports count
  * @returns the verdicts by the records' positions
  */
@@ -53,7 +53,7 @@ export function* grouped<Grouped extends Subject>(
 
 /**
  * Finds the newest creations of records of one kind and organisation; returns them by the records' positions.
- * @param callerId the user who has created them; by default any
+ * @param callerId the user who has created them; by default any user
  */
 export async function readCreations(
   connection: ZitadelConnection,

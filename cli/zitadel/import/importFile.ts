@@ -48,8 +48,8 @@ import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
 
 /**
- * Imports the records that a ZITADEL does not have. A dry run only compares. The import is idempotent: existing records are
- * not sent again.
+ * Imports the records that ZITADEL does not have. A dry run only compares. The import is idempotent: it does not send
+ * existing records again.
  */
 export async function importIntoZitadel(
   address: ZitadelAddress,
@@ -70,8 +70,8 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of the records that the target does not have. After a dry run, the import reads neither the file nor the
- * target's records again.
+ * An import of the records that the target does not have. After a dry run, it does not read the file and the target's
+ * records again.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
@@ -80,7 +80,7 @@ export class FileImport implements PreparedImport {
   private readonly secrets = new FileSecrets();
   private readonly database: RunDatabase;
 
-  /** @param database gets the records of the file as its first side, and the tables of the import */
+  /** @param database receives the records of the file as its first side, and the tables of the import */
   constructor(address: ZitadelAddress, database: RunDatabase) {
     this.address = address;
     this.database = database;
@@ -106,7 +106,7 @@ export class FileImport implements PreparedImport {
     const { ledger, owners, secrets, database, address } = this;
     let read = 0;
     let compared: DoneRecords = { records: 0, total: 0 };
-    // Reading the target's records and events takes longer than the comparison, whose amount is known afterwards.
+    // Reading the target's records and events takes longer than the comparison. Its amount is known only afterwards.
     meter.onPhase('comparing', () => ({
       records: read + compared.records,
       total: compared.total === 0 ? 0 : read + compared.total,
@@ -131,7 +131,7 @@ export class FileImport implements PreparedImport {
   }
 }
 
-/** A file that was read. */
+/** A file after its reading. */
 interface ReadFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
@@ -202,7 +202,7 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly options: PlaceImportOptions;
 }
 
-/** Reads the target's records and the owners of the file's ids, and withholds the records that belong to others. */
+/** Reads the target's records and the owners of the file's ids. Withholds the records whose ids belong to others. */
 async function compareWithTarget(
   connection: ZitadelConnection,
   read: Omit<ReadFile, 'inspection'>,
@@ -210,7 +210,8 @@ async function compareWithTarget(
   asked: PlaceImportOptions,
 ): Promise<ComparedFile> {
   const orgIds = organisations.map(({ orgId }) => orgId);
-  // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
+  // Without the context of an organisation, ZITADEL would write its texts into another organisation, and its existing
+  // records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   const target = await TargetRecords.read(connection, asked, orgIds, read.database);
   await read.owners.read(connection);
@@ -221,7 +222,7 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // From here on, this import creates organisations itself.
+    // From here on, this import creates organisations itself, so they may exist.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -230,19 +231,19 @@ async function compareWithTarget(
   };
 }
 
-/** Searches of a ZITADEL can show writes up to a minute later, if its projections stand still. */
+/** If its projections are delayed, ZITADEL's searches may show writes only a minute later. */
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Settles the records without an event that shows their creation: those that existed and were not visible at the start,
- * and those that ZITADEL took without an error.
- * @returns whether there were any
+ * Settles the records without an event that shows their creation: records that existed and were not visible at the
+ * start, and records that ZITADEL accepted without an error.
+ * @returns whether there were such records
  */
 async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // A record that ZITADEL has in its organisation appears sooner or later.
+  // If ZITADEL has a record in its organisation, the export shows it sooner or later.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -266,13 +267,15 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   }
 }
 
-/** Reads some organisations of the ZITADEL after records were sent. */
+/** Reads the given organisations of ZITADEL again, after the import has sent records. */
 function readAgain({ connection, database, options }: ComparedFile, orgIds: readonly string[]) {
   database.second.reset();
   return TargetRecords.read(connection, options, orgIds, database);
 }
 
-/** Settles the records that no export shows, and that ZITADEL left as they were, by the events of their creation before. */
+/**
+ * Settles the records that no export shows and that ZITADEL left unchanged, by the events of their earlier creation.
+ */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
@@ -290,8 +293,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 }
 
 /**
- * Returns the entry of a record by the target's export; undefined if it does not show the record yet. The errors about parts
- * of the record stay.
+ * Returns the entry of a record by the target's export; undefined if the export does not show the record yet. Keeps the
+ * errors about parts of the record.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
@@ -300,7 +303,7 @@ function settledEntry(
   isAwaited: boolean,
 ): LedgerEntry | undefined {
   const isHidden = isNeverExported({ section: record.section.name, id }, releases) && outcome === 'existing';
-  // Of several records with one id, the first one was imported.
+  // If several records have the same id, ZITADEL imported the first.
   if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged', issues };
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
@@ -319,7 +322,7 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
   return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
-/** Looks once more who owns the ids of the created records, because others may have taken some during the import. */
+/** Checks the owners of the ids of the created records again, because others may have taken ids during the import. */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];
@@ -332,8 +335,8 @@ async function lookAgain(file: ComparedFile): Promise<void> {
 }
 
 /**
- * Compares the created records with the target's export, as the proof of a migration does, and reports those that it shows
- * with other content, or not at all.
+ * Compares the created records with the target's export, as the proof of a migration does. Reports the records that the
+ * export shows with other content or not at all.
  */
 async function proveCreated(file: ComparedFile): Promise<void> {
   const { connection, ledger, imports, callerId } = file;
@@ -355,7 +358,10 @@ async function proveCreated(file: ComparedFile): Promise<void> {
   }
 }
 
-/** Whether an export can show a record. None shows memberships and grants of the token's user in organisations of others. */
+/**
+ * Whether an export can show a record. No export shows memberships and grants of the token's user in other
+ * organisations.
+ */
 function isExported(
   { record: { section, json }, id }: LedgerRecord,
   callerId: string,
@@ -365,12 +371,14 @@ function isExported(
   return !isOfCaller && !isNeverExported({ section: section.name, id }, releases);
 }
 
-/** Returns the organisation in which a ZITADEL keeps a record; undefined if the file does not have that organisation. */
+/**
+ * Returns the organisation in which ZITADEL stores a record; undefined if the file does not contain that organisation.
+ */
 function placeOf({ section, json, orgId }: OrganisationRecord, imports: ImportFacts): string | undefined {
   return section.zitadel?.movesRecords === true ? imports.ownerOf(textAt(json, 'projectId', orgId)) : orgId;
 }
 
-/** Returns the organisations of the file in which a ZITADEL keeps some records. */
+/** Returns the organisations of the file in which ZITADEL stores the given records. */
 async function placesOf(
   records: AsyncIterable<LedgerRecord> | Iterable<LedgerRecord>,
   imports: ImportFacts,
@@ -384,7 +392,7 @@ function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
   return found === 'missing' ? because('creation_not_exported', {}) : because('creation_differs', { fields: paths });
 }
 
-/** Returns the warnings about changes of existing records, and about their secrets. */
+/** Returns the warnings about changes of existing records and about their secrets. */
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
   const [sent, closedNow] = dryRun ? ['would be sent', 'would be closed'] : ['was sent', 'were closed'];

@@ -1,4 +1,4 @@
-// The records of an import into a ZITADEL, and their outcomes.
+// The records of an import into ZITADEL, and their outcomes.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -32,11 +32,11 @@ import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
-/** The existing record of a ZITADEL: `taken` if only another record has the id. */
+/** The existing record of ZITADEL. `taken` means that only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
- * The outcome of a record: `existing` if ZITADEL reports that it exists, and `sent` if ZITADEL reports nothing and no event
- * shows its creation. Both are settled at the end of the import; `unconfirmed` are those that never appear.
+ * The outcome of a record: `existing` if ZITADEL reports that it exists, and `sent` if ZITADEL reports nothing and no
+ * event shows its creation. The end of the import settles both. Records that never appear are `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -102,7 +102,7 @@ const recordContent = z.object({
   otpEmail: z.boolean().optional(),
 });
 
-/** A record of the file, and its known state. */
+/** A record of the file, and what is known about its state. */
 export interface LedgerRecord
   extends Pick<
     z.infer<typeof ledgerRow>,
@@ -110,7 +110,7 @@ export interface LedgerRecord
   > {
   /** Whether the target has deleted a record with this id. */
   readonly wasDeleted: boolean;
-  /** Whether it is nested in another record of the file, and is sent with it. */
+  /** Whether another record of the file contains it, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
@@ -118,11 +118,11 @@ export interface LedgerRecord
 /** The changes of a record's state. */
 export interface LedgerEntry {
   readonly found?: LedgerRecord['found'];
-  /** The outcome if the ZITADEL takes the record, which a dry run reports. */
+  /** The outcome if ZITADEL accepts the record. A dry run reports it. */
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The errors of the record, in place of those that are known. */
+  /** The errors of the record. They replace the known errors. */
   readonly issues?: readonly LedgerIssue[];
 }
 
@@ -138,7 +138,7 @@ const steps: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Returns the step that sends a section; undefined for a section that ZITADEL does not take. */
+/** Returns the step that sends a section; undefined for a section that ZITADEL does not import. */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
 }
@@ -172,8 +172,8 @@ const WITHHOLD_DEPENDENTS = `
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 /**
- * Records that were never to be sent keep their outcomes: invalid ones, and those that invalid ones contain. Later readings
- * of the target's events do not show its deletions again.
+ * Keeps the outcomes of records that no import sends: invalid records and their nested records. Keeps the known
+ * deletions, because later readings of the target's events do not show them again.
  */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
@@ -186,8 +186,8 @@ const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
 /**
- * The records of a file and their outcomes, in the database of a run. The records
- * are encrypted with a key that only this process has, because the disk may keep the file's blocks.
+ * The records of a file and their outcomes, in the database of a run. The records are encrypted with a key that only
+ * this process has, because the blocks of a deleted file may stay on the disk.
  */
 export class ImportLedger {
   private readonly keyring = temporaryKeyring();
@@ -197,10 +197,10 @@ export class ImportLedger {
   /** The positions of the records that were written into another organisation. */
   private readonly misplaced = new Set<number>();
   readonly elsewhere = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-  /** The organisations that the ZITADEL refused, with all of their records. */
+  /** The organisations that ZITADEL rejected, with all of their records. */
   readonly refused = new Set<string>();
 
-  /** @param database gets the tables of the ledger */
+  /** @param database receives the tables of the ledger */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLE);
@@ -208,7 +208,7 @@ export class ImportLedger {
 
   /**
    * Adds a record of the file, to be sent unless it is invalid.
-   * @param key identifies the record among those that are compared
+   * @param key identifies the record in the comparison
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, key?: Uint8Array): void {
     const position = ++this.last.position;
@@ -230,7 +230,7 @@ export class ImportLedger {
     if (parent === null) this.addRelations(position, record);
   }
 
-  /** Adds an invalid record, which is not sent, and because of which records that refer to it are withheld. */
+  /** Adds an invalid record. The import does not send it, and withholds records that refer to it. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
     const issues = JSON.stringify([reportedIssue(invalid)]);
@@ -250,7 +250,7 @@ export class ImportLedger {
   /** Adds the paths of a record and of the records to which it refers. */
   private addRelations(position: number, record: OrganisationRecord): void {
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
-    // Without a withheld provider, a login policy is imported with the others.
+    // If a provider is withheld, the login policy is imported with its other providers.
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
       this.database.run(
@@ -266,7 +266,7 @@ export class ImportLedger {
     for (const table of ['records', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Forgets all outcomes, such as those of a dry run before the import. */
+  /** Deletes all outcomes, such as those of a dry run before the import. */
   restart(): void {
     for (const sql of RESTART) this.database.run(sql);
     this.elsewhere.clear();
@@ -293,7 +293,7 @@ export class ImportLedger {
     return this.database.all(sql, path).length > 0;
   }
 
-  /** Adds a record that was written into another organisation, of which the id and the name are given. */
+  /** Adds a record that ZITADEL wrote into another organisation, with the id and the name of that organisation. */
   addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;
     this.misplaced.add(position);
@@ -304,7 +304,7 @@ export class ImportLedger {
     this.elsewhere.add(toError(record.section.name, id, issue));
   }
 
-  /** Yields the references to records that the file does not have, as to those of the organisation. */
+  /** Yields the references to records that the same organisation must own, and that the file does not contain. */
   foreignTargets(): Generator<LedgerTarget, void, void> {
     const isForeign = 'isOwn = 1 AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
     const tables = 'targets JOIN records USING (position)';
@@ -325,7 +325,7 @@ export class ImportLedger {
     this.database.run('UPDATE records SET wasDeleted = 1 WHERE position = ?', position);
   }
 
-  /** Withholds a record with an error. Returns the record. */
+  /** Withholds a record with an error, and returns the record. */
   withhold(position: number, issue: LedgerIssue): LedgerRecord {
     const withheld = this.at(position);
     const { id, record } = withheld;
@@ -338,15 +338,15 @@ export class ImportLedger {
   }
 
   /**
-   * Withholds the unsent records that refer to withheld records: of their organisation, or of another organisation if the
-   * file has no other record with the id.
+   * Withholds the unsent records that refer to withheld records: those in the same organisation, or in any organisation
+   * if the file has no other record with the id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
     for (let count = -1; count !== 0; count = Number(statement.run(DEPENDENT).changes));
   }
 
-  /** Yields the records in the order of the file, those of the organisations themselves last. */
+  /** Yields the records in the order of the file. The records of the organisations themselves come last. */
   async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
     const selected = only.length === 0 ? 'record IS NOT NULL' : hasOutcome(only);
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
@@ -369,8 +369,8 @@ export class ImportLedger {
   }
 
   /**
-   * Returns the records of some sections that the file has as closed, and that are not known to be closed in the ZITADEL:
-   * those that existed, or that the import has created.
+   * Returns the records of the given sections that are closed in the file, and that are not known to be closed in
+   * ZITADEL: records that existed, or that the import has created.
    */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
@@ -379,17 +379,17 @@ export class ImportLedger {
     return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
-  /** Whether the file has a record as closed that is not known to be closed in the ZITADEL. */
+  /** Whether a record is closed in the file and not known to be closed in ZITADEL. */
   get hasClosings(): boolean {
     return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
-  /** Notes that a record is closed in the ZITADEL, or stays open there. */
+  /** Notes that a record is closed in ZITADEL, or stays open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
 
-  /** Notes that an existing record is changed, if nothing else is known about it. */
+  /** Notes that the import has changed an existing record, if nothing else is known about it. */
   noteChange({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run(
       "UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'",
@@ -397,7 +397,7 @@ export class ImportLedger {
     );
   }
 
-  /** Adds an error about a part of a record. The others of its errors stay. */
+  /** Adds an error about a part of a record. Keeps its other errors. */
   addProblem({ position }: Pick<LedgerRecord, 'position'>, issue: LedgerIssue): void {
     const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'),
       issues = json_insert(coalesce(issues, '[]'), '$[#]', json(?)) WHERE position = ?`;
@@ -410,7 +410,7 @@ export class ImportLedger {
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /** Returns the id of the first record of those with a record's key; undefined if that is the record. */
+  /** Returns the id of the first record with a record's key; undefined if this record is the first. */
   earlierWithKey({ position, key }: Pick<LedgerRecord, 'position' | 'key'>): string | undefined {
     const sql = 'SELECT id FROM records WHERE key = ? AND position < ? ORDER BY position LIMIT 1';
     const [columns] = this.database.all(sql, key, position);
@@ -427,25 +427,25 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
-  /** Settles all unsent records as if the ZITADEL accepted them. */
+  /** Settles all unsent records as if ZITADEL accepted them. */
   foresee(): void {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
 
-  /** Settles the records of an organisation that the ZITADEL refuses. */
+  /** Settles the records of an organisation that ZITADEL rejects. */
   refuse(orgId: string): void {
     this.refused.add(orgId);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
   }
 
-  /** Adds an error that is about no record of the file. */
+  /** Adds an error that is not about a record of the file. */
   addError(id: string, issue: LedgerIssue & { readonly type: string }): void {
     const section = recordSections.find(({ error }) => error.type === issue.type)?.name ?? issue.type;
     const sql = "INSERT INTO records (section, id, outcome, issues) VALUES (?, ?, 'failed', ?)";
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** The numbers of records that are carried, and of those among them whose outcome is known. */
+  /** The number of records that the import carries, and the number of those with a known outcome. */
   get progress(): z.infer<typeof progressRow> {
     const sql = "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE outcome IS NOT 'notCarried'";
     return progressRow.parse(this.database.statement(sql).get());
@@ -469,7 +469,10 @@ export class ImportLedger {
     return created.map(({ orgId }) => orgId);
   }
 
-  /** The numbers of existing records that were changed: people who got their TOTP seeds, and other records that were closed. */
+  /**
+   * The numbers of existing records that the import changed: people who got their TOTP seeds, and records that it
+   * closed.
+   */
   get changes(): z.infer<typeof changesRow> {
     const sql = `SELECT count(*) FILTER (WHERE foreseen = 'overwritten') AS seeds,
       count(*) FILTER (WHERE foreseen <> 'overwritten') AS closed FROM records WHERE outcome = 'overwritten' AND parent IS NULL`;
@@ -498,13 +501,13 @@ export class ImportLedger {
   }
 }
 
-/** Returns an error as the report has it. */
+/** Returns an error in the form of the report. */
 function toError(section: string, id: string, { type, message, ...meaning }: LedgerIssue): ImportError {
   const reported = { type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }) };
   return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
 }
 
-/** Returns the condition of records with some outcomes. */
+/** Returns the SQL condition for records with the given outcomes. */
 function hasOutcome(outcomes: readonly LedgerOutcome[]): string {
   return `outcome IN (${outcomes.map((name) => `'${name}'`).join(', ')})`;
 }

@@ -1,4 +1,4 @@
-// Records in the form in which they are sent to a ZITADEL.
+// Records in the form in which the import sends them to ZITADEL.
 
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -10,40 +10,40 @@ import { isList, type SectionName } from '../../../shared/organisation/section.t
 import type { ImportFacts } from '../../records/importFacts.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** A record in the form in which it is sent. */
+/** A record in the form in which the import sends it. */
 export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
   readonly section: SectionName;
-  /** The type by which ZITADEL reports it. */
+  /** The type with which ZITADEL reports the record. */
   readonly type: string;
   /** The list of the organisation document that contains the record; undefined if `json` contains the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;
-  /** The size in the protobuf message, at most. */
+  /** The maximum size in the protobuf message. */
   readonly bytes: number;
 }
 
 /**
- * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB; 5,000 people take it 20 s to 45 s,
- * and its gateways cut off after 60 s.
+ * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB. It needs 20 s to 45 s for
+ * 5,000 people, and its gateways end calls after 60 s.
  */
 export const requestLimits = { records: 5_000, bytes: 4_000_000 };
 
-/** The tag and the length of an embedded message. */
+/** The size of the tag and the length of an embedded message. */
 const MESSAGE_FRAME_BYTES = 8;
-/** The timeout and the envelope. */
+/** The size of the timeout and the envelope. */
 const ENVELOPE_BYTES = 64;
 
 /** The scope of a request. */
 interface RequestScope {
-  /** The number of records, at most. */
+  /** The maximum number of records. */
   readonly records: number;
   readonly imports: ImportFacts;
-  /** Whether the request may have one organisation only. */
+  /** Whether the request may contain only one organisation. */
   readonly isApart: boolean;
 }
 
-/** Takes the first records that fit into one request. */
+/** Returns the first records that fit into one request. */
 export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope): readonly OutgoingRecord[] {
   const request: OutgoingRecord[] = [];
   const orgIds = new Set<string>();
@@ -73,7 +73,7 @@ function outgoing({ record, ...known }: LedgerRecord, imports: ImportFacts): Out
     : { ...facts, list: undefined, json: { [section.name]: json }, bytes };
 }
 
-/** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
+/** Returns a record with its credentials, in the form that ZITADEL imports without loss (zitadel 4.6). */
 function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { section, json, credentials, clearPassword, orgId } = record;
   const omitsHash = imports.omitsHash(record);
@@ -85,7 +85,7 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { exported: { keepProviders } = {}, nested } = section;
   const hasProvider = (id: unknown) => typeof id === 'string' && imports.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
-  // ZITADEL refuses the whole person for a link to a provider that it does not have.
+  // ZITADEL rejects the whole person because of a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
   // The field of the hash is unset, which no decoder of JSON takes.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
@@ -98,7 +98,7 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
 
 /** Reduces a message to the fields of its definition, and measures it. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
-  // The value of JSON.parse or of toJson is always JSON.
+  // JSON.parse and toJson always return JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);

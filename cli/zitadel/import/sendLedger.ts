@@ -1,4 +1,4 @@
-// Sending the records of a ledger to a ZITADEL.
+// Sends the records of a ledger to ZITADEL.
 
 import { fromJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -20,11 +20,11 @@ import type { LedgerEntry, LedgerIssue } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
- * Sends the records of a ledger to a ZITADEL, in requests below its limits and in the order of references, and settles them
- * by its responses. Memory holds one request.
+ * Sends the records of a ledger to ZITADEL, in requests below its limits and in the order of references. Settles the
+ * records by the responses. Memory contains one request at a time.
  * @param callerId the user of the token
- * @param onSettled called after each request, before the next one is sent
- * @throws IdentityError for a ZITADEL that is unavailable or denies the call
+ * @param onSettled called after each request, before the next request
+ * @throws IdentityError if ZITADEL is unavailable or denies the call
  */
 export async function sendLedger(
   connection: ZitadelConnection,
@@ -44,10 +44,12 @@ export async function sendLedger(
   }
 }
 
-/** The texts of messages, which ZITADEL writes to the organisation in whose context it handles the request. */
+/**
+ * The step of the texts of messages. ZITADEL writes them to the organisation in whose context it handles the request.
+ */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
-/** The types of errors about a part of a record, which exists without that part. */
+/** The types of errors about a part of a record. The record exists without that part. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   human_user: [SEED_TYPE],
   domain: ['domain_isverified', 'domain_isprimary'],
@@ -64,7 +66,7 @@ interface ZitadelError {
 
 /** The meaning of an import's error for a record. */
 interface ReadError extends ZitadelError {
-  /** `created` for a consequence of how ZITADEL imports: nothing is missing. */
+  /** `created` if the error only results from the way in which ZITADEL imports: nothing is missing. */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
   /** Whether another import may have created the record at the same time. */
   readonly isDoubtful?: true;
@@ -77,19 +79,19 @@ interface ReadError extends ZitadelError {
 export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
-  // With the default policy, adding a domain verifies it, and verifying it once more fails.
+  // With the default policy, adding a domain verifies it. A second verification fails.
   if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
-  // The file lacks the identity provider, which the manual steps list.
+  // The file does not contain the identity provider. The manual steps list it.
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
-  // Release 4 checks the login name first of two imports at once.
+  // If two imports run at the same time, release 4 checks the login name first.
   if (loginNameTypes.has(type) && hasErrorId(message, 'taken')) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
   // ZITADEL also reports organisations that the request did not create as existing.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
-/** A record that was sent, and its entry by the response. */
+/** A record that was sent, and its entry according to the response. */
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;
@@ -97,13 +99,13 @@ interface Answered {
   readonly isDoubtful: boolean;
 }
 
-/** Reads a response: the entries of the records, and the errors that are about none of them. */
+/** Reads a response: the entries of the records, and the errors that are not about a record. */
 function readResponse(
   records: readonly OutgoingRecord[],
   errors: readonly ZitadelError[],
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
-  // Of several records with one id, ZITADEL takes the first.
+  // If several records have the same id, ZITADEL imports the first.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
@@ -118,7 +120,7 @@ function readResponse(
 }
 
 /**
- * Returns the ledger entry of a record by its errors.
+ * Returns the ledger entry of a record from its errors.
  * @param own the error about the record
  * @param ofParts the errors about parts of it
  */
@@ -127,34 +129,34 @@ function entryFor(
   own: ReadError | undefined,
   ofParts: readonly ReadError[],
 ): LedgerEntry {
-  // If the record failed, so did its parts.
+  // If the record failed, its parts failed too.
   const errors = own?.outcome === 'failed' ? [own] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
   if (foreseen !== 'overwritten') return { outcome: own?.outcome ?? 'created', issues };
-  // Only the seed of this person was sent. ZITADEL reports each person as existing.
+  // The request contained only the seed of this person. ZITADEL reports each person as existing.
   if (issues.length > 0) return { outcome: 'failed', issues };
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
-/** Returns the entry of a record by the event of its creation, if it was found. */
+/** Returns the entry of a record according to the event of its creation, if that was found. */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
-  // The event is that of the first of several records with one id.
+  // If several records have the same id, the event belongs to the first.
   if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
   if (event !== undefined) return { ...entry, outcome: isInPlace(event, record) ? 'created' : 'failed' };
   return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
 }
 
 const { importData } = AdminService.method;
-/** The size of ZITADEL's messages, at most. */
+/** The maximum size of ZITADEL's messages. */
 const MAX_MESSAGE = '4 MiB';
-/** The time limit of one request, because gateways cut off after 60 s. */
+/** The time limit of one request, because gateways end calls after 60 s. */
 const TIMEOUT_MS = 55_000;
 /** Extra time for the response that ZITADEL sends at its timeout. */
 const ROUND_TRIP_MS = 10_000;
-/** ZITADEL's projections show imported records after at most 2 s. */
+/** The retries of reading. ZITADEL's projections show imported records after at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
-/** The errors of an import, or the reason why ZITADEL refused all of its records. */
+/** The errors of an import, or the reason why ZITADEL rejected all of its records. */
 type Answer = { readonly errors: readonly ZitadelError[] } | Refusal;
 
 interface Refusal {
@@ -162,18 +164,18 @@ interface Refusal {
   readonly message: string;
 }
 
-/** A ZITADEL imports them in 2 s to 5 s. */
+/** The number of records in the first request. ZITADEL imports them in 2 s to 5 s. */
 const FIRST_RECORDS = 500;
 
 /**
- * A sender of import requests, which halves those that are too large or too slow. Requests may be repeated: a ZITADEL
- * reports the records that exist, and leaves them.
+ * Sends import requests, and halves requests that are too large or too slow. Repeating a request is safe, because
+ * ZITADEL reports existing records and does not change them.
  */
 class ImportSender {
   /** The number of records in the next request. Each full request doubles it. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** The records that were sent without a response, by position: the time of the newest event before. */
+  /** For each position of a record that was sent without a response, the time of the newest event before. */
   private readonly begun = new Map<number, EventTime>();
   /** The time of the newest event before the import. */
   private begunAt: EventTime | undefined;
@@ -212,11 +214,14 @@ class ImportSender {
     if (refusal === 'tooSlow')
       for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
     this.records = Math.ceil(records.length / 2);
-    // Later requests of this size would fail too, unless a single invalid record was the reason.
+    // Later requests of this size would fail too, unless the reason was a single invalid record.
     if (refusal !== 'invalid') this.most = this.records;
   }
 
-  /** Returns the time before which a record cannot have been created by this import; undefined for that of the request. */
+  /**
+   * Returns the time before which this import cannot have created a record; undefined if the time of the request
+   * applies.
+   */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     // ZITADEL adds a domain to each organisation that the import creates.
     const isAutomatic = section === 'domains' && id.endsWith(`.${this.host}`);
@@ -258,7 +263,7 @@ class ImportSender {
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
-  /** Settles the users whom another import has created as existing ones, with which the file is compared at the end. */
+  /** Settles users whom another import has created as existing. The end of the import compares them with the file. */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
     const { ledger, owners } = this.file;
@@ -269,7 +274,7 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /** Withholds what refers to records of which others have taken the ids since the owners were read. */
+  /** Withholds records that refer to records whose ids others have taken since the import read the owners. */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
     // The first event of an aggregate proves that no other record has the id.
@@ -292,7 +297,7 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /** @throws IdentityError for an error that smaller requests would meet too */
+  /** @throws IdentityError for an error that would also occur with smaller requests */
   private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
     const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
     const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };
@@ -305,7 +310,7 @@ class ImportSender {
     } catch (error) {
       this.connection.signal.throwIfAborted();
       if (isTimeout(error)) {
-        // Throws if the ZITADEL is unavailable, because a smaller request would not help.
+        // Throws if ZITADEL is unavailable, because then a smaller request would not help.
         await recogniseZitadel(this.connection);
         return { refusal: 'tooSlow', message: '' };
       }
@@ -316,7 +321,7 @@ class ImportSender {
   }
 }
 
-/** Waits until a ZITADEL handles calls in the context of a new organisation. */
+/** Waits until ZITADEL handles calls in the context of a new organisation. */
 async function waitForContext(connection: ZitadelConnection, orgId: string): Promise<void> {
   const backoff = new Backoff(projected, connection.signal);
   while (!(await hasContext(connection, orgId)))
@@ -328,11 +333,11 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
       });
 }
 
-/** The text of gRPC for a message above its limit of 4 MiB. */
+/** gRPC's text about a message above its limit of 4 MiB. */
 const MESSAGE_TOO_LARGE = 'received message larger than max';
 const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
-/** Returns the refusal of a request; undefined for another error. */
+/** Returns the reason why ZITADEL rejected a request; undefined for another error. */
 function refusalBy(error: unknown): Refusal | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const { code } = error;

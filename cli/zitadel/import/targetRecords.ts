@@ -1,4 +1,4 @@
-// Existing records of a ZITADEL, with which those of a file are compared.
+// Existing records of ZITADEL, for the comparison with those of a file.
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
@@ -17,21 +17,24 @@ import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** The existing record of a ZITADEL. */
+/** The existing record of ZITADEL. */
 export interface TargetRecord {
-  /** Whether its content is equal, according to the ZITADEL's exports. */
+  /** Whether its content is equal, according to ZITADEL's exports. */
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that should not differ. */
   readonly paths: readonly string[];
-  /** Whether it has no access, or is switched off. */
+  /** Whether it has no access, or is inactive. */
   readonly isClosed: boolean;
 }
 
-/** The existing records of a ZITADEL, the second side of a database, with which those of a file are compared. */
+/**
+ * The existing records of ZITADEL, as the second side of a database. The import compares the records of a file with
+ * them.
+ */
 export class TargetRecords {
   private readonly database: RunDatabase;
   private readonly zitadel: ZitadelSide;
-  /** All organisations of the ZITADEL. */
+  /** All organisations of ZITADEL. */
   readonly organisations: ListedOrganisations;
 
   private constructor(database: RunDatabase, zitadel: ZitadelSide, organisations: ListedOrganisations) {
@@ -41,9 +44,9 @@ export class TargetRecords {
   }
 
   /**
-   * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
-   * four times as fast.
-   * @param database gets the records, unless its second side is complete
+   * Reads the existing records of the given organisations, without secrets. An import never changes existing secrets in
+   * ZITADEL, and exports without secrets are four times as fast.
+   * @param database receives the records, unless its second side is complete
    * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
    */
   static async read(
@@ -56,12 +59,13 @@ export class TargetRecords {
     const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
-    // Only a search shows who is active in releases without states.
+    // In releases without states, only a search shows the active records.
     const { imports } = database;
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // ZITADEL reports records that appeared since the database was filled as existing, and then they are read.
+    // If records appeared since the database was filled, ZITADEL reports them as existing, and the import reads them
+    // then.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };

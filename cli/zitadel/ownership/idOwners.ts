@@ -18,7 +18,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
-// Everything here follows from events: searches show them later, and show no deleted records.
+// Everything here uses events, because searches show records later, and do not show deleted records.
 
 const TABLES = `
   CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
@@ -47,7 +47,7 @@ interface SpaceId {
   readonly id: string;
 }
 
-/** The id spaces, by the collection of the records. Keys of service users and of applications share one. */
+/** The id spaces, by the collection of the records. Keys of service users and keys of applications share a space. */
 const spaces: ReadonlyMap<string, IdSpace> = new Map(
   recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
     const { ids } = recordKinds[name];
@@ -55,12 +55,12 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/** Whether the ids of a space are those of aggregates, so that their events can be read by id. */
+/** Whether the ids of a space are those of aggregates, so that the command can read their events by id. */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
 
-/** Returns the id of a record by its path; undefined for a record without an id of its own. */
+/** Returns the id of a record by its path; undefined for a record without its own id. */
 function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
@@ -73,8 +73,8 @@ function nameOf(space: IdSpace): string {
 }
 
 /**
- * Whether a record is written to the record to which it refers, and so requires that its organisation owns both. Links may
- * refer to providers of the instance.
+ * Whether a record is part of the record to which it refers, so that its organisation must own both. Links may refer to
+ * providers of the instance.
  */
 export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
@@ -83,23 +83,26 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
 /** The owners of the ids of a file, in the database of a run. */
 export class IdOwners implements RecordVisitor {
   private readonly database: TemporaryDatabase;
-  /** The time of the newest event that was read of each stream. */
+  /** For each stream, the time of the newest event that was read. */
   private readonly readTo = new Map<EventStream, EventTime>();
   private hasFirstEvent = false;
 
-  /** @param database gets the tables of the owners */
+  /** @param database receives the tables of the owners */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
   }
 
-  /** The time of the newest event of a user that was read; undefined if there is none. */
+  /** The time of the newest event about users that was read; undefined without such an event. */
   get usersReadTo(): EventTime | undefined {
     const [stream] = spaces.get(humanUserSection.collection)?.streams ?? [];
     return stream && this.readTo.get(stream);
   }
 
-  /** Adds the id of a record of the file, and those to which it refers. An invalid record is not imported. */
+  /**
+   * Adds the id of a record of the file, and the ids to which it refers. Skips an invalid record, which is not
+   * imported.
+   */
   add(record: OrganisationRecord): void {
     if (record.invalid !== undefined) return;
     if (record.section === organisationSection)
@@ -117,8 +120,8 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reads the owners of all ids: by the types of events, or by aggregate where the instance has more events than the file
-   * ids. Reads only later events the next time, and forgets which ids the records of the file claim.
+   * Reads the owners of all ids: by the types of events, or by aggregate if the instance has more pages of events than
+   * the file has ids. The next call reads only later events. Deletes the claims of the file's records.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -130,7 +133,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** Reads the owners of some ids anew, which are those of aggregates. */
+  /** Reads the owners of some ids again. The ids are those of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const found = paths.map(idOf).filter((one) => one !== undefined);
     for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
@@ -143,7 +146,7 @@ export class IdOwners implements RecordVisitor {
     }
   }
 
-  /** Gives an id that is free to an organisation of the file, so that no other organisation of the file gets it. */
+  /** Gives a free id to an organisation of the file, so that no other organisation of the file gets it. */
   claim(path: string, { orgId, noun }: ClaimedId): void {
     const found = idOf(path);
     if (found === undefined) return;
@@ -162,7 +165,7 @@ export class IdOwners implements RecordVisitor {
       this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
     );
     if (ids === 0) return;
-    // Reading an aggregate takes about as long as reading a page.
+    // Reading an aggregate takes about as long as reading a page of events.
     const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
     for (const stream of space.streams) {
       const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
@@ -197,7 +200,7 @@ export class IdOwners implements RecordVisitor {
       for (const event of events) this.apply(space, event);
   }
 
-  /** Applies an event. The first record that has an id owns it until it is removed. */
+  /** Applies an event. The first record with an id owns it until it is removed. */
   private apply(space: IdSpace, event: ZitadelEvent): void {
     const { aggregateId, owner, type, payload, createdAt } = event;
     const name = nameOf(space);
@@ -222,7 +225,10 @@ export class IdOwners implements RecordVisitor {
     if (is(({ removedParent }) => [removedParent])) remove('parentId', text('appId'));
   }
 
-  /** Returns the name of an organisation of the target, also of a deleted one, or of the file; undefined for the instance. */
+  /**
+   * Returns the name of an organisation of the target, even of a deleted organisation, or of the file. Returns
+   * undefined for the instance.
+   */
   organisationName(orgId: string): string | undefined {
     const columns = this.database.statement(ORGANISATION_NAME).get(orgId, orgId);
     return columns === undefined ? undefined : nameRow.parse(columns).name;
@@ -233,7 +239,7 @@ export class IdOwners implements RecordVisitor {
     return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
-  /** Whether a record of the file claims an id, which is that of an aggregate and was free. */
+  /** Whether a record of the file claims an id that was free. The id must be that of an aggregate. */
   isClaimed(path: string): boolean {
     const found = idOf(path);
     if (found === undefined || !isOfAggregates(found.space)) return false;
@@ -241,7 +247,7 @@ export class IdOwners implements RecordVisitor {
     return this.database.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
   }
 
-  /** Returns the owner of an id; undefined if no record ever had it, or the id is not one of an id space. */
+  /** Returns the owner of an id; undefined if no record ever had it, or the id is not in an id space. */
   ownerOf(path: string): IdOwner | undefined {
     const found = idOf(path);
     if (found === undefined) return undefined;
@@ -272,7 +278,7 @@ const OWNER = `
   SELECT orgId, noun, openTo, isRemoved, ${GONE} AS goneWithOrganisation, createdAt FROM ids
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
-/** Describes the id of a record for the decision about its owner; undefined for a record without an id of its own. */
+/** Describes the id of a record for the decision about its owner; undefined for a record without its own id. */
 export function claimedId({ section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>): ClaimedId | undefined {
   const { name, collection } = section;
   const space = spaces.get(collection);

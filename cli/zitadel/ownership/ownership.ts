@@ -1,18 +1,18 @@
-// The decision whether an import may send a record, by the owner of its id.
+// Decides whether an import may send a record, by the owner of its id.
 
 import type { recordIssues } from '../../../shared/errors/recordIssues.ts';
 
-/** The owner of an id in a ZITADEL instance, by its events. */
+/** The owner of an id in a ZITADEL instance, according to its events. */
 export interface IdOwner {
-  /** The organisation of the record; the instance for a provider of the instance. */
+  /** The organisation of the record; the instance for an identity provider of the instance. */
   readonly orgId: string;
   /** The kind of the record, such as `service user`. */
   readonly noun: string;
   /** Whether the record exists, was deleted, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
-  /** An organisation that may refer to the record as to its own. */
+  /** An organisation that may refer to the record as to its own record. */
   readonly openTo?: string | undefined;
-  /** Whether an earlier record of the file gets the id, which was free in the target. */
+  /** Whether the owner is an earlier record of the file, and the id was free in the target. */
   readonly isOfFile?: true;
 }
 
@@ -20,7 +20,7 @@ export interface IdOwner {
 export interface ClaimedId {
   readonly orgId: string;
   readonly noun: string;
-  /** Whether the id is that of an aggregate, which has events of its own. */
+  /** Whether the id is that of an aggregate with its own events. */
   readonly isAggregate: boolean;
   /** Whether it is the id of a person. */
   readonly isPerson: boolean;
@@ -28,16 +28,19 @@ export interface ClaimedId {
 
 /** Facts about the behaviour of a release. */
 export interface ReleaseFacts {
-  /** Whether new events of an aggregate get the owner of its first event: 2.71, and 3 until it was seen otherwise. */
+  /**
+   * Whether new events of an aggregate get the owner of its first event. True for 2.71. Also assumed for 3, until tests
+   * show otherwise.
+   */
   readonly writesToFirstOwner: boolean;
 }
 
-/** Whether an id is free, the organisation's own, or refused; `conflict` is the reason. */
+/** Whether an id is free, belongs to the organisation, or is refused. `conflict` is the reason. */
 export type OwnershipDecision =
   | { readonly outcome: 'free' | 'own' }
   | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
 
-/** The reason for which a record is not sent, and the owner of its id. */
+/** The reason why the import does not send a record, and the owner of its id. */
 interface OwnerConflict {
   readonly reason: keyof Pick<
     typeof recordIssues,
@@ -47,8 +50,8 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record. ZITADEL itself compares ids across organisations for people only: it
- * appends other records to those of the owner, without an error.
+ * Decides whether an import may send a record. ZITADEL itself compares ids across organisations for people only. It
+ * appends other records to the record of the owner, without an error.
  * @param owner the owner of the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -67,7 +70,7 @@ export function decideOwnership(
     if (!isOwn) return refused('id_taken');
     return owner.noun === id.noun ? { outcome: 'own' } : refused('id_of_other_kind');
   }
-  // ZITADEL looks a person up by the id alone, and does not see that the organisation is deleted.
+  // ZITADEL looks up a person by id alone, and does not check whether the organisation is deleted.
   if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun) return refused('id_deleted');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');
   return { outcome: 'free' };
@@ -75,13 +78,16 @@ export function decideOwnership(
 
 /** An organisation of the target whose id the file has. */
 export interface OrganisationState {
-  /** Whether it was deleted, and not created again. */
+  /** Whether it was deleted and not created again. */
   readonly isDeleted: boolean;
   /** Whether the user of the token was a member when it was deleted. */
   readonly hadCaller: boolean;
 }
 
-/** Decides whether a ZITADEL refuses an organisation for the state of its id. Release 4 refuses former members only. */
+/**
+ * Decides whether ZITADEL rejects an organisation because of the state of its id. Release 4 rejects an organisation
+ * only if the token's user was a member.
+ */
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
   { writesToFirstOwner }: ReleaseFacts,
@@ -91,7 +97,7 @@ export function refusesOrganisation(
   return hadCaller ? 'organisation_left' : undefined;
 }
 
-/** Whether a record may refer to another record as to its organisation's own, by the owner of the other record. */
+/** Whether a record may refer to another record as to one of its organisation, by the owner of the other record. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }

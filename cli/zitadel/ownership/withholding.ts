@@ -1,4 +1,4 @@
-// Withholding the records whose ids belong to others.
+// Withholds the records whose ids belong to others.
 
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
@@ -20,9 +20,9 @@ export interface OwnedFile {
 }
 
 /**
- * Withholds all records of the organisations whose ids the ZITADEL takes no more, because the organisations were deleted:
- * release 2 would write the records into the deleted ones.
- * @param callerId the user of the token, whom the ZITADEL makes a member of each organisation that it creates
+ * Withholds all records of organisations whose ids ZITADEL no longer accepts, because the organisations were deleted.
+ * Release 2 would write the records into the deleted organisations.
+ * @param callerId the user of the token, whom ZITADEL makes a member of each organisation that the user creates
  */
 export async function withholdDeleted(connection: ZitadelConnection, file: OwnedFile, callerId: string): Promise<void> {
   const { ledger, owners, imports } = file;
