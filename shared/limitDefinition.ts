@@ -7,18 +7,18 @@ import { parseGoDuration } from './duration.ts';
 /** The platforms, whose defaults differ. */
 export type Platform = 'selfHosted' | 'cloud';
 
-/** A bound on what one request, or all of them together, can use. */
+/** A limit on what a single request, or all requests together, can use. */
 export interface LimitDefinition {
-  /** The environment variable that sets it; without one, it is fixed. */
+  /** The environment variable that sets the limit; absent if the limit is fixed. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** The limited quantity; and the effect of an excess, unless it is an error. */
+  /** The limited quantity, and what happens above the limit unless that is an error. */
   readonly text: string;
 }
 
-/** No limit. */
+/** The value for no limit. */
 export const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const number = (what: string) =>
@@ -27,7 +27,7 @@ const number = (what: string) =>
     .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
     .transform(Number);
 
-/** The units of limits: they parse the values of variables, and print values. */
+/** The units of limits. They parse the values of variables, and format values. */
 export const units = {
   bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
   count: { schema: number('a positive whole number'), print: String },

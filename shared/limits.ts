@@ -7,13 +7,13 @@ import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDe
 /** The limits that no variable sets. */
 export const fixedLimits = {
   fields: 100_000,
-  // Export files compress to a tenth, files made to exhaust memory to a thousandth.
+  // Export files compress to a tenth; files that are made to exhaust memory compress to a thousandth.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
-  // PostgreSQL's limit is 2,704 bytes for an entry of an index, ids included.
+  // PostgreSQL's limit for an index entry is 2,704 bytes, ids included.
   indexedBytes: 2_600,
-  // ZITADEL's longest text with a limit has 40,000.
+  // ZITADEL's longest limit for a text is 40,000.
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
@@ -22,16 +22,16 @@ export const fixedLimits = {
   stallMs: 60_000,
 } as const;
 
-/** The problem of a file with more white space than the limit. */
+/** The problem of a file whose white space exceeds the limit. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 
 function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], text: string): LimitDefinition {
   return { unit, selfHosted: fixedLimits[name], cloud: fixedLimits[name], text };
 }
 
-/** Every limit on requests. Code reads it from here, `docs/configuration.md` and some errors are made from it. */
+/** Every limit on requests. The code, `docs/configuration.md` and some error texts use this table. */
 const limitTable = {
-  // Cloud Run's own limits of requests, responses and times.
+  // Cloud Run itself limits requests, responses and times.
   requestBytes: {
     variable: 'MAX_REQUEST_BYTES',
     unit: 'bytes',
@@ -59,7 +59,7 @@ const limitTable = {
     cloud: UNLIMITED,
     text: 'bytes of the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
   },
-  // Each takes about 2 KB of memory.
+  // Each organisation needs about 2 KB of memory.
   organisations: {
     variable: 'MAX_ORGANISATIONS',
     unit: 'count',
@@ -74,7 +74,7 @@ const limitTable = {
     cloud: 1_000,
     text: 'clear passwords of an import',
   },
-  // Each takes 450 bytes of a temporary file, which is memory in Cloud Run.
+  // Each record needs 450 bytes of a temporary file, which Cloud Run keeps in memory.
   dryRunRecords: { unit: 'count', selfHosted: UNLIMITED, cloud: 200_000, text: 'records of a dry run' },
   fields: fixed(
     'fields',
@@ -103,7 +103,7 @@ const limitTable = {
     'count',
     'elements of a list in a record of a file, such as the roles of a grant',
   ),
-  // Removals share the process; in the cloud each import and export has its own.
+  // Self-hosted, removals share the process; in the cloud, each import and export has its own process.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
@@ -118,7 +118,7 @@ const limitTable = {
     text: 'time for the headers of a request',
   },
   headerBytes: fixed('headerBytes', 'bytes', "bytes of the names and values of a request's headers, and its path"),
-  // Longer than that of the proxy in front: Google's load balancers reuse connections for 600 s.
+  // Must exceed the keep-alive time of the proxy in front: Google's load balancers reuse connections for 600 s.
   keepAliveMs: {
     unit: 'duration',
     selfHosted: 620 * SECOND_MS,
@@ -149,7 +149,7 @@ const limitTable = {
   ),
 } as const satisfies Record<string, LimitDefinition>;
 
-/** The quantities that errors name. */
+/** The words for limited quantities in errors. */
 export const limitedQuantities = {
   organisations: limitTable.organisations.text,
   clearPasswords: limitTable.clearPasswords.text,
@@ -159,7 +159,7 @@ export const limitedQuantities = {
 /** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** The value of each configurable limit: bytes, numbers or milliseconds; infinite without a limit. */
+/** The value of each configurable limit: bytes, numbers or milliseconds; infinite if there is no limit. */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {
@@ -178,7 +178,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   };
 }
 
-/** No limits: those of calls by the operator of a database. */
+/** The limits of calls by the operator of a database: none. */
 export const noLimits: Limits = mapLimits(() => UNLIMITED);
 
 /** Returns a platform's limits. */
@@ -187,8 +187,8 @@ export function defaultLimits(platform: Platform): Limits {
 }
 
 /**
- * Reads the limits that environment variables set, in place of a platform's.
- * @param problems takes a line for each invalid variable
+ * Reads limits from environment variables. The platform's defaults apply to the others.
+ * @param problems receives a line for each invalid variable
  */
 export function readLimits(
   env: Readonly<Record<string, string | undefined>>,
@@ -205,23 +205,23 @@ export function readLimits(
   });
 }
 
-/** Prints the value of a limit. */
+/** Formats the value of a limit. */
 export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: number): string {
   return value === UNLIMITED ? 'unlimited' : units[unit].print(value);
 }
 
-/** The limits that clients adapt to, as an instance states them; those without a value do not apply. */
+/** The limits that clients should respect, as an instance publishes them; a limit without a value does not apply. */
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** Present if larger files pass through a bucket of the instance. */
+  /** Present if the instance has a bucket through which larger files pass. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;
 }
 
 /**
- * Returns the limits that clients adapt to.
+ * Returns the limits that clients should respect.
  * @param hasTransfers whether the instance has a bucket for transfers
  */
 export function stateLimits(

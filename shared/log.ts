@@ -15,7 +15,7 @@ export interface RequestLine {
   /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The code of an RPC's error, which its HTTP status may hide; undefined if there was none. */
+  /** The error code of an RPC, which its HTTP status may not show; undefined if there was no error. */
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
   readonly requestId: string;
@@ -23,7 +23,7 @@ export interface RequestLine {
   readonly trace?: string | undefined;
 }
 
-/** An event that the audit trail could not take. */
+/** An event that could not be written to the audit trail. */
 interface UnwrittenEvent {
   readonly event: string;
   readonly time: string;
@@ -42,26 +42,26 @@ const ignoreError = () => undefined;
 let logger = createLogger('info', process.stdout);
 let traceProject: string | undefined;
 
-/** A stream of log lines, which may be a terminal. */
+/** A stream for log lines, which may be a terminal. */
 interface LogStream {
   readonly isTTY?: boolean;
-  /** The bytes that wait to be written. */
+  /** The number of bytes that wait to be written. */
   readonly writableLength: number;
   write(text: string, done: (error?: Error | null) => void): unknown;
   on(event: 'error', listener: () => void): this;
   off(event: 'error', listener: () => void): this;
 }
 
-/** More would fill the memory where the reader of a pipe has stopped reading. */
+/** The maximum number of waiting bytes: a pipe whose reader has stopped would otherwise fill the memory. */
 const PENDING_BYTES = 1_000_000;
 
 /**
- * Writes lines to a stream. A stream that cannot take them, such as a file on a full disk or a pipe that is not read, loses
- * lines; the first line that it takes again is followed by their number.
+ * Writes lines to a stream. If the stream does not accept a line, for example because the disk is full or a pipe is not
+ * read, the line is lost. After the next line that it accepts, writes the number of lost lines.
  */
 function lossyDestination(stream: LogStream): DestinationStream {
   let lost = 0;
-  // Without a listener, the error would end the process. The callback of `write` receives it too.
+  // Without a listener, the error would end the process. The callback of `write` also receives it.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
     if (stream.writableLength > PENDING_BYTES) {
@@ -82,7 +82,7 @@ function lossyDestination(stream: LogStream): DestinationStream {
   return { write: (line) => write(line, 1) };
 }
 
-// Cloud Logging's format: severity, message, time, and labels under their long name. A person gets legible lines.
+// Cloud Logging's format: severity, message, time, and labels under their long name. A terminal gets readable lines.
 function createLogger(level: LogLevel, stream: LogStream): Logger {
   return pino(
     {
@@ -102,7 +102,7 @@ type LogFields = Readonly<Record<string, unknown>> & {
   readonly 'logging.googleapis.com/labels'?: { readonly execution_id: string };
 };
 
-/** Returns a log line as a person at a terminal reads it, such as `16:42:10 POST /admin/v1/export 200 12 ms`, with its id. */
+/** Formats a log line for a person at a terminal, such as `16:42:10 POST /admin/v1/export 200 12 ms`, with its id. */
 function legibleLine(line: string): string {
   const fields: LogFields = JSON.parse(line);
   const { severity, time, message, stack_trace: stack, 'logging.googleapis.com/labels': labels, ...others } = fields;
@@ -118,7 +118,7 @@ function legibleLine(line: string): string {
 
 /**
  * Sets the log level, and the stream for log lines, which are JSON unless it is a terminal; default stdout.
- * @param project the Google Cloud project whose traces the lines name; by default, they name none
+ * @param project the Google Cloud project of the traces in log lines; by default, log lines contain no trace
  */
 export function configureLog(
   level: LogLevel,
@@ -140,34 +140,37 @@ const labelled = (requestId: string, trace?: string) => ({
   ...traceField(traceProject, trace),
 });
 
-/** The log lines of this service. */
+/** The functions that log, one for each kind of line. */
 export const log = {
   requestFinished({ requestId, trace, ...line }: RequestLine): void {
     const level = line.status >= 500 ? 'warn' : 'info';
     logger[level]({ ...line, ...labelled(requestId, trace) }, REQUEST_FINISHED);
   },
 
-  /** Logs an internal error with its stack; the caller learns only that there was one. */
+  /** Logs an internal error with its stack; the caller receives no details. */
   requestFailed(error: unknown, requestId: string, trace?: string): void {
     logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'request failed');
   },
 
-  /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
+  /**
+   * Logs an error after the first bytes of a response. The response was aborted, so that no client mistakes it for
+   * complete.
+   */
   responseBroken(error: unknown, requestId: string, trace?: string): void {
     logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'response aborted');
   },
 
-  /** Logs that an event is missing in the audit trail. Only its name, time and request id are logged. */
+  /** Logs that the audit trail lacks an event. Logs only the event's name, time and request id. */
   auditFailed(error: unknown, { event, time, requestId = '' }: UnwrittenEvent): void {
     logger.error({ event, event_time: time, stack_trace: errorText(error), ...labelled(requestId) }, 'audit failed');
   },
 
-  /** Logs that the log was not moved into the database for now. The next commits try again. */
+  /** Logs that SQLite's write-ahead log could not be moved into the database. The next commits retry. */
   checkpointFailed(error: unknown): void {
     logger.warn({ stack_trace: errorText(error) }, 'the write-ahead log was not moved into the database');
   },
 
-  /** Logs that expired events of the audit trail were not deleted. The next hour tries again. */
+  /** Logs that expired events of the audit trail were not deleted. The server retries an hour later. */
   retentionFailed(error: unknown): void {
     logger.warn({ stack_trace: errorText(error) }, 'expired events of the audit trail were not deleted');
   },
@@ -176,7 +179,7 @@ export const log = {
     logger.info({ url }, 'listening');
   },
 
-  /** Logs that others could read a file with secrets, which only its owner can read from now on. */
+  /** Logs that other users could read a file with secrets. From now on, only its owner can. */
   fileProtected(file: string): void {
     logger.warn({ file }, 'others could read a file: its mode is now 0600');
   },
@@ -186,7 +189,7 @@ export const log = {
     logger.warn({ object, stack_trace: errorText(error) }, 'the file of a failed export was not deleted');
   },
 
-  /** Logs that a holder of the instance's lock could not renew it; another call may take it over. */
+  /** Logs that a holder of the instance's lock could not renew it, so that another call may take it over. */
   lockNotRenewed(error: unknown): void {
     logger.warn({ stack_trace: errorText(error) }, 'the lock of the instance was not renewed');
   },

@@ -2,17 +2,20 @@
 
 /** Printable ASCII without white space, whose only look-alikes differ in case. */
 const PLAIN_ASCII = /^[!-~]*$/;
-/** Control characters that are not white space are invisible too. */
+/** Control characters other than white space are invisible too. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
-/** A dot above an `i` is invisible, because the letter has one. `İ` in lower case has it, but not in ZITADEL. */
+/**
+ * A dot above an `i` is invisible, because the letter already has a dot. JavaScript's lower case of `İ` has that dot,
+ * ZITADEL's has not.
+ */
 const DOTTED_I = /i\u0307+/g;
 
 /**
- * Returns the text that all names have in common which look like `name`: without the distinctions of case and of
- * compatible forms, without invisible characters and surplus white space. Names of other scripts look alike as well, but
- * stay different: Latin `a` and Cyrillic `а`.
+ * Returns the same text for all names that look alike: ignores case and compatibility forms, and removes invisible
+ * characters and surplus white space. Letters of different scripts stay different even if they look alike: Latin `a`
+ * and Cyrillic `а`.
  *
- * The keys of stored claims depend on it: a change needs a new format of the database.
+ * The keys of stored claims depend on this function: changing it requires a new format of the database.
  */
 export function foldLookAlikes(name: string): string {
   if (PLAIN_ASCII.test(name)) return name.toLowerCase();
@@ -23,7 +26,7 @@ export function foldLookAlikes(name: string): string {
     .replace(/^ | $/g, '');
 }
 
-/** The upper case joins `ß` and `ss`, and the lower case before it `ẞ`, whose upper case is itself. */
+/** Upper case turns `ß` into `ss`. `ẞ` is its own upper case, so lower case comes first. */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

@@ -19,7 +19,7 @@ import { errorResponse, isGrpc } from './responses.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
-  /** The parameter of the query without which the path does not have the method, as in ZITADEL. */
+  /** A query parameter that ZITADEL requires for this method. Without it, the path does not have the method. */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
 }
@@ -32,7 +32,7 @@ export interface AppOptions {
   /** The number of addresses that trusted proxies append to `X-Forwarded-For`; default 0. */
   readonly trustedProxies?: number;
   readonly observer?: RequestObserver;
-  /** The bytes of the bodies that its requests may keep at once; default unlimited. */
+  /** The maximum size of all request bodies that the application keeps at once; default unlimited. */
   readonly limits?: Pick<Limits, 'bufferedBytes'>;
 }
 
@@ -54,7 +54,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
     const byMethod = new Map<string, Route>(methods.map((route) => [route.method, route]));
     const get = byMethod.get('GET');
-    // Hono sends the response to HEAD without its body.
+    // Hono removes the body from the response to HEAD.
     if (get !== undefined) byMethod.set('HEAD', get);
     app.all(path, (context) => {
       context.set('route', path);
@@ -75,7 +75,7 @@ function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolea
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
-  // The URL is resolved already.
+  // At this point the URL is already resolved, so check the original target.
   if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
   // The server checks only the characters of the Host header. Reading the body would fail on an address such as 1.2.3.256.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
@@ -110,8 +110,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Allows pages of the given origins to call this service from a browser, with any request headers.
- * Tokens travel in a header, so credentials such as cookies are not allowed. Other origins get no CORS headers.
+ * Allows pages of the given origins to call this service from a browser, with any request headers. Tokens are sent in a
+ * header, so credentials such as cookies are not allowed. Other origins get no CORS headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

@@ -8,7 +8,7 @@ import { tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
-/** Readers keep many objects per chunk alive: larger chunks cost memory and save no time. */
+/** Readers keep many objects per chunk in memory: larger chunks cost memory and save no time. */
 const chunkBytes = 64 * 1024;
 
 /** A completely received request body. */
@@ -16,15 +16,15 @@ export interface ReceivedBody {
   /** In bytes. */
   readonly size: number;
   /**
-   * Reads the bytes from `start` up to `end` (default: all). Several reads, also concurrent ones, are allowed.
-   * A chunk is at most 64 KiB and may be a view of the stored body: do not modify it.
+   * Reads the bytes from `start` up to `end` (default: all). Callers may read repeatedly and concurrently. A chunk is
+   * at most 64 KiB and may be a view of the stored body: do not modify it.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /** Frees the body's memory or its file. */
   close(): Promise<void>;
 }
 
-/** A body while it is received: in memory, or in an unnamed temporary file. */
+/** A body during its receipt: in memory, or in an unnamed temporary file. */
 export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
   /** Returns the body. Do not append to it afterwards. */
@@ -33,18 +33,18 @@ export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
 
 /** The options of a storage. */
 export interface StorageOptions {
-  /** The size up to which a body is in memory, unless other bodies occupy all of it. */
+  /** The size up to which a body is kept in memory, unless other bodies occupy the memory. */
   readonly memoryBytes?: number;
   /** The directory of temporary files; default the system's. */
   readonly directory?: string;
-  /** The budget of all bodies together; unlimited by default. */
+  /** The budget that all bodies share; unlimited by default. */
   readonly budget?: BodyBudget;
 }
 
 /** Creates an empty storage. */
 export function createBodyStorage(options: StorageOptions): BodyStorage {
   const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
-  // Chunks are copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
+  // Copy chunks into one buffer: a client that sends single bytes would otherwise cost an object for each byte.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
@@ -125,44 +125,42 @@ async function* readFileRange(file: FileHandle, start: number, end: number, chun
   }
 }
 
-/** The memory for all bodies; the others are in temporary files. */
+/** The memory for all bodies; further bodies are stored in temporary files. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** The bytes that bodies occupy. */
+/** The bytes that bodies occupy in memory and in files. */
 interface TakenBytes {
   memory: number;
   file: number;
 }
 
-/**
- * The bytes that the bodies of all requests take, in memory and in temporary files.
- */
+/** The budget of bytes that the bodies of all requests occupy, in memory and in temporary files. */
 export class BodyBudget {
   private readonly limit: number;
   private readonly memoryLimit: number;
   private readonly readFreeBytes: (directory: string) => Promise<number>;
   private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
-  /** @param limit without one, the free space of the files is unlimited too */
+  /** @param limit without a limit, the free space for files is not checked either */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
     this.limit = limit;
     this.memoryLimit = memoryLimit;
     this.readFreeBytes = readFreeBytes;
   }
 
-  /** Whether bodies have to leave the memory. */
+  /** Whether the bodies in memory must move to files. */
   get isMemoryFull(): boolean {
     return this.taken.memory > this.memoryLimit;
   }
 
-  /** Takes memory for bytes. @throws IdentityError 429 above the limit */
+  /** Reserves memory for bytes. @throws IdentityError 429 above the limit */
   take(bytes: number): void {
     const { memory, file } = this.taken;
     if (memory + file + bytes > this.limit) throw tooManyBytes();
     this.taken.memory += bytes;
   }
 
-  /** Takes memory for bytes, if the bodies in memory leave as much. */
+  /** Reserves memory for bytes if enough is left. */
   takeMemory(bytes: number): boolean {
     const { memory, file } = this.taken;
     const isFree = memory + bytes <= this.memoryLimit && memory + file + bytes <= this.limit;
@@ -170,9 +168,9 @@ export class BodyBudget {
     return isFree;
   }
 
-  /** Moves bytes from memory to files. @throws IdentityError 429 where less space remains than the files take */
+  /** Moves bytes from memory to files. @throws IdentityError 429 if the remaining space is smaller than the files */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Taken first: other bodies move while this one waits for the answer.
+    // Count the bytes first: other bodies move to files during the wait.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

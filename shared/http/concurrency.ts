@@ -1,4 +1,4 @@
-// Limits on connections and requests at the same time.
+// Limits on simultaneous connections and requests.
 
 import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,10 @@ import { z } from 'zod';
 import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
-/** Limits the calls in progress. Further ones are rejected instead of queued, so that their clients decide whether to wait. */
+/**
+ * Limits the calls in progress. Rejects further calls instead of queuing them, so that their clients decide whether to
+ * wait.
+ */
 export class ConcurrencyLimit {
   private readonly limit: number;
   private readonly rejection: (limit: number) => IdentityError;
@@ -22,12 +25,15 @@ export class ConcurrencyLimit {
     return this.running >= this.limit;
   }
 
-  /** Throws if the limit is reached, before a body is received. Does not count the call yet, because its body may be slow. */
+  /**
+   * Throws if the limit is reached. Called before a body is received; does not count the call yet, because its body may
+   * be slow.
+   */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
   }
 
-  /** Counts a call as running until the result is disposed of, which may happen repeatedly. */
+  /** Counts a call as running until the result is disposed of. Disposing of it repeatedly is safe. */
   enter(): Place {
     this.check();
     this.running++;
@@ -44,23 +50,25 @@ export class ConcurrencyLimit {
   }
 }
 
-/** The place of a call among those that run. */
+/** The place of a running call under the limit. */
 export interface Place extends Disposable {
   /** Gives the place to another call while this one waits. */
   leave(): void;
-  /** Takes a place for a call that no longer waits, even above the limit: it holds what others wait for. */
+  /**
+   * Counts the call again after its wait, even above the limit, because it now has the lock that other calls wait for.
+   */
   enterAgain(): void;
 }
 
-/** The transport of requests: a connection of HTTP/1, or a session of HTTP/2. */
+/** What transports requests: an HTTP/1 connection or an HTTP/2 session. */
 type Connection = Duplex | Http2Session;
 
-/** Returns the connection of a request; of a closed HTTP/2 session, only the socket is left. */
+/** Returns the connection of a request. A closed HTTP/2 session is gone: then returns its socket. */
 export function connectionOf(outgoing: Outgoing): Connection {
   return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
 }
 
-/** The requests whose responses their clients have not yet received. */
+/** The requests whose clients have not yet received the response. */
 export class RequestsInFlight {
   private readonly inFlight = new Set<Outgoing>();
   private readonly ofConnections = new Map<Connection, Set<Outgoing>>();
@@ -75,7 +83,10 @@ export class RequestsInFlight {
     return this.ofConnections.get(connection) ?? new Set();
   }
 
-  /** Handles a request. It counts until its handler has ended, even if the client resets it before, and its response is closed. */
+  /**
+   * Handles a request. Counts it until its response is closed and its handler has ended, even if the client resets it
+   * before.
+   */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
     const connection = connectionOf(outgoing);
     const ofConnection = this.ofConnections.get(connection) ?? new Set();
@@ -105,8 +116,8 @@ export class RequestsInFlight {
 const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
 
 /**
- * Returns how many of this process's files may be connections: two thirds. Unlimited where the system has no limit, or
- * does not report it, as Windows.
+ * Returns the maximum number of connections: two thirds of the files that this process may open. Unlimited if the
+ * system has no limit or does not report it, like Windows.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

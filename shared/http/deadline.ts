@@ -7,7 +7,7 @@ import { UNLIMITED } from '../limitDefinition.ts';
 /** Node's timers fire after one millisecond when the delay is longer. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of one call. Disposing it frees its timer and listener, and does not abort it. */
+/** The signal of one call. Disposing of it frees its timer and listener, and does not abort the call. */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Replaces the call's timeout: milliseconds since the call started. */
@@ -17,8 +17,9 @@ export interface CallSignal extends Disposable {
 }
 
 /**
- * Combines all that can end a call in one signal. Its reason is the error to respond with: CANCELLED when the client
- * disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, the error given to `end`.
+ * Combines all reasons to end a call in one signal. The signal's reason is the error to respond with: CANCELLED when
+ * the client disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, or the error given to
+ * `end`.
  *
  * @param clientSignal the request's own signal, aborted when the client disconnects
  * @param timeoutMs milliseconds from now; undefined or infinite for no limit

@@ -6,7 +6,7 @@ import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
 import { fixedContent } from './responses.ts';
 
-/** The directory of Swagger UI beside the command's bundle, which the build defines: a bundle has no packages beside it. */
+/** The directory of Swagger UI next to the command's bundle, which the build defines: a bundle has no packages. */
 declare const SWAGGER_UI: string | undefined;
 
 /** The allow-list of `swagger-ui-dist`: requests cannot name another file. */
@@ -35,8 +35,8 @@ const page = `<!doctype html>
 </html>
 `;
 
-// A link may carry a token as `#token=`, which no request contains; the token is removed from the address at once.
-// Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
+// A link may contain a token as `#token=`, which no request contains; the script removes the token from the address at
+// once. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
 const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followSystem);
@@ -53,8 +53,8 @@ const ui = SwaggerUIBundle({
 });
 `;
 
-// Swagger UI's tables need wide screens, it shows headings for links and a choice of servers that the document lacks, and
-// pale operations that are deprecated.
+// Swagger UI's tables need wide screens. It shows headings for links and a choice of servers, which the document does
+// not have, and pale colours for deprecated operations.
 const pageStyle = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
@@ -70,7 +70,7 @@ const pageStyle = `body { margin: 0 }
 }
 `;
 
-// The open page holds a token: only its own scripts run, and requests go to this origin only.
+// The open page contains a token: only its own scripts may run, and requests may go to this origin only.
 const securityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -83,8 +83,8 @@ const securityPolicy = [
 ];
 
 /**
- * Returns `GET /docs`, a page that shows `/openapi.json` and tries its operations, without authentication, and `GET /`, which
- * redirects there. A function's archive has neither.
+ * Returns `GET /docs`, a page that shows `/openapi.json` and can call its operations, and `GET /`, which redirects
+ * there. Neither requires authentication. A function's archive does not contain them.
  */
 export function docsRoutes(): readonly Route[] {
   return [
@@ -110,9 +110,9 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Adds `GET /openapi.json`, which describes the routes without authentication.
- * @param limits the limits that the document states
- * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
+ * Adds `GET /openapi.json`, which describes the routes and requires no authentication.
+ * @param limits the limits in the document
+ * @param loadEndpoints loads the endpoints to describe instead, if other functions serve the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],

@@ -36,7 +36,8 @@ export function registerFunction(name: string, createProgram: CreateProgram): vo
   });
 }
 
-// The framework creates its server after it has loaded the function's module. That one call returns our server instead.
+// The framework creates its server after it has loaded the function's module. That one call then returns our server
+// instead.
 function interceptFramework(): void {
   const intercepted = new Proxy(http.createServer, {
     apply: (original, receiver, args: unknown[]) =>
@@ -72,7 +73,7 @@ function createFunctionServer(): Server {
       log.listening(serverUrl(server));
     });
   });
-  // The framework sets the time-out of an HTTP server. Those of ours are set already.
+  // The framework would set the server's timeout. Our server's timeouts are set already.
   return Object.assign(server, { setTimeout: () => server });
 }
 
@@ -114,8 +115,8 @@ type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
 
-// Only the framework's command installs handlers: servers of tests get none.
-// Ours are installed before the framework's are removed, so that the process is never without a handler.
+// Only the framework's command installs handlers: in tests there are none. Ours are installed before the framework's
+// are removed, so that the process always has a handler.
 function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;

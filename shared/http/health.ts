@@ -9,9 +9,9 @@ import type { Store } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
-/** The time for which the result of a readiness check is reused. */
+/** How long the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
-/** Probes give up after some seconds. */
+/** Probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -38,8 +38,8 @@ const readiness: OperationDescription = {
 };
 
 /**
- * The endpoints for probes; each is described once. Cloud Run keeps some paths that end in `z` for itself, and Kubernetes
- * expects them.
+ * The endpoints for probes; each is described once. Cloud Run reserves some paths that end in `z`, but Kubernetes
+ * expects such paths.
  */
 export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', operation: () => health },
@@ -79,7 +79,7 @@ async function checkDatabase(store: Store): Promise<void> {
   }
 }
 
-/** Caches a result, or a failure, for some milliseconds from the start of its computation. */
+/** Caches a result, or a failure. The time counts from the start of the computation. */
 function cached<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// Node's requests and responses over both HTTP versions: state, abortion and client.
+// Node's requests and responses over both HTTP versions: state, aborts and client.
 
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -7,30 +7,32 @@ import type { Origin } from '../audit/auditEvent.ts';
 import type { Code, IdentityError } from '../errors/identityError.ts';
 import type { BodyBudget } from './bodyStorage.ts';
 
-/** Node's request, of either protocol. */
+/** Node's request, over HTTP/1 or HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
 
-/** Node's response, of either protocol. */
+/** Node's response, over HTTP/1 or HTTP/2. */
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
-/** A call from the process of the application itself. */
+/** A call from the same process as the application. */
 export interface LocalCall {
-  /** Reads the body, which is always the same: it is not received and stored. The body of the request by default. */
+  /**
+   * Reads the body, which may be read repeatedly, so it is not received and stored. By default the body of the request.
+   */
   readonly readBody?: () => AsyncIterable<Uint8Array>;
-  /** Receives an unexpected error, whose text the response hides, instead of the log. */
+  /** Receives an unexpected error, which would otherwise be logged. The response does not contain its text. */
   readonly onUnexpected: (error: IdentityError) => void;
 }
 
 /**
- * The contents of Hono's Context: Node's request and response, and the signal by which a server that shuts down ends its
- * calls, if there is a server; a call from the same process; and the request's log fields.
+ * The contents of Hono's Context: Node's request and response; the signal by which a server ends its calls on shutdown,
+ * if there is a server; a call from the same process; and the request's log fields.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
-/** Returns Node's response, or undefined without a socket: then `fetch` was called without bindings. */
+/** Returns Node's response; undefined without a socket, if `fetch` was called without bindings. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
@@ -50,7 +52,7 @@ export function isResponseClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
-/** Whether a request's client has left: its connection is closed, or its stream is reset. */
+/** Whether a request's client has disconnected: its connection is closed, or its stream is reset. */
 export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? socket.destroyed : outgoing.stream.closed;
 }
@@ -58,29 +60,29 @@ export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
 /** Aborts a response, so that the client cannot mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) {
-    // A body of HTTP/1.0 ends with its connection, so only a reset shows that it is incomplete.
+    // An HTTP/1.0 body ends with its connection, so only a reset shows that it is incomplete.
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // One that is closing already may wait for a connection that has failed after the client's farewell.
+  // A stream that is already closing may wait for a connection that failed after the client's last message.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Resolves when a response is closed: it is sent, or its client has left. */
+/** Resolves when a response is closed: it was sent, or its client has disconnected. */
 export function closed(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   outgoing.once('close', () => resolve());
   return promise;
 }
 
-/** Waits for an event of a response, or its end. Aborts a response whose client does not read for some time. */
+/** Waits for an event of a response, or its end. Aborts the response if its client does not read for `stallMs`. */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isResponseClosed(outgoing)) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {
-    // Responses to HTTP/1 requests that follow each other get the connection one by one.
+    // Responses to pipelined HTTP/1 requests get the connection one after the other.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };
@@ -95,8 +97,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
 }
 
 /**
- * Sends `100 Continue` only when the body is read. Otherwise the response saves the client the upload, as after an
- * invalid token or a declared size over the limit.
+ * Sends `100 Continue` only when the body is read. An earlier response, such as after an invalid token or a declared
+ * size over the limit, saves the client the upload.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
@@ -104,7 +106,7 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
-/** Whether a part of a request's path is a dot segment, as URLs have them: with backslashes and escapes too. */
+/** Whether a segment of a request's path is a dot segment, as URLs define it, including backslashes and escapes. */
 export function hasDotSegment(target: string): boolean {
   const [path = ''] = target.split(/[?#]/, 1);
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
@@ -120,7 +122,7 @@ export function isPercentEncodedUtf8(text: string): boolean {
   }
 }
 
-/** Returns the trace of W3C's header or Google's own. Callers can choose it, like the request id. */
+/** Returns the trace from the W3C header or from Google's. Callers can choose it, like the request id. */
 export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
   const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
   const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent) ?? /^([\da-f]{32})(?:$|[/;])/.exec(cloudTrace) ?? [];
@@ -131,7 +133,8 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
  * Returns the address of a request's client.
  * @param socketAddress the address at the other end of the connection
  * @param forwarded the header `X-Forwarded-For`
- * @param trustedProxies the number of addresses that trusted proxies append to it; clients write the others
+ * @param trustedProxies the number of addresses that trusted proxies append to it; the client may have written the
+ * others
  */
 export function clientAddress(
   socketAddress: string | undefined,

@@ -1,5 +1,5 @@
-// HTTP/1 and HTTP/2 on one port, as ZITADEL has: clients of gRPC speak HTTP/2 without TLS, browsers and probes HTTP/1. Node
-// has no server for both without TLS, so the first bytes of a connection choose one of two servers.
+// HTTP/1 and HTTP/2 on one port, like ZITADEL: clients of gRPC use HTTP/2 without TLS, browsers and probes HTTP/1. Node
+// has no server for both without TLS, so the first bytes of a connection select one of two servers.
 
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';
@@ -13,12 +13,12 @@ import { writeRawError } from './responses.ts';
 /** The times after which connections are closed. */
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
 
-/** Creates the server for connections with HTTP/1, without a port of its own. */
+/** Creates the server for HTTP/1 connections. It does not listen on a port. */
 export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTimes): Http1Server {
   return createHttp1Server({
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
-    // A long upload ends with the timeout of its call.
+    // The timeout of the call ends a long upload.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
     // Node rejects values that reach its limit.
@@ -28,7 +28,7 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
   });
 }
 
-/** Creates the server for connections with HTTP/2, without a port of its own. */
+/** Creates the server for HTTP/2 connections. It does not listen on a port. */
 export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
@@ -37,7 +37,7 @@ export function createHttp2(): Http2Server {
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,
-    // A reset stream leaves room for another, although its request may still be handled.
+    // A client may open a new stream after a reset, while the request of the old stream is still being handled.
     streamResetBurst: fixedLimits.streamsPerConnection,
     streamResetRate: 33,
   });
@@ -56,21 +56,21 @@ const PREFACE = Buffer.from('PRI');
 
 /** The limits on the first bytes of connections. */
 export interface PortLimits {
-  /** The time until they have arrived. */
+  /** The time within which they must arrive. */
   readonly headersMs: number;
-  /** Whether a further connection may not use HTTP/2. */
+  /** Whether further connections must not use HTTP/2. */
   readonly isFullOfSessions: () => boolean;
 }
 
 /**
- * Creates the server of a port. It passes each connection on to the server of its protocol, once its first bytes identify
+ * Creates the server of a port. It passes each connection to the server of its protocol when the first bytes identify
  * the protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const close = () => socket.destroy();
     const pass = () => {
-      // Returns nothing before there are enough bytes.
+      // `read` returns nothing until there are enough bytes.
       const start: Buffer | null = socket.read(PREFACE.length);
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);
@@ -87,12 +87,12 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
   return port;
 }
 
-/** The bytes of an HTTP/1 connection that are parsed before the next look whether it is still open: some requests. */
+/** The number of bytes of an HTTP/1 connection to parse before checking again whether it is open: a few requests. */
 const PARSED_BYTES = 1_024;
 
 /**
- * Passes a connection on, and parses it in parts. Node's parser would continue with all received bytes of a destroyed
- * connection: 64 KB are thousands of small requests.
+ * Passes a connection to the HTTP/1 server, and parses its data in parts. Node's parser would parse all received bytes
+ * even after the connection is destroyed: 64 KB are thousands of small requests.
  */
 function passToHttp1(http1: Http1Server, socket: Socket): void {
   http1.emit('connection', socket);
@@ -101,7 +101,7 @@ function passToHttp1(http1: Http1Server, socket: Socket): void {
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     for (let start = 0; start < chunk.length; start += PARSED_BYTES) {
-      // A method CONNECT ends the parser.
+      // A CONNECT request removes the parser.
       if (socket.destroyed || socket.listenerCount('data') === 0) return;
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
       Reflect.apply(parse, socket, [chunk.subarray(start, start + PARSED_BYTES)]);
@@ -110,7 +110,7 @@ function passToHttp1(http1: Http1Server, socket: Socket): void {
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {
-  // Otherwise a connection that the client has closed stays open until it is idle for too long.
+  // Otherwise a connection that the client has closed would stay open until it times out.
   socket.allowHalfOpen = false;
   http2.emit('connection', socket);
 }

@@ -1,4 +1,4 @@
-// Reading of request bodies: decompression, limits and JSON.
+// Receiving request bodies: decompression, limits and JSON.
 
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -12,26 +12,27 @@ import { utf8Text } from '../json/utf8Text.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
-/** The size up to which a body may have any ratio of compression. */
+/** The size up to which a body may have any compression ratio. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 /** The limits of one body, and where it is stored. */
 export interface BodyLimits extends StorageOptions {
-  /** The maximum size, both of the received and of the decompressed body. */
+  /** The maximum size of the body, both as received and decompressed. */
   readonly maxBytes: number;
-  /** The remedy in the error for a larger body. */
+  /** The remedy in the error about a larger body. */
   readonly adviceIfLarger?: string;
-  /** Whether the body is a file, whose reader recognises its form; by default a compressed body is recognised here. */
+  /** Whether the body is a file, whose reader detects compression; by default it is detected here. */
   readonly isFile?: boolean;
-  /** Aborts with the error to throw, when the client disconnects or the call's timeout expires. */
+  /** Aborts when the client disconnects or the call's timeout expires; its reason is the error to throw. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Receives a request's body, decompressed and in UTF-8 without byte order mark; the caller closes it.
  *
- * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one, invalid UTF-16 or too much white space, 429 without space for it, CANCELLED when the client disconnects, or the signal's reason
+ * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for a
+ * corrupt one, invalid UTF-16 or too much white space, 429 if there is no space for it, CANCELLED when the client
+ * disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -54,7 +55,7 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   }
 }
 
-/** Returns the decompressed body. Clients may send a saved file without naming its coding. */
+/** Returns the decompressed body. Clients may send a compressed file without a Content-Encoding header. */
 async function decoded(
   received: AsyncGenerator<Uint8Array>,
   coding: Coding | undefined,
@@ -67,10 +68,10 @@ async function decoded(
   return GZIP_MAGIC.every((byte, index) => start[index] === byte) ? decompress(whole, 'gzip', limits) : whole;
 }
 
-/** The bytes with which gzip begins, and no JSON. */
+/** The first bytes of gzip. No JSON starts with them. */
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Reads the first bytes: at least the wanted number, unless there are fewer. */
+/** Reads the first bytes: at least `wanted`, unless there are fewer. */
 async function startOf(received: AsyncGenerator<Uint8Array>, wanted: number): Promise<Uint8Array> {
   let start: Uint8Array = new Uint8Array();
   while (start.length < wanted) {
@@ -129,8 +130,8 @@ function isCoding(name: string): name is Coding {
 }
 
 /**
- * Decompresses a body with backpressure: at most one chunk is read ahead.
- * @throws IdentityError 413 for a body that decompresses to many times its size; INVALID_ARGUMENT for a corrupt one
+ * Decompresses a body with backpressure: reads at most one chunk ahead.
+ * @throws IdentityError 413 for a body that decompresses to many times its size; INVALID_ARGUMENT for a corrupt body
  */
 async function* decompress(
   received: AsyncIterable<Uint8Array>,
@@ -138,7 +139,7 @@ async function* decompress(
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const decoder = decoders[coding]();
-  // A failure of either stream destroys the decoder with its error, which the iteration then throws.
+  // If either stream fails, the pipeline destroys the decoder with that error, which the iteration then throws.
   pipeline(Readable.from(received), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -158,8 +159,8 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /**
- * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
- * the response.
+ * Reads a request's body as it arrives. Does not cancel the stream if the reader stops early: that would destroy the
+ * socket before the response.
  * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {

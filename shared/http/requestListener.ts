@@ -1,7 +1,7 @@
-// The listener that passes Node's requests to an application and writes its responses. @hono/node-server converts requests.
-// Responses have a writer of our own because exports stream for minutes: a failure before the first byte becomes an error
-// response, a later one aborts the response so that it cannot pass for a complete file, and a client that does not read
-// loses its connection instead of keeping a snapshot open. RPCs need its trailers.
+// The listener that passes Node's requests to an application and writes its responses. @hono/node-server converts
+// requests. We write responses ourselves because exports stream for minutes: a failure before the first byte becomes an
+// error response, and a later failure aborts the response, so that the client cannot mistake it for a complete file. A
+// client that does not read loses its connection instead of keeping a snapshot open. RPCs need trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
@@ -27,7 +27,7 @@ export interface Application {
   fetch(request: Request, env: (HttpBindings | Http2Bindings) & Shutdown): Response | Promise<Response>;
 }
 
-/** The signal by which a server that shuts down ends its calls. Its reason is the error to respond with. */
+/** The signal by which a server ends its calls on shutdown. Its reason is the error to respond with. */
 interface Shutdown {
   readonly shutdown: AbortSignal;
 }
@@ -37,8 +37,8 @@ export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promis
 
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
- * @param stallMs the time after which a response is aborted that its client does not read
- * @param places has a place for a request until its whole response only waits for its client
+ * @param stallMs aborts a response whose client does not read for this time
+ * @param places counts a request until its response is complete and only its client has to read it
  * @param shutdown ends the calls of the application
  */
 export function requestListener(
@@ -55,7 +55,7 @@ export function requestListener(
       return RESPONSE_ALREADY_SENT;
     },
     {
-      // Probes of load balancers use HTTP/1.0, which needs no Host.
+      // Load balancers probe with HTTP/1.0, which needs no Host.
       hostname: 'localhost',
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
@@ -64,23 +64,23 @@ export function requestListener(
   );
 }
 
-/** The options of writing a response. */
+/** The options for writing a response. */
 export interface WriteOptions {
   /** Aborts the response if its client does not read for this time. */
   readonly stallMs: number;
-  /** Called as soon as the whole response only waits for its client. */
+  /** Called when the response is complete and only its client has to read it. */
   readonly onComplete?: () => void;
 }
 
-/** The size of a write. A connection must accept each within the time for a stalled response. */
+/** The size of a write. A connection must accept each write within `stallMs`. */
 const PART_BYTES = 64 * 1024;
 
 /**
- * Writes a response to its socket with backpressure; never rejects.
- * A body that fails before its first bytes becomes an error response. A later failure is logged, and aborts the response,
- * so that the client cannot mistake the received part for a complete body. A client that disconnects cancels the body.
- * The trailers of a response with a `trailer` header are already set on `outgoing`. Such a response has no content length,
- * since HTTP/1 sends trailers only with chunked encoding.
+ * Writes a response to its socket with backpressure; never rejects. A body that fails before its first bytes becomes an
+ * error response. A later failure is logged, and aborts the response, so that the client cannot mistake the received
+ * part for a complete body. A client that disconnects cancels the body. If a response has a `trailer` header, its
+ * trailers are already set on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
+ * with chunked encoding.
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, options: WriteOptions): Promise<void> {
   const content = completeContent(response);
@@ -112,7 +112,7 @@ async function writeBody(response: Response, body: ResponseBody, outgoing: Outgo
   // The parser may be processing the request's last bytes.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
-  // Node writes the head and a small content at once.
+  // Node writes the head and a small body at once.
   if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
     outgoing.end();
@@ -123,10 +123,10 @@ async function writeBody(response: Response, body: ResponseBody, outgoing: Outgo
 
 const NO_CONTENT = 204;
 
-// Headers are set, not written: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
+// Sets headers without writing them: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // The length of a response to HEAD would be that of GET's, which is not known here.
+  // The length in a response to HEAD would have to be that of GET, which is unknown here.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
@@ -134,7 +134,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   outgoing.statusCode = response.status;
   if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
     return;
-  // Otherwise Node ends the response in a frame of its own, which a reset would overtake: for some clients it is none then.
+  // Otherwise Node ends the response in a separate frame, which a reset could overtake: some clients then see no
+  // response.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
@@ -153,7 +154,9 @@ async function writeChunks(
   }
 }
 
-/** Ignores the rest of a body after the end of the response. An HTTP/2 client is asked to stop sending it (RFC 9113 8.1). */
+/**
+ * Ignores the rest of a body after the end of the response. Asks an HTTP/2 client to stop sending it (RFC 9113 8.1).
+ */
 function stopUpload(incoming: Incoming): void {
   if (incoming.complete) return;
   // The listener of a reader that has stopped would pause the stream again.
@@ -163,19 +166,19 @@ function stopUpload(incoming: Incoming): void {
     incoming.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** A response body whose first chunk is read. */
+/** A response body after its first chunk was read. */
 interface ResponseBody {
   /** The length in bytes if the body is complete; undefined if more chunks may follow. */
   readonly length: number | undefined;
-  /** The content, if it is known and can be written at once. */
+  /** The whole content, if it is known and small enough for a single write. */
   readonly small?: Uint8Array;
   /** All chunks, including the first. */
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Rejects when the body fails, also while the client does not read. */
+  /** Rejects when the body fails, even while the client does not read. */
   readonly closed?: Promise<unknown>;
 }
 
-/** Returns a body whose content is known; undefined for none. */
+/** Returns a body whose content is known; undefined for an empty body. */
 function completeBody(content: Uint8Array | undefined): ResponseBody {
   if (content === undefined) return { length: 0, chunks: [] };
   const { byteLength: length } = content;
@@ -184,13 +187,13 @@ function completeBody(content: Uint8Array | undefined): ResponseBody {
 
 /**
  * Reads a response's first chunk before any header is sent, so that an immediate failure can become an error response.
- * Determines the length of a body that is already complete, without waiting for one that is not.
+ * Determines the length if the body is already complete, without waiting for more chunks.
  */
 async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // Iterating `chunks` throws the error; until then it must not count as unhandled.
+  // Iterating `chunks` throws the error; until then it must not count as an unhandled rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

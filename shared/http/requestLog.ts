@@ -10,18 +10,18 @@ import { requestIdFrom, responseHeaders } from './responses.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** Returns a method for log lines and metrics. Over HTTP/2, a client may send a text of any length as its method. */
+/** Returns the method for log lines and metrics. An HTTP/2 client may send any text as its method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/** Observes every request, for example to measure it. */
+/** Observes every request, for example for metrics. */
 export interface RequestObserver {
   started(): void;
   finished(line: RequestLine): void;
 }
 
 /**
- * Gives each request an id and an origin, its response the headers common to all, and the log one line when the response
- * is sent or its client has left, unless the client is this process.
+ * Gives each request an id and an origin, and its response the common headers. Logs a line when the response was sent
+ * or its client has disconnected, unless the client is this process.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -32,7 +32,7 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     observer?.started();
     noteRequest();
     const outgoing = getOutgoing(context);
-    // A client may leave before there is a response: then the event is past by the time the handler returns.
+    // A client may disconnect before there is a response, so listen before the handler returns.
     const sent = outgoing && closed(outgoing);
     await next();
     // Hono's own method would copy the response for each header.
@@ -42,7 +42,7 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
   };
 }
 
-// A response may stream for minutes, so the request finishes with the last byte, not with the headers.
+// A response may stream for minutes: the request ends with the last byte, not with the headers.
 function reportWhenSent(
   context: Context<HttpEnv>,
   start: number,

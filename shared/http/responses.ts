@@ -9,7 +9,7 @@ import { log } from '../log.ts';
 
 const completeContents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
 
-/** Creates a response whose content is known as a whole, so that the server writes it without reading a stream. */
+/** Creates a response with known content, so that the server writes it without reading a stream. */
 function completeResponse(content: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   const response = new Response(content, init);
   completeContents.set(response, content);
@@ -21,21 +21,21 @@ export function jsonResponse(value: object): Response {
   return completeResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
-/** Creates the response of an operation whose result a GET request to another address returns. */
+/** Creates the response of an operation whose result the client gets by a GET request to another address. */
 export function seeOther(location: string, value: object): Response {
   const headers = { 'content-type': 'application/json', location };
   return completeResponse(JSON.stringify(value), { status: 303, headers });
 }
 
-/** Returns the content of a complete response as bytes; undefined for one that must be read. */
+/** Returns the content of a complete response as bytes; undefined if it must be read from a stream. */
 export function completeContent(response: Response): Uint8Array | undefined {
   const content = completeContents.get(response);
   return typeof content === 'string' ? Buffer.from(content) : content;
 }
 
 /**
- * Creates a handler that responds with fixed content. All responses share its bytes, which the first request loads, so that
- * many slow clients need no memory.
+ * Creates a handler that responds with fixed content. All responses share the same bytes, which the first request
+ * loads, so that many slow clients need no memory.
  */
 export function fixedContent(
   headers: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ export function fixedContent(
   };
 }
 
-// A Response would copy bytes that it is created from.
+// `Response` copies the bytes that it is created from, but not those of a stream.
 function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -72,15 +72,15 @@ function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   );
 }
 
-/** Reports an unexpected error, whose text callers do not receive. */
+/** Receives an unexpected error. Callers do not receive its text. */
 export type OnUnexpected = (error: IdentityError, requestId: string, trace: string | undefined) => void;
 
 const logUnexpected: OnUnexpected = (error, requestId, trace) =>
   log.requestFailed(error.cause ?? error, requestId, trace);
 
 /**
- * Converts any thrown value to an error that callers may receive.
- * Reports an unexpected one here, once, by default in the log; the caller receives INTERNAL without its text.
+ * Converts any thrown value to an error that callers may receive. Reports an unexpected error once, by default in the
+ * log; the caller receives INTERNAL without its text.
  */
 export function toPublicError(
   error: unknown,
@@ -96,8 +96,8 @@ export function toPublicError(
 /**
  * Renders any thrown value as the interface's error body (specification 2.3).
  *
- * @param contentType the request's content type; for one of gRPC's, the response has the status in its headers
- * @param trace the id of the trace that the request belongs to
+ * @param contentType the request's content type; if it is gRPC's, the response contains the status in its headers
+ * @param trace the id of the request's trace
  */
 export function errorResponse(
   error: unknown,
@@ -119,7 +119,7 @@ export function errorResponse(
   return completeResponse(body, { status: publicError.httpStatus, headers });
 }
 
-// gRPC's Trailers-Only response.
+// A Trailers-Only response of gRPC.
 function grpcResponse(error: IdentityError, requestId: string, contentType: string): Response {
   const { code, message } = error;
   return new Response(null, {
@@ -159,7 +159,7 @@ export function encodeDetails({ details }: IdentityError) {
   });
 }
 
-/** Returns the header with an error as a `google.rpc.Status`, if it has details. */
+/** Returns the header that contains an error as a `google.rpc.Status`, if the error has details. */
 function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const details = encodeDetails(error);
   if (details.length === 0) return {};
@@ -170,7 +170,7 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
-/** Encodes a text or a message as a field of protobuf, without its library, which the other functions do not load. */
+/** Encodes a text or a message as a protobuf field without the protobuf library, which most functions do not load. */
 function encodeField(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   const head = [(number << 3) | 2];
@@ -206,23 +206,27 @@ export const newRequestId = (): string => randomUUID();
 
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
-/** Whether a content type is gRPC's or gRPC-Web's. Their responses have a status of their own, under HTTP status 200. */
+/**
+ * Whether a content type is gRPC's or gRPC-Web's. Their responses contain a status of their own, with HTTP status 200.
+ */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
 }
 
-/** Whether a request is of an RPC protocol: gRPC, gRPC-Web or Connect. */
+/** Whether a request uses an RPC protocol: gRPC, gRPC-Web or Connect. */
 export function isRpc(headers: Headers): boolean {
   const type = headers.get('content-type') ?? '';
   return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');
 }
 
-/** Encodes a `grpc-message`: only the characters that require it, because some clients decode no others. */
+/** Encodes a `grpc-message`. Encodes only the characters that require it, because some clients do not decode others. */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
-/** Writes an error to a socket that has no response object, and closes the socket at once, unless it is already ended. */
+/**
+ * Writes an error to a socket without a response object, and closes the socket at once, unless it has already ended.
+ */
 export function writeRawError(socket: Duplex, error: IdentityError): void {
   if (socket.writableEnded) return;
   if (!socket.writable) {

@@ -35,9 +35,9 @@ import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 export interface HttpServer {
   readonly server: Server;
   /**
-   * Stops accepting connections, lets requests in flight finish, and rejects new ones on open connections (503). Ends
-   * exports and imports in time for their responses. Resolves with the number of requests that were aborted after
-   * `limitMs`.
+   * Stops accepting connections, lets requests in flight finish, and rejects new requests on open connections (503).
+   * Ends exports and imports early enough for their responses. Aborts the remaining requests after `limitMs`, and
+   * resolves with their number.
    */
   drain(limitMs: number): Promise<number>;
 }
@@ -46,12 +46,15 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Each can have many requests, all of which Node may read at once, before a
- * timer or another connection has its turn.
+ * The share of the connections that may be HTTP/2. Each of them can have many requests, which Node may read all at
+ * once, before any timer or other connection.
  */
 const HTTP2_SHARE = 0.1;
 
-/** The time before the end of a drain at which calls end: a call takes up to 5 s to end without a database, then it responds. */
+/**
+ * The time before the end of a drain at which calls are ended: without a database, a call takes up to 5 s to end and to
+ * respond.
+ */
 const END_OF_CALLS_MS = 7_000;
 
 /**
@@ -73,7 +76,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const calls = new AbortController();
-  // Each call adds a listener.
+  // Each call adds a listener to this signal.
   setMaxListeners(0, calls.signal);
   const listener = requestListener(app, limits.stallMs, places, calls.signal);
   let isDraining = false;
@@ -84,7 +87,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // Bytes that were read after the request come first: they may reset its stream.
+    // First process bytes that were received after the request: they may reset its stream.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);
@@ -98,7 +101,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parser continues with received bytes after the connection is closed.
+    // Node's parser continues with received bytes even after the connection is closed.
     if (hasLeft(incoming, outgoing)) return;
     const connection = connectionOf(outgoing);
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
@@ -106,7 +109,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   for (const one of [http1, http2]) handleRequests(one, handle);
   http1.on('connect', (_incoming, socket) => {
-    // The client would take the error for the response to an earlier request.
+    // The client would mistake the error for the response to an earlier request.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
   });
@@ -124,7 +127,10 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-/** Returns how many requests a connection may have. Over HTTP/2, a setting limits the open ones; as many may be reset. */
+/**
+ * Returns how many requests a connection may have. Over HTTP/2, a setting limits the open streams; as many again may be
+ * reset.
+ */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
@@ -145,8 +151,8 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 }
 
 /**
- * Whether a proxy could take it for another request: by another `Host` or none, which only HTTP/1.0 permits, or because
- * HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1).
+ * Whether a proxy could interpret the request differently: because of a second `Host` or none, which only HTTP/1.0
+ * permits, or because HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1).
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -154,12 +160,12 @@ function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Inc
   return hosts.length > 1 || (httpVersionMajor < 2 && hosts.length === 0);
 }
 
-/** Whether a request is about the server itself, as the probes of load balancers and proxies are (RFC 9110, 9.3.7). */
+/** Whether a request asks for the server itself, like the probes of load balancers and proxies (RFC 9110, 9.3.7). */
 function asksForServer({ method, url }: Incoming): boolean {
   return method === 'OPTIONS' && url === '*';
 }
 
-/** Closes the responses that wait for others on a connection. Node closes only the one that is being written. */
+/** Closes all responses of a closed connection. Node closes only the response that is being written. */
 function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): void {
   http1.on('connection', (socket) => {
     socket.once('close', () => {
@@ -178,7 +184,7 @@ function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): voi
   });
 }
 
-// The malformed bytes follow a complete request: finish its response, and read no further.
+// Malformed bytes follow a complete request: finish its response, and read no further.
 function endAfter(outgoing: Outgoing): void {
   const { socket } = outgoing;
   closeAfter(outgoing);
@@ -223,8 +229,8 @@ interface OpenServer {
 }
 
 /**
- * Closes a server. HTTP/1 connections stay open meanwhile, so that a request on its way gets a response instead of a reset.
- * GOAWAY informs HTTP/2 clients which requests to retry.
+ * Closes a server. HTTP/1 connections stay open until then, so that a request on its way gets a response instead of a
+ * reset. GOAWAY tells HTTP/2 clients which requests to retry.
  */
 async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   const { server, http2, sockets, sessions, requests } = open;
@@ -240,15 +246,15 @@ async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   return aborted;
 }
 
-/** The address to listen on, and the time that requests in flight get when the server closes. */
+/** The address to listen on, and how long requests in flight may take when the server closes. */
 export interface ServeOptions {
   readonly app: Application;
   readonly host: string;
-  /** 0 selects a free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   /** Milliseconds; default 10,000. */
   readonly drainMs?: number;
-  /** The limits on connections; default as self-hosted. */
+  /** The limits on connections; by default those of a self-hosted instance. */
   readonly limits?: HttpServerOptions;
 }
 

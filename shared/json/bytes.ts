@@ -15,11 +15,11 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The length of white space without interruption, over the chunks of a text. */
+/** Measures runs of white space across the chunks of a text. */
 export class WhiteSpaceRun {
   private length = 0;
 
-  /** Adds the next chunk; returns the longest run that touches its start, or its end. */
+  /** Adds the next chunk; returns the length of the longest run that touches its start or its end. */
   add(chunk: Uint8Array): number {
     let start = 0;
     while (start < chunk.length && isSpace(chunk[start])) start++;

@@ -23,8 +23,9 @@ export interface EndSearch {
 const BACKSLASH = 0x5c;
 
 /**
- * Searches for the end of a value from a position. Finds the end of every value that is JSON, and some end of others.
- * @returns the position behind the value, or behind the searched bytes, which never end inside an escape
+ * Searches for the end of a value from a position. Finds the end of every valid JSON value; for invalid JSON, the end
+ * may be wrong.
+ * @returns the position after the value, or after the searched bytes, which never end inside an escape
  */
 export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
   const { length } = bytes;
@@ -67,7 +68,7 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
   return at;
 }
 
-/** Returns the position of the quote that ends a text, or of the first byte that cannot be judged without the next chunk. */
+/** Returns the position of the quote that ends a text, or of the first byte whose meaning depends on the next chunk. */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;
   let at = from;

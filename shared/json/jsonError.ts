@@ -1,4 +1,4 @@
-// The place of a value in a document, and the errors that carry it.
+// The path of a value in a document, and the errors that contain it.
 
 /** The keys and indexes from the root to a value. */
 export type JsonPath = readonly (string | number)[];
@@ -7,7 +7,7 @@ export type JsonPath = readonly (string | number)[];
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
-  /** The kind of the file, if it is another than the expected one. */
+  /** The actual kind of the file, if it is not the expected kind. */
   readonly wrongFile: WrongFile | undefined;
 
   constructor(path: JsonPath, message: string, wrongFile?: WrongFile) {
@@ -29,7 +29,7 @@ export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns an error's message behind its path. */
+/** Returns an error's message after its path. */
 export function locatedMessage({ path, message }: JsonError): string {
   return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }

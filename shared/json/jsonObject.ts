@@ -12,7 +12,7 @@ export function parseObject(text = '{}'): JsonObject {
   return isJsonObject(json) ? json : {};
 }
 
-/** Parses text that may be no JSON, as no schema accepts the `undefined` that is returned then. */
+/** Parses a text that may not be JSON. Returns `undefined` in that case, which no schema accepts. */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -76,7 +76,9 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
   target[last] = value;
 }
 
-/** Unsets and returns the text at `path`. If that empties an object at the path's second level, unsets the object too. */
+/**
+ * Unsets and returns the text at `path`. If this empties an object at the path's second level, unsets that object too.
+ */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
   const last = names.length - 1;
@@ -90,7 +92,7 @@ export function takeAt(record: JsonObject, path: string): string | undefined {
   const direct = parents[last] ?? record;
   const name = names[last] ?? path;
   const taken = direct[name];
-  // Set to undefined, not deleted: deleting fields makes an object slow.
+  // Set to undefined instead of deleting: deleting fields makes an object slow.
   if (taken !== undefined) direct[name] = undefined;
   if (inner !== undefined && holder !== undefined && isEmpty(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

@@ -1,4 +1,4 @@
-// Splits JSON of any size as it arrives. JSON.parse judges the grammar of each value that is kept.
+// Splits JSON of any size as it arrives. JSON.parse checks the syntax of each value that is kept.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -18,16 +18,17 @@ import { parseText } from './parseText.ts';
 import { StringDecoder } from './stringContent.ts';
 
 /**
- * The treatment of a value. `enter` splits an object or a list into the values inside it. `keep` parses the value, as does
- * `enter` for a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will check them.
- * `glance` keeps the value; if it is too large, it is checked part by part, and dropped. A scalar cannot be divided.
+ * How to process a value. `enter` splits an object or a list into the values in it. `keep` parses the value; `enter`
+ * does the same with a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will
+ * check them. `glance` keeps the value, or checks it in parts and drops it if it is too large. A scalar cannot be
+ * split.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** Selects the treatment of a value, which starts at a byte offset in the input. */
+/** Selects the treatment of a value that starts at a byte offset in the input. */
 export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
 
 /** A complete value. `start` and `end` are byte offsets in the input. */
@@ -46,11 +47,11 @@ export interface SplitValue {
 
 /** The limits of one document. */
 export interface SplitLimits {
-  /** The size of a kept value. */
+  /** The maximum size of a kept value. */
   readonly valueBytes: number;
-  /** The number of fields of an entered object. */
+  /** The maximum number of fields of an entered object. */
   readonly fields: number;
-  /** Whether further fields are accepted, whose names may repeat. */
+  /** Whether fields above this number are accepted. Their names are not checked for repetition. */
   readonly hasFurtherFields?: boolean;
 }
 
@@ -61,15 +62,15 @@ interface Container {
   elements: number;
 }
 
-/** A value, or a field's name, whose end is not yet found. */
+/** A value, or a field's name, whose end has not been found yet. */
 interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /** Whether a value that is too large is checked and dropped instead of rejected. */
+  /** Whether to check and drop the value if it is too large, instead of rejecting it. */
   readonly isOptional: boolean;
   isKept: boolean;
-  /** The check of a value that is too large. */
+  /** Checks the value in parts, if it is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
@@ -85,8 +86,8 @@ const SKIPPED = { text: '', value: undefined };
 type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
 
 /**
- * Splits a JSON object or list that arrives in chunks, and returns values as they complete. It holds at most one value at a
- * time. Field names must be unique in entered objects; `uniqueValue` checks the names in kept ones.
+ * Splits a JSON object or list that arrives in chunks, and returns values as they complete. Keeps at most one value at
+ * a time. Field names must be unique in entered objects; `uniqueValue` checks the names in kept values.
  */
 export class JsonSplitter {
   private readonly treat: Treat;
@@ -94,9 +95,9 @@ export class JsonSplitter {
   private readonly open: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
-  /** The bytes that the next chunk completes. */
+  /** The remaining bytes, which the next chunk continues. */
   private rest: Buffer = Buffer.alloc(0);
-  /** The offset in the input of the first byte of `rest`. */
+  /** The input offset of the first byte of `rest`. */
   private offset = 0;
   private running: RunningValue | undefined;
   /** The position in `rest` up to which the running value is scanned. */
@@ -141,12 +142,12 @@ export class JsonSplitter {
     if (this.expect !== 'end') throw this.error('unexpected end of JSON input');
   }
 
-  /** The offset in the input of the skipped value whose end is not yet found. */
+  /** The input offset of the skipped value whose end has not been found yet. */
   get skippedStart(): number | undefined {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
-  /** Retains the bytes of a kept value from its start, and those of a skipped value that are not scanned. */
+  /** Keeps the bytes of a kept value from its start, and the unscanned bytes of a skipped value. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
@@ -272,7 +273,7 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message);
   }
 
-  /** The path for errors: the object's own before its first field has a name. */
+  /** The path for errors: that of the object itself, until its first field has a name. */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;
@@ -294,7 +295,7 @@ function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/** Checks an object or a list, which are not kept: their texts and scalars, names and brackets. */
+/** Checks the texts, scalars, names and brackets of an object or a list that is not kept. */
 function containerCheck(path: JsonPath, limits: SplitLimits): ValueCheck {
   const splitter = new JsonSplitter((_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'), {
     ...limits,
@@ -315,12 +316,12 @@ function stringCheck(path: JsonPath): ValueCheck {
   };
 }
 
-/** Checks the next part of a value that is not kept, without the quote that ends a text. */
+/** Checks the next part of a value that is not kept, without the closing quote of a text. */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
 }
 
-/** Runs a check, and adds the path of the checked value to its errors. */
+/** Runs a check, and prepends the path of the checked value to the paths of its errors. */
 function inside(path: JsonPath, check: () => void): void {
   try {
     check();
@@ -329,7 +330,7 @@ function inside(path: JsonPath, check: () => void): void {
   }
 }
 
-/** Creates the error of a kept value, with the path to the value in it that causes the error. */
+/** Creates the error of a kept value, with the path to the inner value that causes it. */
 function locate(bytes: Buffer, path: JsonPath, message: string): JsonError {
   const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
   const kind = valueKind(bytes[0] ?? 0);
@@ -344,8 +345,8 @@ function locate(bytes: Buffer, path: JsonPath, message: string): JsonError {
 }
 
 /**
- * Returns a kept value whose objects have each name once. JSON.parse alone would silently use the last value of a name, and
- * lose the others (zitadel 1.1).
+ * Returns a kept value after checking that the names in each of its objects are unique. JSON.parse alone would silently
+ * use the last value of a repeated name (zitadel 1.1).
  * @throws JsonError
  */
 export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {

@@ -15,7 +15,7 @@ export class StringDecoder {
   }
 
   /**
-   * Returns the text that the next piece completes, or at the end the rest.
+   * Returns the text that the next piece completes; without a piece, returns the rest.
    * @throws JsonError for invalid escapes, control characters and UTF-8
    */
   decode(piece?: Uint8Array): string {
@@ -33,7 +33,7 @@ export class StringDecoder {
 }
 
 /**
- * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,
+ * Unescapes a JSON string as a stream of bytes. A request may contain an export file as a string (specification 2.5,
  * `data_orgsv1`).
  * @param content the bytes between the quotes of a skipped string
  * @param path the path of the string, for errors

@@ -5,11 +5,11 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The bytes by which an encoding is recognised. */
+/** The number of bytes that identify an encoding. */
 const START_BYTES = 4;
 
 /**
- * Yields a JSON text in UTF-8 without byte order mark: converts UTF-16, and passes all other content on as it is.
+ * Yields a JSON text in UTF-8 without byte order mark: converts UTF-16, and passes all other content on unchanged.
  * @throws JsonError for UTF-32, for invalid UTF-16, and for a text that is encoded twice or has two marks
  */
 export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
@@ -18,7 +18,7 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // A file inside a body is decoded again, and no other reader takes such a text.
+  // A file inside a body would be decoded again, but every other reader would reject such a text: reject it always.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;
@@ -37,24 +37,24 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Decodes a text in UTF-8 or UTF-16, without byte order mark, as Windows stores lists and tokens. */
+/** Decodes a text in UTF-8 or UTF-16, and drops a byte order mark: Windows saves lists and tokens in such files. */
 export function decodeText(content: Uint8Array): string {
   return new TextDecoder(utf16Encoding(content)).decode(content);
 }
 
-/** Lists which of the first bytes are zero: the first two characters of JSON are ASCII. */
+/** Returns which of the first bytes are zero: the first two characters of JSON are ASCII. */
 function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();
 }
 
-/** Recognises UTF-32 by its mark, or by the zeros beside the first character. */
+/** Recognises UTF-32 by its mark, or by the zeros around the first character. */
 function isUtf32(start: Uint8Array): boolean {
   const hasLittleMark = start[0] === 0xff && start[1] === 0xfe && zerosIn(start) === 'false,false,true,true';
   const hasBigMark = start[2] === 0xfe && start[3] === 0xff && zerosIn(start) === 'true,true,false,false';
   return hasLittleMark || hasBigMark || ['false,true,true,true', 'true,true,true,false'].includes(zerosIn(start));
 }
 
-/** Recognises UTF-16 by its mark, or by the zeros beside the first two characters. */
+/** Recognises UTF-16 by its mark, or by the zeros around the first two characters. */
 function utf16Encoding(start: Uint8Array): Utf16 | undefined {
   const [first, second] = start;
   if (first === 0xff && second === 0xfe) return 'utf-16le';

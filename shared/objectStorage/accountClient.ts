@@ -3,13 +3,13 @@
 import { gaxios, JWT } from 'google-auth-library';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** Google's token endpoint. An endpoint in a key file is never used. */
+/** Google's token endpoint. The client never uses an endpoint from a key file. */
 export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const ATTEMPT_MS = 10_000;
 
 /**
- * Creates a client that exchanges the account's key for an access token, and again before the token expires.
- * @param emulator the origin of an emulator, to whose `/token` the exchange goes
+ * Creates a client that exchanges the account's key for an access token, and repeats this before the token expires.
+ * @param emulator the origin of an emulator, whose `/token` is then used for the exchange
  */
 export function createAccountClient(
   { clientEmail: email, privateKey: key }: ServiceAccount,
@@ -19,7 +19,9 @@ export function createAccountClient(
   return new JWT({ email, key, scopes: [scope], transporter: createTransporter(emulator) });
 }
 
-/** The library sends exchanges to Google only, and waits without a limit for the response. */
+/**
+ * Corrects the library, which would send the exchange only to Google, and would wait for the response without a limit.
+ */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({
     adapter: (options, send) => {

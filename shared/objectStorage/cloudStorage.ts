@@ -32,12 +32,12 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 }
 
 /**
- * Requires that an object can be created: begins an upload, and cancels it.
+ * Requires that an object can be created: starts an upload, and cancels it.
  * @throws IdentityError naming the bucket and object: missing bucket, no permission, wrong key, object exists
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
-  // It expires by itself.
+  // An upload that is not cancelled expires by itself.
   await cancelUpload(session, signal).catch(() => {});
 }
 
@@ -70,7 +70,7 @@ async function createAuthClient(
 
 /**
  * Gets a token before the first request, so that the error of a failed exchange contains the object's name. An emulator
- * without a token endpoint checks no credentials, and gets none.
+ * without a token endpoint checks no credentials, and gets no token.
  */
 async function exchangeKey(
   account: ServiceAccount,
@@ -91,12 +91,15 @@ async function exchangeKey(
   }
 }
 
-/** No call on an object needs a project. Without one, the library would start gcloud to find it, in every call. */
+/**
+ * The project of calls. Calls on objects do not need one, but without it the library would start gcloud in every call
+ * to find one.
+ */
 export const NO_PROJECT = 'none';
 
 /**
- * Finds the application default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, those of gcloud, or those
- * of the machine in Google Cloud.
+ * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's credentials, or in
+ * Google Cloud those of the machine.
  * @returns the service account of a key file; undefined if there are no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
@@ -112,7 +115,7 @@ async function findDefaultCredentials(scope: string): Promise<GoogleAuth | Servi
   }
 }
 
-/** The OAuth scope of each use; no client requests a wider one. */
+/** The OAuth scope of each use; no client requests more. */
 const scopes = {
   read: 'https://www.googleapis.com/auth/devstorage.read_only',
   write: 'https://www.googleapis.com/auth/devstorage.read_write',
@@ -130,8 +133,8 @@ export function openStorage(account: ServiceAccount, use: Target['use'], apiEndp
 }
 
 /**
- * By default the library sends credentials only to Google's endpoint, and uses STORAGE_EMULATOR_HOST as a base URL without
- * the API's path; this function corrects both.
+ * Creates a client. By default the library sends credentials only to Google's endpoint, and uses STORAGE_EMULATOR_HOST
+ * as a base URL without the API's path; this function corrects both.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({
@@ -144,7 +147,7 @@ export function createClient(authClient: AuthClient | GoogleAuth, endpoint: stri
   return storage;
 }
 
-/** Returns the origin that STORAGE_EMULATOR_HOST names, which may omit the scheme. */
+/** Returns the origin in STORAGE_EMULATOR_HOST, whose scheme may be missing. */
 export function emulatorEndpoint(): string | undefined {
   const host = process.env.STORAGE_EMULATOR_HOST;
   if (host === undefined || host === '') return undefined;

@@ -25,7 +25,7 @@ const UPLOAD_LIFETIME_MS = 7 * DAY_MS;
 const custom = z.object({
   'instance-id': z.string(),
   'user-id': z.string(),
-  /** Of an upload: Cloud Storage compares it too, but its emulators do not, or not for every kind of request. */
+  /** The size of an upload. Cloud Storage checks it too, but emulators do not, or not for every kind of request. */
   size: z.coerce.number().optional(),
 });
 

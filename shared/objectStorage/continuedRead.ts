@@ -1,19 +1,19 @@
 import { CRC32C } from '@google-cloud/storage';
 import { Backoff, type RetryPolicy } from '../retry.ts';
 
-/** An object that several requests can read, each from a position on. */
+/** An object that can be read with several requests, each from a given position. */
 interface ContinuedObject {
   readonly size: number;
   readonly crc32c: string;
-  /** Reads the bytes from a position on, in one request. */
+  /** Reads the bytes from a position to the end in one request. */
   readonly open: (start: number) => AsyncIterable<Uint8Array>;
-  /** Creates the error of a response that ends before the object does. */
+  /** Creates the error for a response that ends before the end of the object. */
   readonly premature: (position: number) => unknown;
   readonly retries: RetryPolicy;
 }
 
 /**
- * Yields the bytes of an object. Continues after an error that may be transient, from the position that was reached.
+ * Yields the bytes of an object. After an error that may be transient, continues from the current position.
  * @returns whether the bytes have the size and the checksum of the object
  * @throws the last error of `open`; the signal's reason
  */

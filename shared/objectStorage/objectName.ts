@@ -42,8 +42,9 @@ const objectRules: readonly NameRule[] = [
 ];
 
 /**
- * Checks a bucket's and an object's name by Cloud Storage's naming rules, so that neither can change a URL's meaning.
- * @param field the path of the request field that holds `bucket` and `path`, for example `gcs_output`; '' for none
+ * Checks the names of a bucket and an object by Cloud Storage's naming rules, so that neither can change a URL's
+ * meaning.
+ * @param field the path of the request field that contains `bucket` and `path`, for example `gcs_output`; '' for none
  * @throws IdentityError INVALID_ARGUMENT with a violation for each invalid name
  */
 export function checkObjectName(name: { readonly bucket: string; readonly path: string }, field: string): void {
@@ -60,7 +61,7 @@ function findViolations(rules: readonly NameRule[], name: string, field: string)
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }
 
-/** Returns the name of an object in messages. */
+/** Returns the URI of an object for messages. */
 export function objectUri({ bucket, path }: { readonly bucket: string; readonly path: string }): string {
   return `gs://${bucket}/${path}`;
 }

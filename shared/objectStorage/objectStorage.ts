@@ -1,17 +1,17 @@
 // The interface of an object storage.
 
-/** In place of a service account: the application default credentials of the process. */
+/** Stands for the application default credentials of the process, instead of a service account. */
 export const DEFAULT_CREDENTIALS = 'applicationDefault';
 
 /** An object in Cloud Storage and the service account that accesses it (specification 2.6). */
 export interface ObjectLocation {
   readonly bucket: string;
   readonly path: string;
-  /** A caller's service account; the command may have none of its own. */
+  /** The caller's service account. The command may use the default credentials instead. */
   readonly account: ServiceAccount | typeof DEFAULT_CREDENTIALS;
 }
 
-/** A caller's service account: the only fields of its key file that have an effect. */
+/** A caller's service account: the only fields of its key file that this service uses. */
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly privateKey: string;
@@ -38,11 +38,11 @@ export interface PinnedObject {
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Cloud Storage; each call brings its own credentials. */
+/** Access to Cloud Storage; each call has its own credentials. */
 export interface ObjectStorage {
   /**
-   * Writes a new object. The object becomes visible only when it is complete, and never overwrites an existing one.
-   * When `content` throws or `signal` aborts, cancels the upload and rethrows the reason.
+   * Writes a new object. The object becomes visible only when it is complete, and never overwrites an existing object.
+   * If `content` throws or `signal` aborts, cancels the upload and rethrows the reason.
    * @throws IdentityError naming the bucket and object: missing bucket, no permission, wrong key, object exists
    */
   write(location: ObjectLocation, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WrittenObject>;

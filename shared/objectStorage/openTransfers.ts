@@ -1,8 +1,8 @@
 import type { Transfers } from './transfers.ts';
 
 /**
- * Opens the bucket for transfers, if there is one. Its client is loaded with the first transfer: it slows the start down and occupies memory,
- * and few calls need a transfer.
+ * Opens the bucket for transfers, if there is one. Loads the client with the first transfer: the client slows down the
+ * start and occupies memory, and few calls need a transfer.
  */
 export function openTransfers(bucket: string | undefined): Transfers | undefined {
   if (bucket === undefined) return undefined;

@@ -24,7 +24,7 @@ interface Generation {
 
 /**
  * Pins the current generation of an object.
- * @returns with the object's custom metadata
+ * @returns the pinned object with its custom metadata
  * @throws IdentityError naming the object
  */
 export async function pinObject(
@@ -57,7 +57,7 @@ async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGe
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
-/** Reads the bytes from `start` on in one request, and aborts it when the reader stops early. */
+/** Reads the bytes from `start` to the end in one request. Aborts the request if the reader stops early. */
 async function* openAt(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();

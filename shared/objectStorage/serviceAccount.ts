@@ -3,21 +3,28 @@ import { z } from 'zod';
 import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** The length limit of the field; Google's key files have about 2.4 KB. */
+/** The maximum length of the field; Google's key files have about 2.4 KB. */
 const maxLength = 64 * 1024;
 
-/** Google's keys have 2,048 bits. Signing with a key of 32,768 bits would stop everything else for seconds. */
+/**
+ * The minimum size of a key. Google's keys have 2,048 bits; signing with 32,768 bits would block the process for
+ * seconds.
+ */
 const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
-/** Usual exponents have 17 bits. Signing takes as many steps as the exponent has bits, and a key file could hold 40,000. */
+/**
+ * The maximum exponent. Common exponents have 17 bits. Signing takes as many steps as the exponent has bits, and a key
+ * file could contain 40,000.
+ */
 const maxExponent = 2 ** 32 - 1;
 
-/** The size of the longest such public key in PKCS #1. */
+/** The maximum size of a public key in PKCS #1 with these limits. */
 const maxPublicBytes = 528;
 
 /**
- * The other types of Google credentials. They can name URLs, files or executables, so none may reach a Google library.
+ * The other types of Google credentials. They can contain URLs, files or executables, so none may reach a Google
+ * library.
  */
 const unsupportedTypes = [
   'authorized_user',
@@ -85,12 +92,12 @@ function parseKeyFile(text: string, invalid: CreateError): unknown {
   }
 }
 
-/** Reads a key with which signing takes no more than milliseconds. */
+/** Reads a key with which signing takes only milliseconds. */
 function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  // Reading a longer key's details fails, and leaves the error to the next use of OpenSSL, which is another caller's.
+  // Reading the details of a longer key fails, and leaves OpenSSL's error to its next use, possibly by another caller.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
   if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
@@ -104,7 +111,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   return key;
 }
 
-/** Returns undefined where OpenSSL rejects the key, whose errors may repeat it. */
+/** Returns undefined if OpenSSL rejects the key. OpenSSL's error is dropped, because it may contain the key. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -1,4 +1,4 @@
-// Conversion of Cloud Storage's errors, and the policy of retries.
+// Conversion of Cloud Storage's errors, and the retry policy.
 
 import { z } from 'zod';
 import { IdentityError } from '../errors/identityError.ts';
@@ -46,7 +46,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
-      // The token endpoint rejects the key in the middle of a call.
+      // The token endpoint can reject the key even in the middle of a call.
       if (message.startsWith('invalid_grant')) return keyRejected({ at: objectUri(target) });
       return /crc32c|md5/i.test(message)
         ? objectCorrupted({ at: objectUri(target) })
@@ -74,7 +74,8 @@ export function isTransient(reason: unknown): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-// For an upload, only the bucket can be missing. For a read, only the message distinguishes bucket from object.
+// For an upload, only the bucket can be missing. For a read, only the message shows whether the bucket or the object
+// is.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
   return isBucketMissing
@@ -89,7 +90,7 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-/** Reads the status or the code of an error of the library. */
+/** Reads the status or the code of a library error. */
 export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
@@ -99,7 +100,7 @@ export function describeFailure(reason: unknown): LibraryFailure {
   return { status: httpStatus, code: name, message, cause };
 }
 
-/** The policy for transient errors; gives up after about ten seconds without progress. */
+/** The retry policy for transient errors; gives up after about ten seconds without progress. */
 export const storagePolicy: RetryPolicy = {
   attempts: (reason) => (isTransient(reason) ? 7 : 1),
   initialDelayMs: 300,

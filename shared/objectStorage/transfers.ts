@@ -1,8 +1,9 @@
-// The interface of the bucket through which bytes that exceed a request or a response pass next to the functions.
+// The interface of the bucket for transfers. Exports that exceed a response, and uploads that exceed a request, pass
+// through it instead of through the functions.
 
 import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 
-/** What the bucket keeps for a transfer: a file that an export wrote, or a file that a client uploads for an import. */
+/** The kinds of transfers in the bucket: files that exports wrote, and files that clients uploaded for imports. */
 export type TransferKind = 'exports' | 'imports';
 
 /** The facts of a transfer, stored as metadata of its object. Neither an upload URI nor a signed URL can change them. */
@@ -12,14 +13,14 @@ export interface TransferFacts {
   readonly userId: string;
 }
 
-/** A complete object of the bucket. Its `read` returns the bytes of its generation or fails. */
+/** A complete object in the bucket. Its `read` returns the bytes of its generation or fails. */
 export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
   readonly facts: TransferFacts;
 }
 
-/** A resumable upload that a client can send bytes to. */
+/** A resumable upload, to which a client sends bytes. */
 interface TransferUpload {
   /** The address to send the bytes to. It authorises the upload: neither logs nor errors may contain it. */
   readonly uri: string;
@@ -29,9 +30,9 @@ interface TransferUpload {
 /** A new upload. */
 export interface UploadRequest {
   readonly facts: TransferFacts;
-  /** The number of bytes; an upload of another number does not complete. */
+  /** The number of bytes. The upload completes only with exactly this number. */
   readonly size: number;
-  /** The origin of the browser's page that sends the bytes. */
+  /** The origin of the page in the browser that sends the bytes. */
   readonly origin?: string | undefined;
 }
 
@@ -47,11 +48,11 @@ export interface Transfers {
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<WrittenObject>;
-  /** Signs a URL of an object's generation, at which anyone can start a download within ten minutes. */
+  /** Signs a URL of an object's generation, from which anyone can start a download within ten minutes. */
   downloadUrl(object: WrittenObject, signal: AbortSignal): Promise<string>;
   /** Opens a resumable upload of `imports/<id>`. */
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
-  /** Finds a complete object; an unfinished, expired or deleted object is undefined. */
+  /** Finds a complete object; returns undefined for an unfinished, expired or deleted object. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;
   /** Deletes a generation of an object. */
   delete(kind: TransferKind, id: string, generation: string, signal: AbortSignal): Promise<void>;

@@ -28,11 +28,11 @@ interface UploadState {
   readonly object: FinishedObject | undefined;
 }
 
-/** The properties of an upload that its session fixes. */
+/** The properties of an upload that are fixed at its start. */
 interface UploadProperties {
   /** The object's custom metadata. */
   readonly custom?: Readonly<Record<string, string>>;
-  /** The number of bytes; an upload of another number does not complete. */
+  /** The number of bytes. The upload completes only with exactly this number. */
   readonly size?: number;
   /** The only origin whose pages may send the bytes from a browser. */
   readonly origin?: string | undefined;
@@ -64,8 +64,8 @@ export async function startUpload(
 }
 
 /**
- * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Memory holds two chunks: one is sent while the
- * next one fills.
+ * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Two chunks are in memory: one is sent while the
+ * next fills.
  */
 const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 
@@ -140,9 +140,9 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends one chunk until all of it is persisted; after a transient error, queries the state and resumes from there.
- * The library's own upload stream does not serve here. It sends credentials only to Google's endpoint, cannot abort a
- * request in flight, and does not detect success when the last response is lost.
+ * Sends one chunk until all of it is persisted; after a transient error, queries the state and resumes from there. We
+ * do not use the library's own upload stream: it sends credentials only to Google's endpoint, cannot abort a request in
+ * flight, and does not detect success if the last response is lost.
  * @throws IdentityError naming the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {

@@ -12,52 +12,56 @@ export const tags = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** The description of an operation, based on the contracts that its route validates with. */
+/** The description of an operation, based on the contracts with which its route validates. */
 export interface OperationDescription {
   readonly operationId: string;
-  /** The group that pages and generated clients put it in. */
+  /** The group of the operation in documentation pages and generated clients. */
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
-  /** Whether it needs no token. */
+  /** Whether the operation requires no token. */
   readonly isPublic?: boolean;
-  /** The path's parameters, by name, each with a working value. */
+  /** The path's parameters by name, each with a valid example. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** The contracts of the query's parameters, by name. Pages that try operations leave the optional ones empty. */
+  /** The contracts of the query's parameters, by name. Documentation pages leave the optional ones empty in calls. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** Schemas in its `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
     /** Complete request bodies, by their summaries. */
     readonly examples: Readonly<Record<string, object>>;
-    /** The schemas of bodies of other media types than JSON, by media type. */
+    /** The schemas of bodies in media types other than JSON, by media type. */
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
   readonly response: ResponseDescription;
-  /** The response that redirects to the result. */
+  /** A response that redirects to the result. */
   readonly redirect?: ResponseDescription;
   /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
 }
 
-/** The description of a response that is no error. */
+/** The description of a successful response. */
 export interface ResponseDescription {
   readonly description: string;
   readonly contract: z.ZodType;
-  /** The contracts of other media types than JSON, by media type: of one line, where a body has lines. */
+  /**
+   * The contracts of media types other than JSON, by media type. For a body of lines, the contract describes a line.
+   */
   readonly others?: Readonly<Record<string, z.ZodType>>;
   /** The description of the header `location`. */
   readonly location?: string;
 }
 
-/** A route's method, path and operation. RPC routes have descriptors of their own, and no operation. */
+/** A route's method, path and operation. RPC routes have their own descriptors, and no operation. */
 export interface Endpoint {
   readonly method: Method;
-  /** Hono's pattern, such as `/v2/users/:userId/otp_email`. A parameter reaches the handler decoded, `%2F` included. */
+  /**
+   * Hono's pattern, such as `/v2/users/:userId/otp_email`. The handler receives parameters decoded, including `%2F`.
+   */
   readonly path: string;
-  /** Creates the description on demand: most processes never serve it. */
+  /** Creates the description on demand: most processes never need it. */
   readonly operation?: () => OperationDescription;
 }
 

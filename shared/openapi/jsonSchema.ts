@@ -14,12 +14,15 @@ export function responseSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'output' }));
 }
 
-/** Returns the schema of a contract's requests, where fields with defaults are optional. Contracts with an `id` go to `$defs`. */
+/**
+ * Returns the schema of a contract's requests, in which fields with defaults are optional. Contracts with an `id` go to
+ * `$defs`.
+ */
 export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));
 }
 
-/** Applies a change to a schema and all its subschemas, the innermost first. */
+/** Applies a change to a schema and all its subschemas, innermost first. */
 export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const mapOne = (part: Subschema): Subschema => (typeof part === 'boolean' ? part : mapSchemas(part, change));
   const { $defs, properties, items, additionalProperties, anyOf, oneOf } = schema;
@@ -29,7 +32,7 @@ export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => J
     ...defined({
       $defs: $defs && mapValues($defs, (part) => mapSchemas(part, change)),
       properties: properties && mapValues(properties, mapOne),
-      // A schema may be false.
+      // A schema may also be `false`.
       additionalProperties: additionalProperties === undefined ? undefined : mapOne(additionalProperties),
       anyOf: anyOf?.map((part) => mapSchemas(part, change)),
       oneOf: oneOf?.map((part) => mapSchemas(part, change)),
