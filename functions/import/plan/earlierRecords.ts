@@ -1,6 +1,7 @@
 import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { KeyedRecord } from '../../../shared/organisation/recordPlan.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
@@ -38,7 +39,7 @@ export class EarlierRecords implements Disposable {
  * whose records of other organisations are not imported, each organisation may contain the same record: ZITADEL exports
  * the members of all projects in every organisation.
  */
-function identifyingKey({ section, json, orgId }: OrganisationRecord): string {
+export function identifyingKey({ section, json, orgId }: KeyedRecord): string {
   const { collection, key, completed, references = [] } = section;
   const parts = key.filter((path) => path !== completed?.field).map((path) => textAt(json, path, orgId));
   const isPerOrganisation = references.some(({ ifForeign }) => ifForeign === 'notCarried');

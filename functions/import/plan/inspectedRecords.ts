@@ -6,9 +6,10 @@ import type { JsonPath } from '../../../shared/json/jsonError.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type PlannedReference, planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import { isList, type Section } from '../../../shared/organisation/section.ts';
-import { type DocumentKey, documentPath } from '../../../shared/store/store.ts';
+import type { DocumentKey } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import { collectWarnings } from '../results/recordWarnings.ts';
+import { identifyingKey } from './earlierRecords.ts';
 
 /**
  * A record that is unchanged if the stored record equals it and its organisation has all records to which it refers.
@@ -36,7 +37,7 @@ export class InspectedRecords implements RecordVisitor {
   /** Whether records are kept; undefined before the first record. */
   private isKeeping: boolean | undefined;
   /**
-   * The records by their paths in the database; undefined for records that need other decisions too, such as repeated
+   * The records by their identifying keys; undefined for records that need other decisions too, such as repeated
    * records.
    */
   private readonly kept = new Map<string, InspectedRecord | undefined>();
@@ -50,11 +51,10 @@ export class InspectedRecords implements RecordVisitor {
   add(record: OrganisationRecord, _holder: OrganisationRecord | undefined, path: JsonPath | undefined): void {
     if (this.isKeeping === undefined) void this.findOut(record.orgId);
     if (this.isKeeping === false) return;
-    const key = recordKey(record);
-    const stored = documentPath(key);
-    const isRepeated = this.kept.has(stored);
+    const key = identifyingKey(record);
+    const isRepeated = this.kept.has(key);
     if (!isRepeated && this.kept.size >= MAX_KEPT) return;
-    this.kept.set(stored, isRepeated || path === undefined ? undefined : inspectedRecord(record, key, path));
+    this.kept.set(key, isRepeated || path === undefined ? undefined : inspectedRecord(record, path));
   }
 
   reset(): void {
@@ -79,25 +79,28 @@ export class InspectedRecords implements RecordVisitor {
 }
 
 /** Returns the facts that decide a record; undefined if equality alone does not. */
-function inspectedRecord(
-  record: OrganisationRecord,
-  key: DocumentKey,
-  [, entry, list, index]: JsonPath,
-): InspectedRecord | undefined {
+function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
   // A stored hash does not reveal whether it belongs to a clear password.
   if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
     return undefined;
+  if (hasConvertedKey(section)) return undefined;
   const references = planReferences(record);
   if (!references.every(requiresExistence)) return undefined;
   return {
-    ...{ section, orgId, digest, credentials, otpEmail, key },
+    ...{ section, orgId, digest, credentials, otpEmail },
+    key: recordKey(record),
     entry: Number(entry),
     list: String(list),
     index: Number(index),
     references: references.map((reference) => reference.key),
     warnings: collectWarnings(record, UNCHANGED),
   };
+}
+
+/** Whether a file may name a record in several ways, so that only conversion reveals repeated records. */
+function hasConvertedKey({ key, values = {} }: Section): boolean {
+  return key.some((path) => values[path] !== undefined);
 }
 
 const UNCHANGED = { kind: 'unchanged' } as const;

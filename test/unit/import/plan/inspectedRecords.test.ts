@@ -28,6 +28,22 @@ describe('the records that an inspection keeps', () => {
     expect(await keptOf(plans, stored)).toEqual(['2']);
   });
 
+  it('are no user grants that the file has with and without a project grant', async () => {
+    const grant = { userId: 'U', projectId: 'P', roleKeys: ['r'] };
+    const plans = [grant, { ...grant, projectGrantId: 'G' }, { ...grant, userId: 'V' }];
+    expect(
+      await keptOf(
+        plans.map((value) => plan('userGrants', value)),
+        stored,
+      ),
+    ).toEqual(['O|V|P|']);
+  });
+
+  it('are no triggers, which a file may name in two ways', async () => {
+    const trigger = plan('triggerActions', { flowType: '1', triggerType: '1', actionIds: ['A'] });
+    expect(await keptOf([trigger], stored)).toEqual([]);
+  });
+
   it.each([
     ['is new', async () => false],
     ['is unknown, because the database does not answer', () => Promise.reject(new Error('no answer'))],
