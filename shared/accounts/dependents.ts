@@ -27,6 +27,7 @@ import {
 } from '../store/store.ts';
 import { INSTANCE_MEMBERS } from './memberships.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
+import { forgetLastImport } from './userAccounts.ts';
 
 /** The part of a store that reads ranges. */
 type Scanned = Pick<Store, 'snapshot'>;
@@ -74,6 +75,13 @@ export interface DeletionOptions {
 
 /** Receives the documents that a transaction deletes. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
+
+/** Forgets the last imports of the organisations that lose records: no import that mirrors a file restores these. */
+export const forgetImports: OnDeleting = (transaction, found) =>
+  forgetLastImport(
+    transaction,
+    found.flatMap(({ stored: { orgId = [] } }) => orgId),
+  );
 
 /**
  * Deletes documents that were read with `dependentFields`, and the claims of their unique names. The caller must hold

@@ -143,7 +143,7 @@ export function changeRole(
       throw rolesIncompatible({ userId: membership.userId, role, held });
     if (roles.length === 0 && membership.orgId !== undefined) {
       await traceMemberRemoval(transaction, memberKey(membership));
-      await forgetLastImport(transaction, membership.orgId);
+      await forgetLastImport(transaction, [membership.orgId]);
     }
     transaction.write([memberWrite(membership, stored, roles, now)]);
   });

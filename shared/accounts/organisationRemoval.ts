@@ -15,6 +15,7 @@ import {
   deleteFound,
   deleteWithClaims,
   findDependents,
+  forgetImports,
   readDependents,
   type Stored,
   scanStored,
@@ -95,7 +96,8 @@ export async function removeOrganisations(
 ): Promise<number> {
   const options = { signal, ...(onDeleted === undefined ? {} : { onDeleted }) };
   await beginRemoval(store, orgIds);
-  let deleted = await deleteFound(store, findDependents(store, new Set(orgIds)), options);
+  const dependents = findDependents(store, new Set(orgIds));
+  let deleted = await deleteFound(store, dependents, { ...options, onDeleting: forgetImports });
   for (const orgId of orgIds) deleted += await deleteFound(store, findOwn(store, orgId), options);
   await finishRemoval(store, orgIds);
   return deleted + orgIds.length;

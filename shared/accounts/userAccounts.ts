@@ -118,14 +118,15 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 export const UNKNOWN_IMPORT = 'unknown';
 
 /**
- * Forgets which export was last imported into an organisation, because one of its records is removed: a mirroring
- * import must not create that record again.
+ * Forgets which exports were last imported into organisations, because some of their records are removed: a mirroring
+ * import must not create those records again.
  */
-export async function forgetLastImport(transaction: Transaction, orgId: string): Promise<void> {
-  const key = organisationKey(orgId);
-  const [organisation] = await transaction.getMany([key], ['lastImport']);
-  if (organisation?.lastImport !== undefined && organisation.lastImport !== UNKNOWN_IMPORT)
-    transaction.write([{ type: 'update', key, fields: { lastImport: UNKNOWN_IMPORT } }]);
+export async function forgetLastImport(transaction: Transaction, orgIds: Iterable<string>): Promise<void> {
+  const keys = Array.from(new Set(orgIds), organisationKey);
+  const organisations = await transaction.getMany(keys, ['lastImport']);
+  const isKnown = (index: number) => (organisations[index]?.lastImport ?? UNKNOWN_IMPORT) !== UNKNOWN_IMPORT;
+  const known = keys.filter((_, index) => isKnown(index));
+  transaction.write(known.map((key) => ({ type: 'update', key, fields: { lastImport: UNKNOWN_IMPORT } })));
 }
 
 /**

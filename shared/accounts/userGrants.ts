@@ -63,7 +63,10 @@ export async function removeUserGrants(store: Store, selection: GrantSelection):
       grants.map(({ key }) => key),
     );
     await deleteWithClaims(transaction, stored);
-    for (const orgId of new Set(grants.map((grant) => grant.orgId))) await forgetLastImport(transaction, orgId);
+    await forgetLastImport(
+      transaction,
+      grants.map(({ orgId }) => orgId),
+    );
     return grants.map(({ key: _, ...grant }) => grant);
   });
 }

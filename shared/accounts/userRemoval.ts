@@ -19,6 +19,8 @@ import {
   deleteFound,
   deleteWithClaims,
   findReferring,
+  forgetImports,
+  type OnDeleting,
   readDependents,
   refersTo,
   type Stored,
@@ -96,7 +98,7 @@ const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'chan
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 /** The options of the deletion of a user. */
-export interface UserDeletion extends DeletionOptions {
+export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;
   /** Reads the user, even if its deletion has begun. */
@@ -118,9 +120,9 @@ export async function deleteUser(
   const users = new Map([[userId, orgId]]);
   const check = async (transaction: Transaction) => {
     await readUser(transaction, userId);
-    await forgetLastImport(transaction, orgId);
+    await forgetLastImport(transaction, [orgId]);
   };
-  await stripUsers(store, users, { ...options, check });
+  await stripUsers(store, users, { ...options, check, onDeleting: forgetImports });
   await deleteStripped(store, users, options);
 }
 
@@ -232,20 +234,29 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of users of some organisations.
+ * Continues interrupted deletions of users of some organisations. Other organisations that lose memberships forget their
+ * last import.
  * @param options.onFound called with the records that refer to the users, before each is deleted
  */
 export async function finishDeletions(
   store: Database,
   orgIds: ReadonlySet<string>,
-  { onFound, ...options }: Pick<StripOptions, 'onFound' | 'signal' | 'onDeleting'>,
+  { onFound, onDeleting, ...options }: Pick<StripOptions, 'onFound' | 'signal' | 'onDeleting'>,
 ): Promise<void> {
   const users = new Map<string, string>();
   for await (const { orgId = '', body } of readMarked(store, orgIds, ['orgId', 'body']))
     users.set(textAt(parseObject(body), 'userId', ''), orgId);
   if (users.size === 0) return;
-  await deleteFound(store, observed(findReferring(store, users), onFound), options);
-  await deleteStripped(store, users, options);
+  const forgetting: OnDeleting = async (transaction, found) => {
+    await onDeleting?.(transaction, found);
+    const others = found.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
+    await forgetImports(transaction, others);
+  };
+  await deleteFound(store, observed(findReferring(store, users), onFound), {
+    ...options,
+    onDeleting: forgetting,
+  });
+  await deleteStripped(store, users, { ...options, onDeleting });
 }
 
 /** Yields the documents, and reports each batch first. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/stamp.ts';
 import { changeRole } from '../../shared/accounts/memberships.ts';
+import { removeOrganisations } from '../../shared/accounts/organisationRemoval.ts';
 import { issueToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { removeUserGrants } from '../../shared/accounts/userGrants.ts';
@@ -331,6 +332,28 @@ const changes: readonly [what: string, change: (at: At, own: Own) => Promise<unk
   ['an import of a future file wrote', (at, own) => importPlainly(at, own, { readTime: '2999-01-01T00:00:00Z' }), true],
   ['an import of another instance wrote', (at, own) => importPlainly(at, own, { instanceId: 'other' }), true],
 ];
+
+const foreign =
+  'x person xi; x project xp; x role xp xr; x grant xg xp a xr; y person yo; a person ada; a member yo ORG_OWNER; a member xi ORG_OWNER; a authorisation ada xp xg xr';
+const never = new AbortController().signal;
+
+/** Deletions that take records of the organisation a along, although it is not deleted. */
+const foreignChanges: readonly [what: string, change: (at: At) => Promise<unknown>][] = [
+  ['a user of another organisation', ({ store }) => deleteUser(store, 'xi')],
+  ['another organisation, with the granted project', ({ store }) => removeOrganisations(store, ['x'], never)],
+  ['another organisation, with a member', ({ store }) => removeOrganisations(store, ['y'], never)],
+  [
+    'a user whose interrupted deletion a mirror of another organisation ended',
+    async ({ store, instance }) => {
+      const killed = interruptedStore(store, { commit: 1, when: 'before' }, () => Promise.reject(new Error('killed')));
+      await expect(deleteUser(killed, 'xi')).rejects.toThrow('killed');
+      const own = foreign.split('; ').filter((record) => record.startsWith('x '));
+      const data_orgs = await provedFile(fileOf(own.join('; '), plain));
+      const replacing = { ...mirroring, max_deleted: 9, replace_changed: ['x'] };
+      expect((await instance.import({ ...replacing, data_orgs })).errors).toBeUndefined();
+    },
+  ],
+];
 const laterFile = { readTime: '2026-03-02T03:04:05.000Z' };
 
 /** Calls without the lock that change a record which a mirror is about to delete. */
@@ -433,6 +456,23 @@ describeStores('an import that mirrors', (kind) => {
     expect(errors).toMatchObject([{ id: 'bob', reason: 'deletion_referenced' }]);
     expect(await store.getMany([userKey('bob')], ['state'])).toMatchObject([{ state: 'USER_STATE_ACTIVE' }]);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it.each(foreignChanges)('is refused for an organisation that lost records with %s', async (_, change) => {
+    const at = await openWith(kind, [fileOf(foreign, plain), {}]);
+    const { instance } = at;
+    const data_orgs = await provedFile(fileOf(foreign, plain));
+    const attempt = async (orgIds: readonly string[]) =>
+      await instance.attempt('import', { ...mirroring, max_deleted: 9, data_orgs, org_ids: orgIds });
+    expect(outcomeOf(await attempt([]), plain)).toBe('deletes nothing');
+    await change(at);
+    // The deleted records return with an import that mirrors nothing; what they took along does not.
+    await instance.import({ data_orgs, org_ids: ['x', 'y'] });
+    const before = await contentOf(instance, ['a']);
+    const { status, text } = await attempt(['a']);
+    expect([status, text]).toEqual([400, expect.stringContaining('MIRROR_OUTDATED')]);
+    expect(text).toContain('organisation a ');
+    expect(await contentOf(instance, ['a'])).toEqual(before);
   });
 
   it('ends a deletion that was interrupted, and none if it is refused', async () => {
