@@ -118,7 +118,11 @@ interface Importing {
 }
 
 /** Asks the user about the deletions of a dry run, unless the run has errors. */
-async function confirmTrial(trial: ImportResponse, target: string, call: Surroundings): Promise<number | undefined> {
+async function confirmTrial(
+  trial: ImportResponse,
+  target: string,
+  call: Parameters<typeof confirmDeletions>[2],
+): Promise<number | undefined> {
   if (trial.errors !== undefined) return undefined;
   const deletions = deletionsOf(trial);
   return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));

@@ -1,6 +1,7 @@
 // The deletions of an import that mirrors its source, shown and confirmed.
 
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { mirrorTooLarge } from '../../shared/errors/errors.ts';
 import { recordNoun } from '../../shared/errors/nouns.ts';
 import type { Surroundings } from '../terminal/command.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
@@ -63,21 +64,36 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
+/** What a question about deletions needs. */
+interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
+  readonly options: { readonly 'max-deleted'?: number | undefined };
+}
+
 /**
  * Asks a person at a terminal for the number of deletions.
  * @param about the lines before the question
  * @returns the number that the person has consented to; undefined without consent
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH for more deletions than the call permits
  */
 export async function confirmDeletions(
   { deleted }: Pick<MirrorDeletions, 'deleted'>,
   target: string,
-  asked: Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'>,
+  asked: Asked,
   about: readonly Line[] = [],
 ): Promise<number | undefined> {
   const number = total(deleted);
+  requirePermitted(number, asked);
   if (number === 0) return 0;
   if (!canAsk(asked)) return undefined;
   const question = `Type the number of records to delete in ${target}, ${number}:`;
   const answer = await askText(question, asked, about);
   return answer.trim() === String(number) ? number : undefined;
+}
+
+/**
+ * Requires that a call permits a number of deletions.
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH
+ */
+export function requirePermitted(records: number, { options: { 'max-deleted': limit } }: Pick<Asked, 'options'>): void {
+  if (limit !== undefined && records > limit) throw mirrorTooLarge({ records, limit });
 }

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { total } from '../../shared/collections/counts.ts';
-import { firstIds, mirrorTooLarge, organisationsExist } from '../../shared/errors/errors.ts';
+import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import {
   migrationStopped,
   placeFailed,
@@ -13,7 +13,7 @@ import {
   targetChanged,
   tokenRejected,
 } from '../../shared/errors/placeErrors.ts';
-import { confirmDeletions } from '../exports/mirrorDeletions.ts';
+import { confirmDeletions, requirePermitted } from '../exports/mirrorDeletions.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
 import { errorParams, isDeadline } from '../http/serverErrors.ts';
@@ -113,8 +113,8 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
   const { yes, 'max-deleted': limit } = call.options;
   const planned = total(deleted);
   if (!yes && planned > 0) return await confirmDeletions({ deleted }, target.place, call);
+  requirePermitted(planned, call);
   if (!(await askConfirmation('Migrate?', call))) return undefined;
-  if (limit !== undefined && planned > limit) throw mirrorTooLarge({ records: planned, limit });
   return limit ?? planned;
 }
 

@@ -76,7 +76,7 @@ export interface DeletionOptions {
 /** Receives the documents that a transaction deletes. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
-/** Forgets the last imports of the organisations that lose records: no import that mirrors a file restores these. */
+/** Forgets the last imports of the organisations that lose records, so that no mirroring import creates these again. */
 export const forgetImports: OnDeleting = (transaction, found) =>
   forgetLastImport(
     transaction,

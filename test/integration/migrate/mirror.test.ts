@@ -136,6 +136,11 @@ describe('identity migrate --mirror', () => {
 
   it.skipIf(terminalMissing !== undefined)('asks at a terminal for the number of deletions', async () => {
     const { args } = await secondPass();
+    const few = await identityAtTerminal(
+      ['migrate', ...args, '--max-deleted', '3'],
+      [['Type the number of records', '4\r']],
+    );
+    expect([few.code, few.stdout]).toEqual([1, expect.stringContaining('would delete 4 records, more than 3')]);
     const wrong = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '3\r']]);
     expect(wrong.code, wrong.stdout).toBe(2);
     const right = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '4\r']]);

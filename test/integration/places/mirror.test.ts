@@ -75,6 +75,8 @@ describe('import --mirror', () => {
 
   it.skipIf(terminalMissing !== undefined)('asks at a terminal for the number of deletions', async () => {
     const { args, tryAgain } = await mirrorCall();
+    const few = await identityAtTerminal([...args, '--max-deleted', '2'], [['Type the number', '3\r']]);
+    expect([few.code, few.stdout]).toEqual([1, expect.stringContaining('would delete 3 records, more than 2')]);
     const wrong = await identityAtTerminal(args, [['Type the number', '2\r']]);
     expect(wrong.code, wrong.stdout).toBe(2);
     expect(await tryAgain()).toHaveProperty('summary.deleted');
