@@ -4,7 +4,7 @@ import { EXPORT_FILE } from '../functions/import/contract.ts';
 import { shellWord } from '../shared/shellWord.ts';
 import { samplePerson } from './localInstance.ts';
 
-/** The addresses and files that the commands contain. */
+/** The addresses and files in the commands. */
 export interface Addresses {
   readonly source: { readonly url: string; readonly tokenFile: string };
   readonly target: { readonly url: string; readonly tokenFile: string };
@@ -15,26 +15,26 @@ export interface Addresses {
   readonly key: string;
 }
 
-/** A command to paste into a shell, with a title that describes it. */
+/** A command to paste into a shell, with a descriptive title. */
 export interface LocalCommand {
   readonly name: string;
   readonly title: string;
   readonly line: string;
 }
 
-/** Exit code 22 for a failed call, whose error it prints nevertheless. */
+/** Exits with code 22 after a failed call, but prints the error. */
 const CURL = 'curl -sS --fail-with-body';
-/** Follows the redirection to the object of a large export. With -X, curl would send another POST there. */
+/** Follows the redirection to the object of a large export. With -X, curl would send another POST to the object. */
 const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
- * Returns a request's header with the token, which curl reads from a pipe: every user of the machine can see a program's
- * arguments.
+ * Returns a request's header with the token, which curl reads from a pipe, because every user of the machine can see a
+ * program's arguments.
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 
-/** Returns the operations as commands against the local instances, in an order that works. */
+/** Returns the operations as commands for the local instances, in an order in which they succeed. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
   const file = shellWord(addresses.file);

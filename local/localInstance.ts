@@ -37,7 +37,7 @@ export interface LocalInstanceOptions extends LocalContent {
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
-  /** The address of its interactive documentation, which takes the owner's token from it. */
+  /** The address of its interactive documentation. It contains the owner's token. */
   readonly docsUrl: string;
   close(): Promise<void>;
 }
@@ -76,15 +76,15 @@ function storeEnvironment(name: string, directory: string): Readonly<Record<stri
 /** The content of a local instance. */
 export interface LocalContent {
   readonly name: string;
-  /** Seeds the database. Idempotent: a database may be seeded already, completely or in part. */
+  /** Seeds the database. Idempotent, because a database may already be seeded, completely or in part. */
   readonly fill: (store: Store) => Promise<void>;
 }
 
 const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
- * Ensures that the instance is initialised and seeded, and that the file contains a valid token of its owner; returns the
- * token. The file is written last: without a valid token, the rest may be missing too.
+ * Ensures that the instance is initialised and seeded, and that the file contains a valid token of its owner. Returns
+ * the token. Writes the file last, so without a valid token the rest may be missing too.
  */
 export async function prepareInstance(
   store: Store,
@@ -115,7 +115,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
   }
 }
 
-/** Creates a token for the instance's owner, to replace an expired or lost one. */
+/** Creates a token for the instance's owner, to replace an expired or lost token. */
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceOwners(store);
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
@@ -133,8 +133,8 @@ export const samplePerson = '330000000000000201';
 const sampleFile = new URL('sample/organisations.json', import.meta.url);
 
 /**
- * Seeds an instance with two organisations that a real ZITADEL exported; one person got the OTP e-mail factor afterwards.
- * Existing records stay, so that an interrupted run can be repeated.
+ * Seeds an instance with two organisations that a real ZITADEL instance exported, and adds the OTP e-mail factor to one
+ * person. Keeps existing records, so that it can run again after an interruption.
  */
 export async function fillWithSample(store: Store): Promise<void> {
   const content = await readFile(sampleFile);

@@ -9,12 +9,12 @@ import { startStorage } from './storage/storageServer.ts';
 const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
-/** The process that started this one: npm's shell. Read first, because it can end at any moment. */
+/** The process that started this process: npm's shell. Read first, because it can end at any moment. */
 const shell = process.ppid;
 /** How often to check whether npm's shell still runs. */
 const PARENT_INTERVAL_MS = 250;
 
-// A person at a terminal sees the requests.
+// At a terminal, a person reads the log of requests.
 configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
 try {
   await startLocal(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
@@ -77,7 +77,7 @@ function welcome(addresses: Addresses, storageUrl: string, docsUrl: string): str
   ].join('\n');
 }
 
-/** Makes the paths relative to the current directory, in which the commands run. */
+/** Makes the paths relative to the current directory, where the commands run. */
 function withRelativePaths(addresses: Addresses): Addresses {
   const shorten = (path: string) => relative('.', path) || path;
   const { source, target, file, key } = addresses;
@@ -90,7 +90,7 @@ function withRelativePaths(addresses: Addresses): Addresses {
   };
 }
 
-/** Resolves at a signal, or when npm's shell has ended: npm passes SIGTERM to it, and it does not pass the signal on. */
+/** Resolves at a signal, or when npm's shell has ended. npm passes SIGTERM to its shell, which does not pass it on. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());

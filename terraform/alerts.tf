@@ -1,4 +1,5 @@
-# The recipients of alerts: the given channels, and one for the address. Google sends e-mail to an address without a confirmation.
+# The recipients of alerts: the given channels, and a channel for the address. Google sends e-mail to the address without a
+# confirmation.
 resource "google_monitoring_notification_channel" "email" {
   count = var.alert_email == null ? 0 : 1
 
@@ -9,7 +10,7 @@ resource "google_monitoring_notification_channel" "email" {
 
   depends_on = [time_sleep.services]
 
-  # The alerts drop a channel before it goes, because Google rejects the deletion of one in use.
+  # Alerts stop using a channel before its deletion, because Google rejects the deletion of a channel in use.
   lifecycle {
     create_before_destroy = true
   }
@@ -19,7 +20,7 @@ locals {
   notification_channels = setunion(var.notification_channels, google_monitoring_notification_channel.email[*].name)
 }
 
-# A warning of each plan, not an error: an instance can be tried without a recipient.
+# Each plan prints a warning, not an error, because an instance can be tried without a recipient.
 check "alerts_have_a_recipient" {
   assert {
     condition     = var.alert_email != null || length(var.notification_channels) > 0

@@ -1,14 +1,14 @@
-# Google's own record of who read data: the database by other accounts than the instances' own, and the master keys.
-# The service named datastore configures Firestore's log too (https://cloud.google.com/firestore/docs/audit-logging).
+# Google's own record of reads: of the database by accounts other than the instances' own, and of the master keys. The service
+# named datastore also configures Firestore's log (https://cloud.google.com/firestore/docs/audit-logging).
 locals {
   data_access_exemptions = {
-    # The functions record their calls in the audit trail. Here, each of their commits would be an entry.
+    # The functions record their calls in the audit trail. Without the exemption, Google would record each of their commits.
     "datastore.googleapis.com"     = flatten(values(module.instance)[*].accounts)
     "secretmanager.googleapis.com" = []
   }
 }
 
-# It replaces the project's own setting of these services. Those of a folder and of the organisation hold beside it.
+# It replaces the project's own setting for these services. The settings of a folder and of the organisation also apply.
 resource "google_project_iam_audit_config" "data_access" {
   for_each = local.data_access_exemptions
 

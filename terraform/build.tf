@@ -1,5 +1,5 @@
 locals {
-  # The functions that the load balancer's routes name.
+  # The functions in the load balancer's routes.
   functions = toset(jsondecode(file("${path.module}/modules/edge/routes.json"))[*].function)
 }
 
@@ -21,8 +21,9 @@ resource "google_storage_bucket" "source" {
   depends_on = [time_sleep.services]
 }
 
-# Content-addressed: a changed archive is a new object and redeploys its function; an unchanged archive plans no change. The old
-# object goes first: Cloud Functions has a copy, and the same archive in another directory must not be deleted after its upload.
+# Content-addressed: a changed archive is a new object and redeploys its function; an unchanged archive plans no change. Terraform
+# deletes the old object first, which is safe because Cloud Functions has a copy. In the other order, it would delete an archive
+# that it has just uploaded again from another directory.
 resource "google_storage_bucket_object" "source" {
   for_each = local.functions
 
@@ -71,7 +72,7 @@ resource "google_artifact_registry_repository_iam_member" "build" {
   role       = "roles/artifactregistry.writer"
   member     = google_service_account.build.member
 
-  # A repository with another key is another one of the same name, without the roles of the first.
+  # A repository with another key is a new repository of the same name, without the roles of the first.
   lifecycle {
     replace_triggered_by = [google_artifact_registry_repository.functions.id]
   }
@@ -89,10 +90,10 @@ resource "google_storage_bucket_iam_member" "build" {
   member = google_service_account.build.member
 }
 
-# Cloud Functions copies each archive to a bucket of its own, which exists only after the first deployment: the role is
-# granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets. With a key, the
-# bucket's name ends in a hash of the key's name (https://cloud.google.com/functions/docs/building). The condition admits
-# objects, not their list: a build gets the name of its object. Whether that is enough has not been tried in a project.
+# Cloud Functions copies each archive to its own bucket, which exists only after the first deployment. So the role is granted on
+# the project, and its condition restricts it to that bucket. The account must not read the transfer buckets. With a key, the
+# bucket's name ends in a hash of the key's name (https://cloud.google.com/functions/docs/building). The condition permits reading
+# objects, not listing them, because a build gets the name of its object. This has not been tried in a project.
 locals {
   function_sources = "projects/_/buckets/gcf-v2-sources-${google_storage_bucket.source.project_number}-${var.region}${var.kms_key == null ? "/" : "-"}"
 }
@@ -108,8 +109,8 @@ resource "google_project_iam_member" "build_source" {
   }
 }
 
-# Roles take effect a while after they are granted: a build that starts at once may be denied its sources. Functions have the
-# account from here. If the instances depended on this resource as a whole, their create_before_destroy would spread to the
+# Roles take effect a while after they are granted, so a build that starts at once may not be able to read its sources. Functions
+# get the account from here. If the instances depended on this whole resource, their create_before_destroy would spread to the
 # repository, which cannot exist twice.
 resource "time_sleep" "build_roles" {
   create_duration = "120s"

@@ -1,8 +1,8 @@
-# Ids, domains and databases are remembered with the plan that added them. Under another id, all resources of an instance would be
-# replaced, and its domains would lead to an empty database. A domain that the same plan adds has no certificate yet. The output
+# Terraform remembers ids, domains and databases with the plan that added them. Another id would replace all resources of an
+# instance, and its domains would lead to an empty database. A domain that the same plan adds has no certificate yet. The output
 # base_urls rejects both.
 locals {
-  # The id of the instance by each domain and each database. A domain has a dot, and a database has none.
+  # The id of the instance by domain and by database. A domain contains a dot, and a database does not.
   claims = merge([for id, instance in var.instances : merge(
     { for domain in instance.domains : domain => id },
     { (coalesce(instance.database, id)) = id },
@@ -39,7 +39,8 @@ resource "terraform_data" "claim" {
   }
 }
 
-# The plan fails if a master key does not exist. Only its metadata is read: otherwise Terraform's state would contain the key.
+# The plan fails if a master key does not exist. It reads only the metadata of the key, because Terraform's state would contain
+# the key otherwise.
 data "google_secret_manager_secret_version" "master_key" {
   for_each = var.instances
 
@@ -84,7 +85,7 @@ module "instance" {
   depends_on = [time_sleep.services]
 }
 
-# A warning in each plan, and at the end of each apply: the commands, as soon as they are needed.
+# A warning in each plan and at the end of each apply, with the commands once they are needed.
 check "services_accept_requests" {
   assert {
     condition     = length(flatten(values(module.instance)[*].checked_services)) == 0
@@ -92,8 +93,9 @@ check "services_accept_requests" {
   }
 }
 
-# The names of the Cloud Run services, not taken from the instances: backends are replaced before they go, and then so is all
-# that they depend on. A function whose build failed must go before the next one of its name comes.
+# The names of the Cloud Run services. They do not come from the instances, because backends are replaced before they are deleted,
+# and this would spread to all resources on which they depend. A function whose build failed must be deleted before the next
+# function of its name is created.
 locals {
   services = { for id in keys(var.instances) : id => {
     for function in local.functions : function => "${id}-${lower(replace(function, "/([A-Z])/", "-$1"))}"

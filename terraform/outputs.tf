@@ -36,7 +36,7 @@ output "next_commands" {
   value       = { for id, database in local.databases : id => "npm run -s identity -- init --firestore ${database} --token-file ${id}.pat" }
 }
 
-# After a failed update, Google can return the new settings. Then only the state of the function shows the failure.
+# After a failed update, Google may return the new settings. Only the state of the function shows the failure then.
 output "redeploy_commands" {
   description = "The command for each function that is not active because its last deployment failed: it replaces the function."
   value = flatten([for id, instance in module.instance : [

@@ -2,7 +2,8 @@ locals {
   labels = merge({ app = "identity" }, var.labels)
 }
 
-# Remembers the project and the region of the first apply. In another one, the functions and buckets would be replaced.
+# Remembers the project and the region of the first apply. In another project or region, Terraform would replace the functions and
+# buckets.
 resource "terraform_data" "place" {
   input = { project_id = var.project_id, region = var.region }
 
@@ -39,7 +40,7 @@ resource "google_project_service" "this" {
   disable_on_destroy = false
 }
 
-# A service answers a while after it was enabled. A service that is enabled later is awaited too.
+# A service responds a while after it was enabled. This also waits for a service that is enabled later.
 resource "time_sleep" "services" {
   create_duration = "60s"
   triggers        = { services = join(" ", keys(google_project_service.this)) }

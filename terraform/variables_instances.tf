@@ -36,7 +36,7 @@ variable "instances" {
     error_message = "instances must have at least one entry: the load balancer needs a default backend. To remove everything, run terraform destroy."
   }
 
-  # Default quotas of a project: 100 databases and 100 service accounts, of which an instance has three, and the builds one
+  # Default quotas of a project: 100 databases and 100 service accounts. An instance has three accounts, and the builds have one
   # (docs/operations-google-cloud.md).
   validation {
     condition     = length(var.instances) <= 25

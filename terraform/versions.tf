@@ -12,7 +12,7 @@ terraform {
     }
   }
 
-  # `terraform init -backend-config=bucket=BUCKET` names the bucket.
+  # `terraform init -backend-config=bucket=BUCKET` sets the bucket.
   backend "gcs" {
     prefix = "identity"
   }

@@ -20,8 +20,8 @@ export interface Emulator extends AsyncDisposable {
 
 /**
  * Starts the official Firestore emulator, or returns the reason why it is missing.
- * @param heap its maximum heap size in Java's notation; the emulator keeps all documents there
- * @param isBrief whether it runs for minutes only: then thorough compilation costs more than it saves
+ * @param heap the maximum heap size in Java's notation; the emulator stores all documents in it
+ * @param isBrief whether it runs for a few minutes only, so that thorough compilation costs more than it saves
  * @throws Error with the end of its output, if it does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
@@ -73,7 +73,7 @@ async function waitUntilReady(emulator: ChildProcessByStdio<null, null, Readable
   throw new Error(`the Firestore emulator did not start (exit code ${emulator.exitCode}):\n${log}`);
 }
 
-/** This machine's official Firestore emulator with the Java to run it, or the reason why there is none. */
+/** The official Firestore emulator of this machine with a Java to run it, or the reason why there is none. */
 type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly missing: string };
 
 /** Finds the emulator in the Google Cloud SDK, and Java. */
@@ -107,7 +107,7 @@ function onPath(program: string): string | undefined {
   return directories.map((directory) => join(directory, program)).find((file) => existsSync(file));
 }
 
-/** Deletes all documents of a project, which the emulator would keep in memory until it ends. */
+/** Deletes all documents of a project. Otherwise, the emulator would keep them in memory until it ends. */
 export async function emptyEmulator(address: string, projectId: string): Promise<void> {
   const url = `http://${address}/emulator/v1/projects/${projectId}/databases/(default)/documents`;
   const { ok, status } = await fetch(url, { method: 'DELETE' });

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The programs' variable for their compiled modules: compiling them takes most of a start. */
+/** The programs' directory for compiled modules, because compiling them takes most of a start. */
 export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
-/** The settings of a program. A variable that is `undefined` is removed from the inherited environment. */
+/** The settings of a program. An `undefined` variable is removed from the inherited environment. */
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** The descriptor of a file that gets the standard error; by default it is read. */
+  /** The descriptor of a file that receives standard error. By default, this process reads standard error. */
   readonly stderr?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Running {
   stdout(): string;
   /** Returns the standard error so far. */
   stderr(): string;
-  /** Resolves as soon as either output contains `part`; rejects if the program ends before. */
+  /** Resolves as soon as standard output or standard error contains `part`. Rejects if the program ends earlier. */
   written(part: string): Promise<void>;
   /** Waits for the end. */
   ended(): Promise<Ended>;
@@ -93,14 +93,17 @@ export async function startProgram(
   };
 }
 
-/** Resolves with the first result of `look`, which searches the output so far, now and after each new part. */
+/**
+ * Resolves with the first result of `look`, which searches the output so far: once now, and again after each new part.
+ */
 function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();
   const streams = [child.stdout, child.stderr];
   const lookAgain = () => {
     const result = look();
     if (result === null) return;
-    // The output of a long run is large: searching it after each part would take longer than the program.
+    // Stops, because the output of a long run is large: searching it after each part would take longer than the
+    // program.
     for (const stream of streams) stream?.off('data', lookAgain);
     resolve(result);
   };

@@ -1,9 +1,9 @@
 'use strict';
 
-// Runs a program under the Node of the lock file: `node tools/run.cjs local/start.ts`. Any Node can start this file, so it is
-// plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which comes with Node 20 and 22, does not.
-// The installed command has a copy of this file, which starts it under the system's Node.
-// See docs/decisions/0008-runtime-from-the-lock-file.md.
+// Runs a program with the Node of the lock file: `node tools/run.cjs local/start.ts`. Any Node can start this file, so
+// it is plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which is part of Node 20 and 22, does
+// not. The installed command contains a copy of this file, which starts the command with the system's Node. See
+// docs/decisions/0008-runtime-from-the-lock-file.md.
 
 const { spawn } = require('node:child_process');
 const { existsSync, realpathSync } = require('node:fs');
@@ -19,7 +19,7 @@ const locked = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'b
 const CHILD = '--as-child';
 const needed = engines.node.replace('>=', '');
 
-/** Runs a program under the locked Node. If the platform has none, a recent system Node serves. */
+/** Runs a program with the locked Node. If the platform has none, uses a recent Node of the system. */
 function run(file, args, options = []) {
   const missing = options.filter((option) => !process.execArgv.includes(option) && !isInEnvironment(option));
   if (existsSync(locked) && realpathSync(locked) !== process.execPath) runUnder(locked, missing, file, args);
@@ -28,7 +28,7 @@ function run(file, args, options = []) {
   else runHere(file, args);
 }
 
-/** Whether NODE_OPTIONS gives the option a value, which an argument would override. */
+/** Whether NODE_OPTIONS sets the option. An argument would override its value. */
 function isInEnvironment(option) {
   const [name] = option.split('=');
   return (process.env.NODE_OPTIONS ?? '').replaceAll('_', '-').includes(`${name}=`);
@@ -42,7 +42,8 @@ function runHere(file, args) {
 function runUnder(node, options, file, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
   const all = [...process.execArgv, ...options];
-  // One process instead of two: a SIGKILL would end only the first. Windows and older Nodes cannot replace a process.
+  // Uses one process instead of two, because a SIGKILL would only end the first. Windows and older Nodes cannot replace
+  // a process.
   if (process.execve) process.execve(node, [node, ...all, file, ...args], env);
   const words = [...all, __filename, CHILD, file, ...args];
   const child = spawn(node, words, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { layerViolations, unplacedFiles } from './structure/layers.ts';
 import { readSources } from './structure/sources.ts';
 
-// The program behind `npm run structure`: fails on an import that the layers forbid.
+// The program of `npm run structure`. Fails if the layers forbid an import.
 
 const sources = readSources(resolve(import.meta.dirname, '..'), '{functions,shared,cli,local,tools}/**/*.ts');
 const problems = [

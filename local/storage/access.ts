@@ -9,9 +9,9 @@ import { insufficientScopes, unauthenticated } from './googleError.ts';
 /** The service account of a stand-in. */
 export interface Account {
   readonly clientEmail: string;
-  /** SPKI in PEM. */
+  /** The public key: SPKI in PEM. */
   readonly publicKeyPem: string;
-  /** PKCS #8 in PEM. */
+  /** The private key: PKCS #8 in PEM. */
   readonly privateKeyPem: string;
 }
 
@@ -24,14 +24,14 @@ const TOKEN_LIFETIME_SECONDS = 3599;
 
 const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
 
-/** The scopes of which each use of the account needs one. */
+/** The scopes per use of the account. A token needs one of them. */
 const scopes = {
   read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
   write: /\/auth\/(devstorage\.(read_write|full_control)|cloud-platform)(?![\w.-])/,
   sign: /\/auth\/(iam|cloud-platform)(?![\w.-])/,
 };
 
-/** The access of one account, which may do everything. */
+/** The access of the single account, which has all permissions. */
 export class Access {
   private readonly account: Account;
   /** The scopes of each issued token. */
@@ -59,7 +59,9 @@ export class Access {
     return { access_token: token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' };
   }
 
-  /** @throws GoogleError 401 unless an Authorization header has an issued token; 403 for a token of another scope */
+  /**
+   * @throws GoogleError 401 unless the Authorization header contains an issued token; 403 for a token of another scope
+   */
   authenticate(authorization: string | undefined, use: keyof typeof scopes): void {
     const scope = this.tokens.get(authorization?.replace(/^Bearer /, '') ?? '');
     if (scope === undefined) throw unauthenticated();

@@ -10,7 +10,7 @@ import { forbidden, invalid, sendJson } from './googleError.ts';
 
 const METADATA = '/computeMetadata/v1/';
 
-/** Serves the metadata server's answers about the account; a process finds them by GCE_METADATA_HOST. */
+/** Serves the metadata server's answers about the account. A process finds the server through GCE_METADATA_HOST. */
 export function serveMetadata(access: Access, account: Account, url: string, response: ServerResponse): boolean {
   const { pathname: path, searchParams } = new URL(url, 'http://metadata');
   if (!path.startsWith(METADATA)) return false;

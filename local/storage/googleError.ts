@@ -37,13 +37,13 @@ export const signatureMismatch = () =>
     'Access denied. The request signature we calculated does not match the signature you provided.',
   );
 
-/** Creates the error for a signed URL whose time is over. */
+/** Creates the error for an expired signed URL. */
 export const expiredUrl = () => new GoogleError(400, 'ExpiredToken', 'The provided token has expired.');
 
-/** Creates the error for any other bucket than the stand-in's. */
+/** Creates the error for a bucket other than the stand-in's. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
-/** Creates the error for an object that does not exist, or not in that generation. */
+/** Creates the error for an object that does not exist, or not in the requested generation. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 
@@ -54,7 +54,7 @@ export const conditionNotMet = () =>
 /** Creates the error for an unknown path or method. */
 export const notImplemented = () => new GoogleError(404, 'notFound', 'Not Found');
 
-/** Creates the error for a kind of upload that Cloud Storage has and the stand-in does not. */
+/** Creates the error for a kind of upload that the stand-in does not implement. */
 export const uploadNotImplemented = (uploadType: string) =>
   new GoogleError(501, 'notImplemented', `uploadType=${uploadType} is not implemented here: use uploadType=resumable`);
 
@@ -63,8 +63,8 @@ export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
 /**
- * Sends an error in Google's shape. Anything but a GoogleError becomes a 500.
- * @param shape `xml` at a signed URL
+ * Sends an error in Google's shape. Sends 500 for any error except a GoogleError.
+ * @param shape `xml` for a signed URL
  */
 export function sendError(response: ServerResponse, error: unknown, shape: 'json' | 'xml' = 'json'): void {
   if (response.headersSent) {

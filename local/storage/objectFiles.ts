@@ -31,10 +31,15 @@ export type StoredObject = z.infer<typeof storedObject>;
 /** The metadata that a client sends with an upload. */
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
-/** A check that runs atomically with the replacement or removal of the present object, and throws to prevent it. */
+/**
+ * A check that runs atomically with the replacement or removal of the current object. It throws to prevent the change.
+ */
 export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
-/** Objects in a directory. Each is a file of bytes and a file of metadata, which publishes the object. */
+/**
+ * Objects in a directory. Each consists of a file of bytes and a file of metadata. Writing the metadata publishes the
+ * object.
+ */
 export interface ObjectFiles {
   draft(): Promise<Draft>;
   publish(draft: Draft, description: ObjectDescription, guard: ObjectPrecondition): Promise<StoredObject>;
@@ -44,7 +49,7 @@ export interface ObjectFiles {
   read(object: StoredObject, start: number, end: number): Readable;
 }
 
-/** Opens or creates a directory of objects, and drops the unfinished uploads of earlier processes. */
+/** Opens or creates a directory of objects, and deletes the unfinished uploads of earlier processes. */
 export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   const uploads = join(directory, 'uploads');
   await rm(uploads, { recursive: true, force: true });
@@ -93,7 +98,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   };
 }
 
-// Object names can be longer than file names may be, and contain any character.
+// Object names can be longer than file names, and contain any character.
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
 async function readMetadata(path: string): Promise<StoredObject | undefined> {
@@ -107,7 +112,8 @@ async function inDirectory(file: string): Promise<string> {
   return file;
 }
 
-// Microseconds, as in Cloud Storage; always later than every earlier generation, those of earlier processes included.
+// Generations are microseconds, as in Cloud Storage. Each is later than all earlier generations, including those of
+// earlier processes.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {
@@ -120,17 +126,17 @@ function createClock(): (present: string | undefined) => string {
 export interface Draft {
   readonly size: () => number;
   readonly crc32c: () => string;
-  /** Appends bytes as they arrive. If the source fails, the complete units of 256 KiB stay, as in Cloud Storage. */
+  /** Appends bytes as they arrive. If the source fails, keeps the complete units of 256 KiB, as Cloud Storage does. */
   append(source: AsyncIterable<Buffer>): Promise<void>;
   /** Makes the bytes durable, and returns their file's path. */
   complete(): Promise<string>;
   discard(): Promise<void>;
 }
 
-/** The unit of unfinished uploads: chunks are multiples of it. */
+/** The unit of unfinished uploads. The size of a chunk is a multiple of it. */
 export const unitBytes = 256 * 1024;
 
-/** Creates an empty draft in a file of its own. */
+/** Creates an empty draft in its own file. */
 async function createDraft(directory: string): Promise<Draft> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx', 0o600);
@@ -175,7 +181,7 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
 }
 
 /**
- * Compares the checksum that a client expects, if it names one, with that of the received bytes.
+ * Compares the checksum of the received bytes with the client's, if the client sent a checksum.
  * @throws GoogleError 400 on a mismatch
  */
 export function compareChecksum(expected: string | undefined, actual: string): void {

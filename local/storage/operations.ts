@@ -34,7 +34,7 @@ export async function getObject({ route, request, response, files, origin }: Exc
   else sendJson(response, 200, resource(object, origin));
 }
 
-/** Serves an object at a signed URL, of the XML API: `/bucket/object`. */
+/** Serves an object at a signed URL of the XML API: `/bucket/object`. */
 export async function getSigned({ route, request, response, files }: Exchange): Promise<void> {
   const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
   await download(files, object, request, response);
@@ -117,7 +117,7 @@ function objectHeaders(object: StoredObject): Record<string, string> {
   };
 }
 
-// Returns the first and last byte; undefined without a range, or with one that HTTP lets a server ignore.
+// Returns the first and last byte. Undefined without a range, or with a range that HTTP lets a server ignore.
 function parseRange(header: string | undefined, size: number): [number, number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
@@ -152,10 +152,10 @@ function resource(object: StoredObject, origin: string): Record<string, unknown>
 /** Returns an entity tag that changes with every generation. */
 const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
-/** The only version of an object's metadata: no operation changes it. */
+/** The only version of an object's metadata, because no operation changes metadata. */
 const metageneration = '1';
 
-/** Creates a guard that checks the preconditions in a request's query; generation 0 stands for no object. */
+/** Creates a guard that checks the preconditions in a request's query. Generation 0 means that no object exists. */
 function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';
@@ -170,7 +170,7 @@ function preconditions(query: URLSearchParams): ObjectPrecondition {
 }
 
 /**
- * Returns the object if it exists, in the query's generation if that names one.
+ * Returns the object if it exists, in the generation of the query, if any.
  * @throws GoogleError 404
  */
 function requireObject(
@@ -188,7 +188,7 @@ function requireObject(
 export interface ObjectRoute {
   readonly kind: 'object' | 'bucket' | 'upload';
   readonly bucket: string;
-  /** Empty if the path names no object. */
+  /** Empty if the path does not contain an object. */
   readonly object: string;
   readonly query: URLSearchParams;
 }

@@ -33,11 +33,11 @@ interface Session {
   readonly guard: ObjectPrecondition;
   readonly draft: Draft;
   object: StoredObject | undefined;
-  /** The request in flight; a client that sends another has abandoned it. */
+  /** The request in flight. If the client sends another request, it has abandoned this request. */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
 
-/** Creates the sessions of a process, at first none. */
+/** Creates the sessions of a process. At first, there are none. */
 export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   const sessions = new Map<string, Session>();
   const find = (id: string) => {
@@ -115,7 +115,7 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
   return { object: session.object };
 }
 
-/** @throws GoogleError 400 for another number of bytes than the session's start has declared */
+/** @throws GoogleError 400 if the number of bytes differs from the size declared at the session's start */
 function checkSize({ size }: UploadRequest, bytes: number): void {
   if (size !== undefined && size !== bytes)
     throw invalid(`The upload has ${bytes} bytes, and X-Upload-Content-Length was ${size}.`);
@@ -157,17 +157,17 @@ const body = z.object({
 /** The request that starts an upload. */
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The checksum that the client expects the object to have. */
+  /** The checksum of the object that the client expects. */
   readonly crc32c: string | undefined;
-  /** The number of bytes that the session's start has declared. */
+  /** The number of bytes declared at the session's start. */
   readonly size: number | undefined;
   /** The only origin whose pages may send the bytes. */
   readonly origin: string | undefined;
 }
 
 /**
- * Reads the metadata of an upload. The object's name stands there or in the query.
- * @param headers the type and the number of the bytes, and the page that sends them, if the request has these headers
+ * Reads the metadata of an upload. The metadata or the query contains the object's name.
+ * @param headers the optional headers: the type and number of the bytes, and the origin of the page that sends them
  * @throws GoogleError 400
  */
 export function readUploadRequest(

@@ -18,7 +18,7 @@ import type { Account } from './access.ts';
 
 /** A service account with its key file. */
 export interface LocalServiceAccount extends Account {
-  /** The key file, as Google would issue it; its base64 goes into `serviceaccount_json`. */
+  /** The key file, in Google's form. Its base64 is the value of `serviceaccount_json`. */
   readonly json: string;
 }
 

@@ -1,4 +1,4 @@
-// Verification of signed URLs (V4), written from Google's description and not from the library that signs:
+// Verifies signed URLs (V4). Follows Google's description, not the library that signs:
 // https://cloud.google.com/storage/docs/authentication/canonical-requests and …/signatures
 
 import { createHash, verify } from 'node:crypto';
@@ -11,7 +11,7 @@ const ALGORITHM = 'GOOG4-RSA-SHA256';
 
 const WEEK_SECONDS = 604_800;
 
-/** Whether a request authenticates itself by its URL. */
+/** Whether the URL of a request authenticates it. */
 export const isSigned = (request: IncomingMessage): boolean => /[?&]x-goog-signature=/i.test(request.url ?? '');
 
 /**
@@ -40,12 +40,12 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
   if (now.getTime() < signedAt || now.getTime() >= signedAt + seconds * 1_000) throw expiredUrl();
 }
 
-/** Returns NaN for another form than `20261129T120000Z`, which the signature then does not cover. */
+/** Returns NaN for a form other than `20261129T120000Z`. The signature does not cover such a date. */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
-/** Computes the SHA-256 of the canonical request from the request as it has arrived. */
+/** Computes the SHA-256 of the canonical request from the request as it arrived. */
 function digest(request: IncomingMessage, path: string, parameters: URLSearchParams): string {
   const names = (parameters.get('X-Goog-SignedHeaders') ?? '').split(';');
   const query = [...parameters]
@@ -58,7 +58,7 @@ function digest(request: IncomingMessage, path: string, parameters: URLSearchPar
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** The host is signed without a port: Google's has none in its URLs. */
+/** Returns a header as signed. The host is signed without a port, because Google's URLs have none. */
 function header(request: IncomingMessage, name: string): string {
   const value = String(request.headers[name] ?? '').trim();
   return name === 'host' ? value.replace(/:\d+$/, '') : value;

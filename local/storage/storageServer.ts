@@ -24,13 +24,13 @@ import { isSigned, verifySignedUrl } from './signedUrl.ts';
 export interface StorageServerOptions {
   /** The directory of the objects, which survive a restart. */
   readonly directory: string;
-  /** The port to listen on; 0 picks a free one. */
+  /** The port to listen on; 0 selects a free port. */
   readonly port: number;
-  /** The only account, which may do everything. */
+  /** The only account, which has all permissions. */
   readonly account: Account;
   /** The only bucket. */
   readonly bucket: string;
-  /** The time by which signed URLs expire; by default the system's. */
+  /** The clock by which signed URLs expire; by default that of the system. */
   readonly now?: () => Date;
 }
 
@@ -51,10 +51,10 @@ interface Service {
 }
 
 /**
- * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports use,
- * to write, read and remove objects, signed downloads, the token endpoint, the metadata server and `signBlob`. Tokens,
- * scopes, signatures, generations, preconditions, sizes and CRC32C are checked as by Google; roles are not. The pages of
- * all origins may read signed downloads, as from a bucket that permits it.
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports
+ * use, to write, read and remove objects, signed downloads, the token endpoint, the metadata server and `signBlob`.
+ * Checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but not roles. Pages
+ * of all origins may read signed downloads, as from a bucket whose CORS settings permit it.
  */
 export async function startStorage({
   directory,
@@ -121,7 +121,7 @@ async function serveSigned(
   await getSigned({ ...service, route, request, response, origin });
 }
 
-/** Permits the pages of an origin to read the response. Returns whether the request only asked for that. */
+/** Permits pages of an origin to read the response. Returns whether the request was only a CORS preflight. */
 function permitOrigin(request: IncomingMessage, response: ServerResponse, permitted: string | undefined): boolean {
   if (permitted !== undefined)
     response

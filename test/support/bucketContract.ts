@@ -4,10 +4,10 @@ import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation, ObjectStorage, ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { collect, digest, inPieces } from './fixtures/bytes.ts';
 
-/** The subject of the contract, made before each test. */
+/** The subject of the contract. Each test gets a new one. */
 export interface BucketUnderTest {
   readonly bucket: ObjectStorage;
-  /** A place in a bucket that exists, with an account that may create and read there. */
+  /** A place in an existing bucket, with an account that may create and read objects there. */
   readonly at: (path: string) => ObjectLocation;
 }
 
@@ -23,7 +23,7 @@ const sizes = {
   '16 MiB + 1': 16384 * kib + 1,
 };
 
-/** The contract of every ObjectStorage, whatever serves it. */
+/** The contract of every ObjectStorage, independent of the server. */
 export function describeBucketContract(get: () => BucketUnderTest): void {
   it.each(Object.entries(sizes))('returns %s as they were written', async (name, size) => {
     const { bucket, at } = get();
@@ -124,7 +124,7 @@ async function* stuckAfter(mib: number, then: () => void): AsyncGenerator<Uint8A
   await new Promise(() => {});
 }
 
-/** The bucket `exports` of a server of Cloud Storage's API. */
+/** The bucket `exports` of a server with Cloud Storage's API. */
 export function bucketAt(url: string, account: ServiceAccount): BucketUnderTest {
   return {
     bucket: createCloudStorage(url),

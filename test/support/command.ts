@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { runCommandLine } from '../../cli/commands/commandLine.ts';
 import { type EndedCommand, identityProcess, parsedOutput, withoutTrail } from './processes/programs.ts';
 
-/** The environment of a command, where it differs from this process. */
+/** The environment of a command. Missing values are those of this process. */
 interface CommandOptions {
   /** A variable that is `undefined` is removed from the environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The working directory. Calls with one must not overlap. */
+  /** The working directory. Calls that set it must not overlap. */
   readonly cwd?: string;
   readonly stdin?: string | Uint8Array;
   readonly now?: Date;
@@ -30,8 +30,8 @@ const processVariables = [
 ];
 
 /**
- * Runs the `identity` command to its end: in this process, unless its environment has variables that need a new process.
- * A test of signals, pipes or terminals starts a process itself.
+ * Runs the `identity` command to its end, in this process unless variables of its environment need a new process. Tests
+ * of signals, pipes or terminals start a process themselves.
  */
 export async function identity(args: readonly string[], options: CommandOptions = {}): Promise<EndedCommand> {
   const { env = {}, cwd, stdin, now = new Date(), signal = new AbortController().signal } = options;
@@ -50,7 +50,10 @@ export async function identity(args: readonly string[], options: CommandOptions 
   }
 }
 
-/** Returns a function that runs a call, and expects its exit code and texts in what it prints. A text has words without spaces. */
+/**
+ * Returns a function that runs a call, and expects its exit code and texts in its output. Each text is a list of words
+ * without spaces.
+ */
 export function calling(options: CommandOptions = {}) {
   return async (
     line: string | readonly string[],
@@ -70,7 +73,7 @@ export function calling(options: CommandOptions = {}) {
 /** Runs a call like `calling`, in the environment of the tests. */
 export const call = calling();
 
-/** Runs it with `--json`, and returns the one document that it printed. */
+/** Runs a call with `--json`, and returns the single document of its output. */
 export async function identityJson(args: readonly string[], options: CommandOptions = {}): Promise<unknown> {
   return parsedOutput(args, await identity([...args, '--json'], options));
 }
@@ -85,7 +88,7 @@ export async function identityResult(args: readonly string[], options: CommandOp
   return { code, ...resultEvent.parse(JSON.parse(line)) };
 }
 
-/** A stream that keeps its written text. */
+/** A stream that stores the text written to it. */
 class Captured extends Writable {
   private readonly chunks: Buffer[] = [];
   private readonly onWrite: ((text: string) => void) | undefined;

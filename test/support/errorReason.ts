@@ -12,7 +12,7 @@ type ReasonsOf<Table> = Table[keyof Table] extends infer Row
     : never
   : never;
 
-/** The name of an error. Clients depend on names: they may be added, but never removed or changed. */
+/** The name of an error. Clients depend on the names, so names may be added, but never removed or changed. */
 export type ErrorReason =
   | ReasonsOf<typeof operations & typeof store>
   | ReasonsOf<typeof http & typeof storage>

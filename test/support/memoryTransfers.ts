@@ -12,17 +12,17 @@ interface StoredTransfer {
   readonly generation: string;
 }
 
-/** A bucket for transfers in memory, and what its clients do without a token. */
+/** A bucket for transfers in memory, with the actions of its clients, which have no token. */
 export interface MemoryTransfers extends Transfers {
   /** The stored objects, by their paths. */
   readonly objects: ReadonlyMap<string, StoredTransfer>;
-  /** The addresses that it has given out. */
+  /** The addresses that the bucket has issued. */
   readonly addresses: readonly string[];
   /** Downloads the file at a signed URL. */
   download(url: string): Buffer;
-  /** Sends a file to the address of an upload, which is complete if the size is as stated. */
+  /** Sends a file to the address of an upload. The upload is complete if the file has the declared size. */
   send(uri: string, bytes: Uint8Array): void;
-  /** Replaces an object by one of another generation. */
+  /** Replaces an object with an object of another generation. */
   replace(path: string, bytes: Uint8Array): void;
 }
 

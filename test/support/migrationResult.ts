@@ -5,7 +5,7 @@ const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
 
 type Organisation = MigrationResult['organisations'][number];
 
-/** Organisations of a result, each smaller than the one before. */
+/** Returns the organisations of a result. Each is smaller than the previous. */
 export function resultOrganisations(count: number): Organisation[] {
   return Array.from({ length: count }, (_, index) => {
     const records = Math.max(2, 4_000 - index * 37);
@@ -23,7 +23,7 @@ export function resultOrganisations(count: number): Organisation[] {
   });
 }
 
-/** The result of a migration from a ZITADEL, with an entry in every part of its report. */
+/** Returns the result of a migration from ZITADEL, with an entry in every part of its report. */
 export function migrationResult(given: Partial<MigrationResult> = {}): MigrationResult {
   const exported = {
     org: 12,

@@ -3,7 +3,7 @@ import { FieldRulesSchema, rules } from '@zitadel/proto/validate/validate_pb.js'
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 
-/** The fields of each message of which the organisation document consists, with what the service reads of them. */
+/** The fields of each message in the organisation document, with the parts that the service reads. */
 export const organisationDefinitions: Record<string, readonly object[]> = {};
 
 function addMessage({ typeName, fields }: DescMessage): void {

@@ -1,13 +1,13 @@
 import { startVitest, type TestCase } from 'vitest/node';
 
-/** The tests that a program runs. */
+/** A selection of tests to run. */
 interface Suite {
-  /** The suite of `vitest.config.ts` that has the projects; by default that of `npm run test:all`. */
+  /** The suite of `vitest.config.ts` with the projects; by default that of `npm run test:all`. */
   readonly mode?: 'test' | 'all';
   readonly projects: readonly string[];
-  /** Parts of the paths of the test files; all by default. */
+  /** Parts of the paths of the test files; by default all files. */
   readonly files?: readonly string[];
-  /** A part of the names of the tests; all by default. */
+  /** A part of the names of the tests; by default all tests. */
   readonly testNamePattern?: string;
   readonly maxWorkers?: number;
 }

@@ -13,7 +13,7 @@ export function put(uri: string, bytes: Uint8Array, range?: string): Promise<Res
   return fetch(uri, { method: 'PUT', body: new Uint8Array(bytes), headers, redirect: 'manual' });
 }
 
-/** The contract of every bucket for transfers, whatever serves it. */
+/** The contract of every bucket for transfers, independent of the server. */
 export function describeTransfersContract(get: () => Transfers): void {
   it('returns a written export with its facts, and deletes it', async () => {
     const bytes = randomBytes(300_000);

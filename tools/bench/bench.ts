@@ -7,10 +7,10 @@ import { buildFunctions, measureColdStarts } from './coldStart.ts';
 import { type Figure, figuresTable } from './figures.ts';
 import { measureInstance } from './transfers.ts';
 
-// The program behind `npm run bench`: prints one table of the service beside the limits of this machine.
+// The program of `npm run bench`. Prints a table that compares the service with the limits of this machine.
 
 const optionsSchema = z.object({
-  // Removals over 32 connections need as many users.
+  // Removals over 32 connections need at least this number of users.
   users: z.coerce.number().int().min(200).default(20_000),
   rounds: z.coerce.number().int().min(1).default(3),
 });

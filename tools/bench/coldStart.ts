@@ -11,11 +11,11 @@ import { type Figure, median } from './figures.ts';
 
 const EMPTY = 'emptyFunction';
 const STARTS = 5;
-// Inside the repository, so that the started framework finds its packages.
+// Inside the repository, so that the framework finds its packages.
 const output = join(root, 'dist', 'bench');
 const names = Object.keys(functions);
 
-/** Builds the functions, and an empty one; they go away with `resources`. */
+/** Builds the functions and an empty function. The disposal of `resources` deletes them. */
 export async function buildFunctions(resources: AsyncDisposableStack): Promise<void> {
   await rm(output, { recursive: true, force: true });
   resources.defer(() => rm(output, { recursive: true, force: true }));
@@ -27,7 +27,10 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
 }
 
-/** Measures cold starts of the functions and of the empty one in turn, so that other work delays all of them. */
+/**
+ * Measures cold starts of all functions and of the empty function in turn, so that other load delays all of them
+ * equally.
+ */
 export async function measureColdStarts(): Promise<Figure[]> {
   const starts: Start[] = [];
   for (let round = 0; round < STARTS; round++) for (const name of [EMPTY, ...names]) starts.push(await startOnce(name));
@@ -42,16 +45,16 @@ export async function measureColdStarts(): Promise<Figure[]> {
   ]);
 }
 
-/** The milliseconds of a cold start, and those for which its threads ran. */
+/** The milliseconds of a cold start, and the milliseconds for which its threads ran. */
 interface Start {
   readonly name: string;
   readonly elapsed: number;
   readonly processor: number;
 }
 
-/** Measures from the start of a function's process to its first response, to a path that it does not have. */
+/** Measures the time from the start of a function's process to its first response. The request has an unknown path. */
 async function startOnce(name: string): Promise<Start> {
-  // The framework's own server, which the empty function has, prints the port that it was given.
+  // The empty function uses the framework's own server, which prints the PORT that it was given.
   const env = { ...newInstance, FIRESTORE_EMULATOR_HOST: undefined, PORT: String(await freePort()) };
   const begin = performance.now();
   const running = await startBuilt(join(output, name), env, /(?:"url":"|URL: )(http:[^"\s]+)/);

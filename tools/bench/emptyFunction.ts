@@ -1,4 +1,4 @@
 import { http } from '@google-cloud/functions-framework';
 
-// The least that a function can be.
+// The smallest possible function.
 http('emptyFunction', (_request, response) => void response.sendStatus(404));

@@ -1,4 +1,4 @@
-/** A row of the table in one round: what the service reaches or needs, beside the limit of this machine. */
+/** A row of the table in one round: a figure of the service, and the limit of this machine. */
 export interface Figure {
   readonly title: string;
   readonly unit: 'users/s' | 'removals/s' | 'ms' | 'MB';
@@ -6,7 +6,7 @@ export interface Figure {
   readonly limit: number;
 }
 
-/** Renders a table in Markdown: the medians of all rounds, and the ratio of both with its least and most. */
+/** Renders a table in Markdown: the medians of all rounds, and the ratio of both with its minimum and maximum. */
 export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   const [first = []] = rounds;
   const rows = first.map(({ title, unit }) => {
@@ -21,7 +21,7 @@ export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Returns the median; of an even number of values, the mean of both in the middle. */
+/** Returns the median. For an even number of values, returns the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
-// The limits beside which the service is measured: what SQLite and Node do without it, on the same rows and with the same
-// settings of a connection. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+// The limits for comparison with the service: the speed of SQLite and Node alone, with the same rows and connection
+// settings. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
-/** As many as an import commits at once: users and their claims. */
+/** The number of rows that an import commits at once: users and their claims. */
 const ROWS_PER_TRANSACTION = 2_000;
 const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants', 'userMetadata')`;
 
@@ -25,7 +25,7 @@ function timed(work: () => void): void {
   milliseconds += performance.now() - begin;
 }
 
-/** Yields rows in batches, so that a loop holds few of them. */
+/** Yields rows in batches, so that a loop has few of them in memory. */
 function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
   let batch: Row[] = [];
   for (const row of rows) {
@@ -80,7 +80,7 @@ function read(source: SqliteConnection): void {
   if (bytes === 0) throw new Error('the database has no records');
 }
 
-/** Serves removals: an update for each request, and a commit for those that have come in the same turn. */
+/** Serves removals: an update for each request, and a commit for the requests of the same turn of the event loop. */
 async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,

@@ -9,7 +9,7 @@ const names = 'Alice Chloé Eszter Jørgen Ольга Дмитрий Ελένη 
 );
 const roles = ['viewer', 'editor', 'admin'];
 
-/** Returns the id of a sample user: of eight, six have ids of ZITADEL's form, two those of other products. */
+/** Returns the id of a sample user. Six of eight ids have ZITADEL's form, and two those of other products. */
 export function sampleId(number: number): string {
   if (number % 8 === 6) return `auth0|${number.toString(16).padStart(8, '0')}${digest(number).slice(0, 16)}`;
   if (number % 8 === 7) return `personnel/${number}@customer-${number % 977}.example`;
@@ -17,8 +17,8 @@ export function sampleId(number: number): string {
 }
 
 /**
- * Returns one element of `humanUsers` as ZITADEL exports it: names in many scripts, hashes of several kinds. Each number
- * has its own user, the same in every run. Ids mostly ascend, as those of real files do; names are in no order.
+ * Returns an element of `humanUsers` in the form of ZITADEL's exports, with names in many scripts and hashes of several
+ * kinds. The same number gives the same user in every run. Ids mostly ascend, as in real files; names are unordered.
  */
 export function sampleUser(number: number): Record<string, unknown> & { readonly userId: string } {
   const [firstName = '', lastName = ''] = [number, number * 3 + 1].map((index) => names[index % names.length]);
@@ -53,14 +53,14 @@ function passwordHash(number: number, random: string): string {
   return `$2a$10$${salt}${result}`;
 }
 
-/** Returns 128 characters in no order, the same in every run. */
+/** Returns 128 characters that look random. They are the same in every run. */
 function digest(number: number): string {
   return hash('sha512', `user ${number}`);
 }
 
 /**
- * Returns the request of an import of sample users, who have the OTP e-mail factor: a third of them has a grant, a quarter
- * has metadata.
+ * Returns the request of an import of sample users, who have the OTP e-mail factor. A third of them has a grant, and a
+ * quarter has metadata.
  */
 export function importRequest(users: number): Buffer<ArrayBuffer> {
   const numbers = Array.from({ length: users }, (_, number) => number);

@@ -5,17 +5,17 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { root, run, startProgram } from '../program.ts';
 import { sampleId } from './sample.ts';
 
-/** The heap options under which `npm run identity` runs the command, and the loops run too. */
+/** The heap options of `npm run identity`. The loops use the same. */
 const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
-/** The program of the loops beside which the service is measured. */
+/** The program of the loops for comparison with the service. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 const env = { FIRESTORE_EMULATOR_HOST: undefined };
 
-/** A running server: `identity serve`, or the loop beside which it is measured. */
+/** A running server: `identity serve`, or the loop for comparison. */
 export interface Server extends AsyncDisposable {
   readonly url: string;
-  /** The token of the instance's owner; empty for the loop, which checks none. */
+  /** The token of the instance's owner. Empty for the loop, which does not check tokens. */
   readonly token: string;
   readonly pid: number;
 }
@@ -33,13 +33,13 @@ export async function serveInstance(directory: string): Promise<Server> {
   return startServer([...command, 'serve', '--data', directory, '--port', '0'], token, `${directory}.log`);
 }
 
-/** Serves removals from a database by the loop, until it is disposed of. */
+/** Serves removals from a database with the loop, until it is disposed of. */
 export function serveLoop(database: string): Promise<Server> {
   return startServer([...rawLoops, 'serve', database], '', `${database}.log`);
 }
 
 async function startServer(args: readonly string[], token: string, logFile: string): Promise<Server> {
-  // The log goes to a file: reading it would occupy the client's processor.
+  // The log goes to a file, because reading it would occupy the client's processor.
   await using log = await open(logFile, 'w');
   const running = await startProgram(process.execPath, args, /^listening on (\S+)\n/, { env, stderr: log.fd });
   return {
@@ -53,7 +53,7 @@ async function startServer(args: readonly string[], token: string, logFile: stri
 /**
  * Sends an import or export.
  * @returns the milliseconds until all of the response has arrived, and its text
- * @throws Error unless it succeeds
+ * @throws Error if the call fails
  */
 export async function post({ url, token }: Server, operation: 'import' | 'export', body: Buffer<ArrayBuffer> | string) {
   const begin = performance.now();
@@ -66,14 +66,14 @@ export async function post({ url, token }: Server, operation: 'import' | 'export
 }
 
 /**
- * Removes the factors of users, each once.
- * @param next the number of the next user; a client may also skip some
- * @returns removals a second
+ * Removes the factor of each user once.
+ * @param next the number of the next user; a client may skip users
+ * @returns removals per second
  * @throws Error if one of them fails
  */
 export async function remove({ url, token }: Server, next: () => number, amount: number, connections: number) {
   const begin = performance.now();
-  // The result's own duration is one of whole seconds.
+  // The duration in autocannon's result is in whole seconds.
   let end = begin;
   const { '2xx': removed } = await autocannon({
     url,

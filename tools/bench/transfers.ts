@@ -21,7 +21,10 @@ const importResponse = z.object({
 });
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
-/** Measures imports, exports, their memory and removals once: by a new instance, then by the loops on the same rows. */
+/**
+ * Measures imports, exports, their memory and removals once: first of a new instance, then of the loops with the same
+ * rows.
+ */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
   await initialise(directory);
   const database = join(directory, 'identity.sqlite');

@@ -6,8 +6,8 @@ import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
 import { nodeMajor, readLockFile } from './deployedPackage.ts';
 
-// The program behind `npm run build`: creates each function's archive and measures its cold start, and lists the packages
-// of which archives can contain code.
+// The program of `npm run build`. Creates each function's archive, measures its cold start, and lists the packages
+// whose code archives may contain.
 
 const MEGABYTE = 1e6;
 const output = join(root, 'dist');

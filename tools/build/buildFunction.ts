@@ -14,7 +14,7 @@ import { thirdPartyNotice } from './thirdParty.ts';
 /** A function's deployed files. */
 export interface BuiltFunction {
   readonly name: string;
-  /** Holds `index.js`, `package.json`, `package-lock.json`, `THIRD-PARTY-NOTICES.txt`, and nothing else. */
+  /** Contains only `index.js`, `package.json`, `package-lock.json` and `THIRD-PARTY-NOTICES.txt`. */
   readonly directory: string;
   /** A zip archive of the directory's files. */
   readonly archive: string;
@@ -75,7 +75,10 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   return { code: contents, inputs: worker.files(bundledFiles(output)) };
 }
 
-/** Lists the applications of the other functions. A deployed function can describe their endpoints, but serves none. */
+/**
+ * Lists the applications of the other functions. A deployed function can describe their endpoints, but does not serve
+ * them.
+ */
 function otherApps(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
 }
@@ -91,12 +94,12 @@ function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): 
   if (missing.length > 0) throw new Error(`${name} loads packages that are not deployed: ${missing.join(', ')}`);
 }
 
-// Dates in zip archives have no time zone and begin in 1980. On Unix, everybody can read the files.
+// Dates in zip archives have no time zone and begin in 1980. On Unix, all users can read the files.
 const entry = { mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 };
 
 /**
- * Creates a zip archive, with the same bytes for the same files on every machine. Entries are sorted by name and have
- * one date. They are compressed in JavaScript, because the zlib inside Node changes between its versions.
+ * Creates a zip archive, with the same bytes for the same files on every machine. Sorts entries by name and gives them
+ * the same date. Compresses them in JavaScript, because Node's zlib differs between versions.
  */
 export function archive(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

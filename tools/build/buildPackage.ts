@@ -9,7 +9,7 @@ import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './b
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
-/** The name of the installable package: `identity` is taken. */
+/** The name of the installable package. The name `identity` belongs to another package. */
 export const packageName = '@identity-service/cli';
 
 /** The files of the installable package. */
@@ -24,7 +24,7 @@ interface BuiltPackage {
 const SWAGGER_UI = 'swagger-ui';
 const swaggerUi = packageFiles.map(({ name }) => join('node_modules', 'swagger-ui-dist', name));
 
-/** Files of the repository that the package has as they are, by their paths there. */
+/** Files of the repository that the package contains unchanged, by their paths in the package. */
 const copies = {
   'tools/run.cjs': 'tools/run.cjs',
   'cli/bin.cjs': 'cli/bin.cjs',
@@ -33,8 +33,9 @@ const copies = {
 };
 
 /**
- * Creates the package of the command and its server: bundles without dependencies, which npm installs by unpacking them.
- * @param directory is replaced
+ * Creates the package of the command and its server: bundles without dependencies, so that npm only unpacks the
+ * package.
+ * @param directory the directory of the package; an existing one is replaced
  * @throws Error if the bundle loads a package
  */
 export async function buildPackage(lock: LockFile, directory: string): Promise<BuiltPackage> {
@@ -66,20 +67,20 @@ function manifest(): object {
   };
 }
 
-// Dependencies in CommonJS need what ES modules do not have.
+// Dependencies in CommonJS need globals that ES modules do not have.
 const banner = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 
-/** Returns the commit of the sources, marked where they differ from it; undefined outside a clone. */
+/** Returns the commit of the sources, marked if they differ from it. Undefined outside a clone. */
 async function sourceCommit(): Promise<string | undefined> {
   const env = { GIT_CEILING_DIRECTORIES: dirname(root) };
   const describe = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
-  // Rejects where git is not installed.
+  // Rejects if git is not installed.
   const ended = await run('git', describe, { env }).catch(() => undefined);
   return ended?.code === 0 ? ended.stdout.trim() : undefined;
 }
 
-/** Bundles the command in parts that load when they are needed. */
+/** Bundles the command in parts, which load on demand. */
 async function bundle(lock: LockFile) {
   const major = nodeMajor(lock);
   const worker = await bundleWorker(major);

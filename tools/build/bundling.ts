@@ -2,10 +2,13 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { root } from '../program.ts';
 import { replaceModules } from './replacedModules.ts';
 
-/** Packages that dependencies load only if they are installed. Bundles leave them out, whatever development installs. */
+/** Packages that dependencies load only if they are installed. Bundles omit them, even if development installs them. */
 export const optionalPackages: readonly string[] = ['supports-color'];
 
-/** The options of every bundle. Names and line breaks stay: minified code loads no faster, and its stack traces are unreadable. */
+/**
+ * The options of every bundle. Keeps names and line breaks, because minified code does not load faster and makes stack
+ * traces unreadable.
+ */
 export function bundleOptions(nodeMajor: number) {
   return {
     absWorkingDir: root,
@@ -34,7 +37,7 @@ export async function bundleScript(
     // google-gax needs `__dirname`.
     format: 'cjs',
     legalComments: 'eof',
-    // `import.meta` has no URL in CommonJS. Its only use is in a branch that `define` removes.
+    // `import.meta` has no URL in CommonJS. `define` removes the only branch that uses it.
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
     external: [...optionalPackages, ...(options.external ?? [])],
@@ -46,15 +49,17 @@ export async function bundleScript(
   return { contents: file.contents, output };
 }
 
-/** The program of a worker thread, and the module that starts it. A bundle has the program as text, not as a file. */
+/**
+ * The program of a worker thread, and the module that starts it. A bundle contains the program as text, not as a file.
+ */
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
 /** The program of the worker threads in a bundle. */
 interface BundledWorker {
-  /** What esbuild's `define` replaces in the module that starts the threads. */
+  /** The values for esbuild's `define` in the module that starts the threads. */
   readonly define: Readonly<Record<string, string>>;
   readonly output: Metafile['outputs'][string];
-  /** Lists the files of a bundle, with those of the program if the bundle starts it. */
+  /** Lists the files of a bundle. Includes those of the program if the bundle starts it. */
   files(bundled: readonly string[]): readonly string[];
 }
 

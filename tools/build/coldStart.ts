@@ -5,7 +5,7 @@ import { type Running, startProgram } from '../program.ts';
 
 const STARTS = 5;
 
-/** The environment of a new instance, which has neither this shell's settings nor a compile cache. */
+/** The environment of a new instance, without this shell's settings and without a compile cache. */
 export const newInstance = {
   FIRESTORE_PROJECT: 'cold-start',
   IDENTITY_MASTER_KEY: temporaryKeyring().newest().text,
@@ -15,8 +15,8 @@ export const newInstance = {
 
 /**
  * Measures the milliseconds from the start of a function's process to its first response, as the median of five. The
- * request has an unknown path: the function loads its database's client, but reads nothing.
- * @throws Error if the process does not start, or the response is not the function's
+ * request has an unknown path, so the function loads its database's client without reading from it.
+ * @throws Error if the process does not start, or another program responds
  */
 export async function coldStart(directory: string): Promise<number> {
   const times: number[] = [];
@@ -38,9 +38,9 @@ async function startOnce(directory: string): Promise<number> {
 }
 
 /**
- * Starts a built function as Cloud Functions does: by the framework that is installed beside it, in its directory, with
- * FUNCTION_TARGET. `ready[1]` is its base URL.
- * @param ready matches what the function prints when it listens
+ * Starts a built function as Cloud Functions does: with the framework that is installed next to it, in its directory
+ * and with FUNCTION_TARGET. `ready[1]` is its base URL.
+ * @param ready matches the output of a function that listens
  * @throws Error with the process's output, if it does not start
  */
 export function startBuilt(

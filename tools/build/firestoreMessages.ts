@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { calledMethods } from '../../shared/store/firestore/calledMethods.ts';
 
-/** The service of Cloud Firestore, and those of its methods that the store calls. */
+/** The service of Cloud Firestore, and the methods that the store calls. */
 const service = 'google.firestore.v1.Firestore';
 const methods: readonly string[] = calledMethods.map((name) => name.charAt(0).toUpperCase() + name.slice(1));
 
@@ -18,8 +18,8 @@ const namespace = z.looseObject({
 type Namespace = z.output<typeof namespace>;
 
 /**
- * Selects the called methods and their messages from the schema that the generated client of Firestore loads. The client
- * builds a codec for each message of its schema, most of which are those of the administration.
+ * Selects the called methods and their messages from the schema that the generated client of Firestore loads. The
+ * client builds a codec for each message of its schema, and most messages belong to the administration.
  * @param schema the text of a schema in the JSON format of protobufjs
  * @throws Error if the schema lacks a called method
  */
@@ -38,7 +38,7 @@ function find(root: Namespace, name: string): Namespace | undefined {
   return name.split('.').reduce<Namespace | undefined>((parent, part) => parent?.nested?.[part], root);
 }
 
-/** Adds a message or enum and those of its fields. A type's name is relative to the scope or to one around it. */
+/** Adds a message or enum, and those of its fields. A type's name is relative to the scope or to an enclosing scope. */
 function addMessage(root: Namespace, used: Set<string>, scope: string, type: string): void {
   const name = enclosing(scope)
     .map((outer) => (outer === '' ? type : `${outer}.${type}`))

@@ -8,16 +8,16 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import type { Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// At its start, an import builds the definitions of all files on which the organisation document depends: all requests and
-// services of two APIs. Bundles of functions have only the definitions of which the document consists.
+// At its start, an import builds the definitions of all files on which the organisation document depends, including all
+// requests and services of two APIs. Bundles of functions contain only the definitions of the organisation document.
 
-/** The exported definitions: those that the sources import. */
+/** The exported definitions that the sources import. */
 const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];
 
 const directory = 'node_modules/@zitadel/proto/es';
 const constant = ({ name }: DescFile) => `file_${name.replaceAll('/', '_')}`;
 
-/** Bundles the definitions of the organisation document instead of all definitions in their files. */
+/** Bundles only the definitions of the organisation document, instead of all definitions in their files. */
 export const selectOrganisationMessages: Plugin = {
   name: 'select organisation messages',
   setup(build) {
@@ -47,7 +47,7 @@ function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): vo
   }
 }
 
-/** Returns a module with the used definitions of a file, which the modules of other files import. */
+/** Returns a module with the used definitions of a file. The modules of other files import it. */
 function moduleText(file: DescFile, used: ReadonlySet<DescMessage | DescEnum>): string {
   const dependencies = file.dependencies.filter((dependency) => [...used].some((type) => type.file === dependency));
   const proto = clone(FileDescriptorProtoSchema, file.proto);
@@ -77,7 +77,7 @@ function moduleOf({ name }: DescFile): string {
   return name.startsWith('google/protobuf/') ? '@bufbuild/protobuf/wkt' : `../${name}_pb.js`;
 }
 
-/** Removes the options of other programs, such as those of ZITADEL's API description. */
+/** Removes the options for other programs, such as those for ZITADEL's API description. */
 function keepRules(message: DescriptorProto): void {
   for (const { options } of [message, ...message.field]) {
     if (options?.$unknown !== undefined) options.$unknown = options.$unknown.filter(({ no }) => no === rules.number);

@@ -5,10 +5,10 @@ import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 import { selectCalledMessages } from './firestoreMessages.ts';
 
-// What bundles contain instead of some modules of dependencies. These modules only delay the start: dependencies load
-// them with their entry point, but this service calls nothing in them.
+// Replacements in bundles for some modules of dependencies. Dependencies load these modules with their entry point, but
+// this service calls nothing in them, so they only delay the start.
 
-// Descriptions of messages, which only servers with reflection read.
+// Descriptions of messages. Only servers with reflection read them.
 const NO_DESCRIPTORS = `
 const { Enum, Root, Type } = require('protobufjs');
 const description = { $type: { toObject: () => ({}) } };
@@ -18,12 +18,12 @@ Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
-/** The replacing code, or a function that derives it, by a module's path. */
+/** The replacing code by a module's path, or a function that derives the code. */
 const replacements: Readonly<Record<string, string | ((original: string) => string)>> = {
   // The document model, the administration's client and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
   'node_modules/@google-cloud/firestore-api/build/protos/protos.json': selectCalledMessages,
-  // Calls over HTTP/1 instead of gRPC, uploads, and the services that some other Google APIs have.
+  // Calls over HTTP/1 instead of gRPC, uploads, and services of other Google APIs.
   [`${gax}/src/fallback.js`]: EMPTY,
   [`${gax}/src/resumableUpload.js`]: EMPTY,
   [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
@@ -37,7 +37,7 @@ const replacements: Readonly<Record<string, string | ((original: string) => stri
   'node_modules/protobufjs/ext/descriptor/index.js': NO_DESCRIPTORS,
   // Messages in 60 languages.
   'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
-  // Node has these streams.
+  // Node has these streams itself.
   'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
 };
 

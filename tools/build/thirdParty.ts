@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../program.ts';
 import type { LockFile } from './deployedPackage.ts';
 
-/** The licences under which a package may be deployed: each asks for no more than that its text is passed on. */
+/** The licences of packages that may be deployed. Each requires at most that its text is included. */
 export const acceptedLicences: readonly string[] = [
   '(Apache-2.0 AND BSD-3-Clause)',
   '(MIT OR CC0-1.0)',
@@ -19,15 +19,15 @@ export const acceptedLicences: readonly string[] = [
 const licenceFile = /^(licen[cs]e|notice|copying)([.-].*)?$/i;
 const packageDirectory = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Lists the packages that files belong to, by where npm installs them, such as `node_modules/a/node_modules/b`. */
+/** Lists the packages that contain the files, by install path, such as `node_modules/a/node_modules/b`. */
 export function packagePlaces(files: readonly string[]): string[] {
   return [...new Set(files.flatMap((file) => packageDirectory.exec(file)?.[0] ?? []))].sort();
 }
 
 /**
- * Returns the notice of the packages whose code a bundle contains: names, versions, licences and the texts of those.
+ * Returns the notice of the packages whose code a bundle contains: names, versions, licences and their texts.
  * @param files the bundled files, relative to the repository
- * @throws Error if a package has a licence that is not accepted
+ * @throws Error if a package has a licence that is not in the list
  */
 export async function thirdPartyNotice(files: readonly string[], lock: LockFile): Promise<string> {
   const packagesByText = new Map<string, string[]>();

@@ -63,7 +63,7 @@ function errorTable(errorsByName: ErrorTable): string {
   return table(['name', 'code', 'HTTP', 'text'], cells);
 }
 
-/** The command prints the texts, which contain the remedy. */
+/** The table omits the texts, because the command prints them with the remedy. */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);

@@ -1,8 +1,8 @@
 import { collections } from '../../shared/store/store.ts';
 
 /**
- * Returns `firestore.indexes.json`, which the Firebase command deploys and Terraform reads: each collection has an index of
- * `partition`, and no index of another field.
+ * Returns `firestore.indexes.json`, which the Firebase command deploys and Terraform reads. Each collection has only an
+ * index of `partition`.
  */
 export function firestoreIndexes(): string {
   const fieldOverrides = collections.flatMap((collectionGroup) => [

@@ -15,7 +15,7 @@ const settings = z.record(
 
 const FILE = 'terraform/modules/instance/functions.json';
 
-/** Renders the settings of each function in Google Cloud, as Terraform reads them, as a Markdown table. */
+/** Renders, as a Markdown table, the settings of each function in Google Cloud, which Terraform reads too. */
 export function functionSettingsTable(): string {
   const text = readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8');
   const rows = Object.entries(settings.parse(JSON.parse(text))).map(([name, { database_role, ...of }]) =>

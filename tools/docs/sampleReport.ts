@@ -3,12 +3,12 @@ import { resultBlocks } from '../../cli/migrate/migrationBlocks.ts';
 import type { MigrationResult } from '../../cli/migrate/migrationTypes.ts';
 import { renderPage } from '../../cli/report/page.ts';
 
-/** Where the documents have the report of their first migration. */
+/** The path of the report of the documents' first migration. */
 export const SAMPLE_REPORT = 'docs/samples/report.html';
 
 const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
 
-/** What differs from run to run, by its name in a result. */
+/** Values that differ between runs, by their names in a result. */
 const changing: Readonly<Record<string, unknown>> = {
   startedAt: at(0),
   sourceReadAt: at(1),
@@ -28,8 +28,8 @@ const ofRun = [
 ] as const;
 
 /**
- * Renders the report of the first migration that the documents show, as if it had run at a fixed time on fixed ports.
- * @param file its report as JSON
+ * Renders the report of the documents' first migration, with a fixed time and fixed ports.
+ * @param file the report as JSON
  */
 export async function sampleReport(file: string): Promise<string> {
   const given = await readFile(file, 'utf8');
@@ -41,7 +41,7 @@ export async function sampleReport(file: string): Promise<string> {
     .replace(generatedId, '300000000000000000');
   const result: MigrationResult = JSON.parse(text, (key, value: unknown) => changing[key] ?? value);
   const phases = result.phases.map((phase) => ({ ...phase, perSecond: phase.records }));
-  // Progress may show phases at the same time in any order.
+  // Progress may show concurrent phases in any order.
   const sorted = phases.toSorted((a, b) => (a.phase < b.phase ? -1 : 1));
   const { source, target } = result;
   return renderPage(`Migration from ${source.place} to ${target.place}`, resultBlocks({ ...result, phases: sorted }));

@@ -13,7 +13,7 @@ export function sectionsTable(): string {
   for (const section of recordSections) {
     const fields = fieldsOf(section);
     const last = rows.at(-1);
-    // Exports have the sections in the order of the rows, so only neighbours share a row.
+    // Exports contain the sections in the order of the rows, so only adjacent sections share a row.
     if (last?.fields === fields) last.names.push(code(section.name));
     else rows.push({ names: [code(section.name)], fields });
   }
@@ -23,7 +23,7 @@ export function sectionsTable(): string {
   );
 }
 
-/** Lists the fields of other releases' files that an import drops and counts, with the reasons. */
+/** Lists the fields in files of other releases that an import drops and counts, with the reasons. */
 export function ignoredFieldsList(): string {
   return recordSections
     .flatMap(({ name, additional }) =>
@@ -53,7 +53,7 @@ export function fieldsOf(section: Section): string {
     .join('; ');
 }
 
-/** Whether a field of an organisation is another section than the organisation itself. */
+/** Whether a field of an organisation is a section other than the organisation itself. */
 function isSection({ jsonName }: DescField): boolean {
   return jsonName !== 'org' && recordSections.some(({ name }) => name === jsonName);
 }

@@ -15,7 +15,7 @@ import { code, table } from './markdown.ts';
 type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until' | 'releasesInText' | 'ifKnown'> &
   Partial<Pick<FieldFact, 'fields'>>;
 
-/** Writes the table of what ZITADEL does to records, from the declarations of the sections. */
+/** Writes the table of changes that ZITADEL makes to records, from the declarations of the sections. */
 export function zitadelFactsTable(): string {
   const rows = [...factsWithSections()].map(([{ fields = [], steps = [], here, ...fact }, names]) => [
     names.map(code).join(', '),
@@ -28,7 +28,7 @@ export function zitadelFactsTable(): string {
   return table(['section', 'fields', 'what happens', 'releases', 'manual step', 'here, and why'], rows);
 }
 
-/** Returns the manual steps of ZITADEL, by their reasons. A step that several sections or facts share is there once. */
+/** Returns the manual steps of ZITADEL, by reason. Contains a step once if several sections or facts share it. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
   const rows = [...factsWithSections().keys()].flatMap((fact) =>
     (fact.steps ?? []).map((step) => [step.reason, stepRow(fact, step)] as const),
@@ -38,7 +38,7 @@ export function declaredSteps(): Readonly<Record<string, IssueRow>> {
 
 const statedFacts = new Map<MissingProviders, Fact>();
 
-/** Returns the fact of a text and a remedy, the same fact for the same declaration. */
+/** Returns the fact with a text and a remedy. The same declaration always gives the same fact. */
 function stated(declared: MissingProviders): Fact {
   const { text, reason, remedy } = declared;
   const fact = statedFacts.get(declared) ?? { text, steps: [{ reason, remedy }] };
@@ -63,7 +63,7 @@ function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
   return found;
 }
 
-/** Writes the table of the fields that imports, and imports into ZITADEL, fill in. */
+/** Writes the table of the fields that imports into this service and into ZITADEL fill in. */
 export function filledFieldsTable(): string {
   const rows = recordSections.flatMap(({ name, defaults = [], filled = [] }) =>
     [

@@ -1,8 +1,8 @@
 import type { Source } from './sources.ts';
 
 /**
- * The product's parts from the ground up. A part may import from the rows before its own; parts in one row do not know
- * each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
+ * The product's parts from the ground up. A part may import from the rows before its own; parts in the same row do not
+ * import each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
  */
 const layers: readonly (readonly string[])[] = [
   ['shared/shellWord', 'shared/async', 'shared/systemCode', 'shared/defined'],
@@ -54,7 +54,10 @@ const layers: readonly (readonly string[])[] = [
   ['tools'],
 ];
 
-/** Parts that the files of a folder must not import, although they are below: other parts contain what they need. */
+/**
+ * Parts that the files of a folder must not import, although they are in a lower row, because other parts contain what
+ * they need.
+ */
 const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
   { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },
 ];
@@ -66,7 +69,9 @@ interface Violation {
   readonly reason: string;
 }
 
-/** Finds the imports of parts above, beside or barred from the importing one, and those of files outside the table. */
+/**
+ * Finds imports of parts in a higher or the same row, imports of barred parts, and imports of files outside the table.
+ */
 export function layerViolations(sources: readonly Source[], rows = layers, bars = barred): readonly Violation[] {
   return sources.flatMap(({ path, imports }) => {
     const part = findPart(path, rows);
@@ -86,7 +91,7 @@ export function layerViolations(sources: readonly Source[], rows = layers, bars 
   });
 }
 
-/** Finds the files that no name in the table covers. */
+/** Finds the files to which no name in the table applies. */
 export function unplacedFiles(sources: readonly Source[], rows = layers): readonly string[] {
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
@@ -98,7 +103,7 @@ interface Part {
   readonly row: number;
 }
 
-/** Returns the part that a file belongs to: the one with the longest name. */
+/** Returns the part to which a file belongs: the part with the longest name. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
   const parts = rows.flatMap((names, row) =>
     names.flatMap((name) => {

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path/posix';
 
 /** A TypeScript file of the repository. */
 export interface Source {
-  /** Path from the repository's root. */
+  /** The path from the repository's root. */
   readonly path: string;
-  /** The files that it imports, by their paths from the repository's root; those of `import()` as well. */
+  /** The files that it imports, by their paths from the repository's root. Includes those of `import()`. */
   readonly imports: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function readSources(root: string, pattern: string): readonly Source[] {
   return paths.sort().map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
 }
 
-/** Parses one formatted file; `path` starts at the repository's root. */
+/** Parses a formatted file. `path` starts at the repository's root. */
 export function parseSource(path: string, text: string): Source {
   const specifiers = text.split('\n').flatMap((line) => (STATEMENT.exec(line) ?? CALL.exec(line))?.[1] ?? []);
   return { path, imports: specifiers.map((specifier) => join(dirname(path), specifier)) };

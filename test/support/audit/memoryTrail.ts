@@ -1,7 +1,7 @@
 import { Audit } from '../../../shared/audit/audit.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 
-/** A trail in memory, and its appended events. */
+/** A trail in memory, and the events that it has received. */
 export interface MemoryTrail {
   readonly audit: Audit;
   readonly events: AuditEvent[];

@@ -3,7 +3,7 @@ import { type ReadEvent, readEvents } from '../../../shared/audit/databaseTrail.
 import { databaseFile, openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 
-/** Everything in the trail of an open database, in the order of commits. */
+/** Returns all events in the trail of an open database, in the order of commits. */
 export function eventsOf({ trail }: Store, after = '0'): readonly ReadEvent[] {
   if (trail === undefined) throw new Error('the database has no trail');
   const onDamaged = (cursor: string) => {
@@ -12,7 +12,7 @@ export function eventsOf({ trail }: Store, after = '0'): readonly ReadEvent[] {
   return [...readEvents(trail, after, onDamaged)];
 }
 
-/** Everything in the trail of an embedded database. */
+/** Returns all events in the trail of an embedded database. */
 export async function eventsIn(directory: string): Promise<readonly ReadEvent[]> {
   const store = await openStore({ kind: 'sqlite', directory });
   try {
@@ -28,7 +28,7 @@ export function changeTrail(directory: string, sql: string): void {
   database.exec(sql);
 }
 
-/** Makes each further event an error of the database. */
+/** Makes the database fail for each further event. */
 export function breakTrail(directory: string): void {
   changeTrail(directory, "CREATE TRIGGER full BEFORE INSERT ON trail BEGIN SELECT RAISE(ABORT, 'no space'); END");
 }

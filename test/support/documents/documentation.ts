@@ -17,7 +17,7 @@ export interface ShownCommand {
   readonly command: string;
   /** The block of output that follows it; undefined if there is none. */
   readonly output: string | undefined;
-  /** The words after `sh`, the reason why the tests skip the block; undefined for a block that they run. */
+  /** The words after `sh`: the reason why the tests skip the block. Undefined for a block that they run. */
   readonly notRun: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function readDocuments(): Promise<readonly Document[]> {
   return Promise.all(['README.md', ...others].map(readDocument));
 }
 
-/** Reads one of them. */
+/** Reads a Markdown file of the repository. */
 export async function readDocument(path: string): Promise<Document> {
   return { path, text: await readFile(join(root, path), 'utf8') };
 }
@@ -74,7 +74,7 @@ export function shownModule({ text }: Document): string {
 export interface RelativeLink {
   /** The file's path from the root. */
   readonly path: string;
-  /** The heading that it leads to, as GitHub writes it in addresses. */
+  /** The heading to which it leads, in the form of GitHub's anchors. */
   readonly anchor: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function relativeLinks({ path, text }: Document): RelativeLink[] {
   }));
 }
 
-/** The headings of a document, as GitHub writes them in addresses. */
+/** Returns the headings of a document in the form of GitHub's anchors. */
 export function anchors({ text }: Document): string[] {
   return [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.*)$/gm)].map(([, title = '']) =>
     title
@@ -107,15 +107,15 @@ const changing: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns a pattern for a command's output: values that differ from run to run match any of their kind, and `…` anything.
- * It is lazy: a greedy pattern takes seconds for the API's description.
+ * Returns a pattern for a command's output: values that differ between runs match any value of their kind, and `…`
+ * matches anything. The pattern is lazy, because a greedy pattern takes seconds for the API's description.
  */
 export function outputPattern(shown: string): RegExp {
   const parts = withoutChanging(shown).split(/\s*…\s*/);
   return new RegExp(`^${parts.map((part) => part.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&')).join('[\\s\\S]*?')}$`);
 }
 
-/** Replaces the dates, ids and secrets of an output by the names of their kinds. */
+/** Replaces the dates, ids and secrets of an output with the names of their kinds. */
 export function withoutChanging(output: string): string {
   return changing.reduce((text, [pattern, name]) => text.replace(pattern, name), output.trimEnd());
 }

@@ -3,14 +3,14 @@ import { openStore, type StoreLocation } from '../../../shared/store/openStore.t
 import { emptyEmulator } from '../../../tools/firestoreEmulator.ts';
 import { firestoreEmulator } from './withFirestore.ts';
 
-/** The master key of all databases in the emulator, as `IDENTITY_MASTER_KEY` has it. */
+/** The master key of all databases in the emulator, in the form for `IDENTITY_MASTER_KEY`. */
 export const emulatorMasterKey = randomBytes(32).toString('base64');
 
-/** A database of the emulator, in a project of its own. */
+/** A database of the emulator, in its own project. */
 export interface EmulatorDatabase {
   readonly projectId: string;
   readonly location: StoreLocation;
-  /** Removes its content, which the emulator would keep in memory until it ends. */
+  /** Removes its content. Otherwise, the emulator would keep it in memory until it ends. */
   empty(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function newEmulatorDatabase(): Promise<EmulatorDatabase> {
   return { projectId, location, empty: () => emptyEmulator(address, projectId) };
 }
 
-// For databases that are created at the same moment, the emulator loses the first commits to all but one.
+// If several databases are created at the same moment, the emulator loses the first commits to all except one.
 async function untilItKeeps(location: StoreLocation): Promise<void> {
   const store = await openStore(location);
   try {

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 
-/** A home without the credentials of gcloud on this machine. */
+/** A home directory without the gcloud credentials of this machine. */
 const HOME = join(tmpdir(), 'identity-test-home');
 
 /**
@@ -19,7 +19,7 @@ export function functionAccount(storageUrl: string): Readonly<Record<string, str
   };
 }
 
-/** Gives this process that environment. The caller restores its own with `vi.unstubAllEnvs`. */
+/** Gives this process that environment. The caller restores the original with `vi.unstubAllEnvs`. */
 export function becomeFunction(storageUrl: string): void {
   for (const [name, value] of Object.entries(functionAccount(storageUrl))) vi.stubEnv(name, value);
 }

@@ -7,7 +7,7 @@ import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage
 import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
 import { root } from '../../../tools/program.ts';
 
-/** A stand-in with one bucket, `exports`. */
+/** A stand-in for Cloud Storage with one bucket, `exports`. */
 export interface LocalBucket {
   readonly url: string;
   readonly account: ServiceAccount;
@@ -16,17 +16,17 @@ export interface LocalBucket {
   close(): Promise<void>;
 }
 
-/** The key is kept between runs: to generate one takes a tenth of a second of processor. */
+/** The key is kept between runs, because its generation takes a tenth of a second of processor time. */
 const KEY = join(root, 'node_modules/.cache/test-keys/bucket.json');
 
 function keptAccount(): Promise<LocalServiceAccount> {
   const read = () => createServiceAccount({ file: KEY, name: 'bucket' });
-  // Another worker may have created the same file meanwhile.
+  // Another worker may have created the same file.
   return read().catch(read);
 }
 
 /**
- * Starts the stand-in in a directory that is removed with it.
+ * Starts the stand-in in a directory that its disposal removes.
  * @param now the time by which signed URLs expire
  */
 export async function startLocalBucket(now?: () => Date): Promise<LocalBucket> {

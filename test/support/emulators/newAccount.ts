@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 
-/** A service account with a new key. */
+/** Creates a service account with a new key. */
 export function newAccount(name: string): ServiceAccount {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const clientEmail = `${name}@local.iam.gserviceaccount.com`;

@@ -20,7 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (address !== undefined) return provide(project, address);
   const emulator = await startEmulator(HEAP, !areMany);
   if ('missing' in emulator) return doWithout(project, emulator.missing);
-  // Inherited by the workers and by the programs that tests start, and found by the next project's setup.
+  // The workers and the programs that tests start inherit this, and the setup of the next project finds it.
   process.env.FIRESTORE_EMULATOR_HOST = emulator.address;
   provide(project, emulator.address);
   return async () => {

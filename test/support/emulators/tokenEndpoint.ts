@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers';
 /** A scripted response to an exchange or to a call of Cloud Storage. */
 export type ScriptedResponse = readonly [status: number, body: object] | 'nothing';
 
-/** Cloud Storage's body of an error. */
+/** Returns Cloud Storage's body of an error. */
 export function googleError(code: number, message: string): ScriptedResponse {
   return [code, { error: { code, message, errors: [{ message, domain: 'global', reason: 'error' }] } }];
 }
 
-/** A server of scripted responses, the last of which repeats. */
+/** A server with scripted responses. It repeats the last response. */
 export interface TokenEndpoint {
   readonly url: string;
   /** The forms that were sent to `/token`. */
@@ -19,7 +19,7 @@ export interface TokenEndpoint {
   close(): void;
 }
 
-/** Starts a server that responds to exchanges by one script, and to all other requests by another. */
+/** Starts a server that responds to token exchanges from one script, and to all other requests from another. */
 export async function startTokenEndpoint(
   exchangeScript: readonly ScriptedResponse[],
   storageScript: readonly ScriptedResponse[] = [googleError(404, 'No such object: exports/x')],

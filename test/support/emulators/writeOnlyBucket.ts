@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { GoogleError, sendError } from '../../../local/storage/googleError.ts';
 
 /**
- * Serves a bucket as seen by an account whose only role is Storage Object Creator: reads get 403. Closes when the test has
- * finished.
+ * Serves a bucket as seen by an account whose only role is Storage Object Creator: reads return 403. Stops when the
+ * test has finished.
  * @param url the bucket's stand-in
  * @returns its own address
  */

@@ -8,7 +8,7 @@ type Call = readonly [order: number, text: string];
 
 /**
  * Watches the calls that make files appear and durable. The test file mocks `node:fs` and `node:fs/promises` by spies.
- * @returns a function that lists the calls since then, in their order
+ * @returns a function that lists the calls since this call, in their order
  */
 export async function watchDurability(): Promise<() => readonly string[]> {
   const sync = await spyOnHandles();
@@ -43,7 +43,7 @@ async function spyOnHandles() {
   return spied;
 }
 
-/** The path of a descriptor at some moment: descriptors are reused. */
+/** Returns the path that a descriptor had at a given moment, because descriptors are reused. */
 function openedPath(descriptor: number, order: number): string {
   const { results, calls: opened, invocationCallOrder } = vi.mocked(openSync).mock;
   const isBefore = (index: number) => (invocationCallOrder[index] ?? 0) < order;

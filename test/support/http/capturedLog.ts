@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { beforeEach } from 'vitest';
 import { configureLog } from '../../../shared/log.ts';
 
-/** Captures the log of each test of a file. Returns a function that returns the text logged so far. */
+/** Captures the log of each test of a file. Returns a function that returns the text of the log so far. */
 export function capturedLog(): () => string {
   let logged = '';
   beforeEach(() => {

@@ -7,13 +7,13 @@ import { newToken, noDatabase } from '../instances/tokens.ts';
 import { type RpcClient, type RpcMethod, type RpcRefusal, rpcClients } from './rpcClients.ts';
 import { importInto } from './wire.ts';
 
-/** The target of the clients: an instance, at its own base URL or at that of one of its functions. */
+/** The instance that the clients call, at its own base URL or at that of one of its functions. */
 export interface Called {
   readonly url: string;
   readonly instance: Instance;
 }
 
-/** A list in each client's form: some have big numbers, others long ones. */
+/** A list in the form of each client. Some clients return bigints, others longs. */
 const listed = z.looseObject({
   details: z.looseObject({ totalResult: z.coerce.number() }),
   authMethodTypes: z.array(z.enum(AuthenticationMethodType)),
@@ -121,7 +121,7 @@ export function describeRpcClients(get: () => Called, clients: readonly RpcClien
   });
 }
 
-/** Fails unless the call is rejected. */
+/** Expects that the call is rejected, and returns the rejection. */
 async function refusal(client: RpcClient, call: Promise<unknown>): Promise<RpcRefusal> {
   const thrown = await call.then(
     (answer) => expect.fail(`it was not refused: ${JSON.stringify(answer)}`),

@@ -1,6 +1,6 @@
 import type { ErrorReason } from '../errorReason.ts';
 
-/** The detail with the name of an error of this service. */
+/** Returns the detail with the name of an error of this service. */
 export function errorInfo(reason: ErrorReason, metadata?: object) {
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'identity' };
   return metadata === undefined ? info : { ...info, metadata };

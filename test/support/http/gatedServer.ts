@@ -9,12 +9,12 @@ import { connectHttp2 } from './http2.ts';
 import { openConnection } from './rawHttp.ts';
 
 /**
- * A server for each test of a file. `GET /hello` responds at once, `GET /slow` when the gate opens, `POST /echo` with the
- * body, `POST /refuse` with 401 before it. Its connections and the gate end with the test.
+ * A server for each test of a file. `GET /hello` responds at once, `GET /slow` when the gate opens, `POST /echo` with
+ * the body, and `POST /refuse` with 401 before it receives the body. Its connections and the gate end with the test.
  */
 export class GatedServer {
   gate = Promise.withResolvers<void>();
-  /** Resolves when a request waits at the gate, or as many as `start` requires. */
+  /** Resolves when as many requests wait at the gate as `start` requires; by default one. */
   entered = Promise.withResolvers<AbortSignal>();
   /** The number of requests that have reached the gate. */
   waiting = 0;
@@ -58,7 +58,7 @@ export class GatedServer {
     return this.serving;
   }
 
-  /** Starts a server with the same routes, which the test closes. */
+  /** Starts a server with the same routes. The test closes it. */
   another(limits: HttpServerOptions = {}, drainMs = 10_000): Promise<RunningServer> {
     return serve({ app: createApp({ routes: this.routes }), host: '127.0.0.1', port: 0, limits, drainMs });
   }
@@ -97,7 +97,7 @@ export class GatedServer {
   }
 }
 
-/** Creates the server of each test of a file, which `start` starts. */
+/** Creates the server of each test of a file. `start` starts it. */
 export function gatedServer(more: (server: () => GatedServer) => readonly Route[] = () => []): GatedServer {
   const server: GatedServer = new GatedServer(more(() => server));
   beforeEach(() => server.reset());

@@ -31,7 +31,7 @@ interface Http1Answer {
   readonly trailers: NodeJS.Dict<string>;
 }
 
-/** Requests over HTTP/1.1 by Node's own client, which shows trailers. */
+/** Sends a request over HTTP/1.1 with Node's own client, which returns trailers. */
 export async function requestWithTrailers(
   method: string,
   url: string,

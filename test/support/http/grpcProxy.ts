@@ -11,28 +11,31 @@ import {
 /** A method of Firestore that the store calls. */
 type Method = 'BatchGetDocuments' | 'Commit' | 'RunQuery' | 'GetDocument' | 'RunAggregationQuery';
 
-/** A fault that strikes one call. */
+/** A fault of one call. */
 export interface CallFault {
   readonly method: Method;
-  /** Whether the server receives the call, and handles it to its end. */
+  /** Whether the server receives the call and handles it completely. */
   readonly isForwarded: boolean;
   /** An action before the caller notices the fault. */
   readonly meanwhile?: () => Promise<unknown>;
-  /** The status in place of the server's response; without it, the connection breaks. */
+  /** The status that replaces the server's response. Without it, the connection breaks. */
   readonly status?: number;
 }
 
-/** A network that knows gRPC, so that a fault strikes a call exactly between its request and its response. */
+/** A network that decodes gRPC, so that a fault occurs exactly between the request and the response of a call. */
 export interface GrpcProxy {
   /** The proxy's `host:port`. */
   readonly address: string;
   /** The number of calls of a method so far. */
   calls(method: Method): number;
-  /** Fails the next calls of the faults' methods, in order, each once. */
+  /** Fails the next calls of the faults' methods, in order, each fault once. */
   strike(...faults: readonly CallFault[]): void;
   /** Whether every fault has occurred. */
   isSpent(): boolean;
-  /** Throttles: responds to the next calls, of one method or of all, with RESOURCE_EXHAUSTED. Ends an earlier throttling. */
+  /**
+   * Throttles: responds to the next calls, of one method or of all methods, with RESOURCE_EXHAUSTED. Replaces an
+   * earlier throttling.
+   */
   throttle(calls: number, method?: Method): void;
   /** The number of throttled calls so far. */
   throttled(): number;

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 
-/** A request over HTTP/2; `headers` may have pseudo headers too. */
+/** A request over HTTP/2. `headers` may also contain pseudo headers. */
 export interface Http2Request {
   readonly method?: string;
   readonly path?: string;
@@ -22,13 +22,13 @@ export interface Http2Answer {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly trailers: IncomingHttpHeaders;
-  /** The code that the stream ended with. */
+  /** The error code with which the stream ended. */
   readonly resetCode: number | undefined;
 }
 
 /**
  * Opens a connection with prior knowledge of HTTP/2.
- * @param settings the client's own, such as a window of nothing
+ * @param settings the client's settings, such as a window size of 0
  */
 export async function connectHttp2(url: string, settings: Settings = {}): Promise<ClientHttp2Session> {
   const session = beginHttp2(url, settings);
@@ -36,7 +36,7 @@ export async function connectHttp2(url: string, settings: Settings = {}): Promis
   return session;
 }
 
-/** Begins a connection, which sends the requests that are added at once as soon as it is open. */
+/** Begins a connection. As soon as it is open, it sends all requests that were added until then. */
 export function beginHttp2(url: string, settings: Settings = {}): ClientHttp2Session {
   const { hostname, port } = new URL(url);
   const createConnection = () => connectSocket({ host: hostname, port: Number(port) });
@@ -49,7 +49,7 @@ export function openStream(session: ClientHttp2Session, { method = 'GET', path, 
   return session.request({ ':method': method, ...named, ...headers }, { endStream: false });
 }
 
-/** Reads the response of a stream until it is closed, however it ends. */
+/** Reads the response of a stream until it closes for any reason. */
 export async function readStream(stream: ClientHttp2Stream): Promise<Http2Answer> {
   const answer = { status: 0, headers: {}, body: '', trailers: {} };
   stream.once('response', (headers) => Object.assign(answer, { headers, status: headers[':status'] }));
@@ -64,7 +64,7 @@ export async function readStream(stream: ClientHttp2Stream): Promise<Http2Answer
   return { ...answer, resetCode: stream.rstCode };
 }
 
-/** Sends one request on a separate connection. */
+/** Sends a request on a separate connection. */
 export async function requestHttp2(url: string, request: Http2Request): Promise<Http2Answer> {
   const session = await connectHttp2(url);
   try {

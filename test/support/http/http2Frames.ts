@@ -18,7 +18,7 @@ export const frameTypes = {
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
 
-/** Encodes a frame that no client of Node's would send. */
+/** Encodes a frame that Node's clients never send. */
 export function http2Frame(
   type: keyof typeof frameTypes,
   { flags = 0, stream = 0, payload = Buffer.alloc(0) }: FrameFields = {},
@@ -42,7 +42,7 @@ interface FrameFields {
   readonly payload?: Uint8Array;
 }
 
-/** A GOAWAY frame with the last processed stream. */
+/** Returns a GOAWAY frame with the last processed stream. */
 export function goAway(lastStream: number, code: number): Buffer {
   const payload = Buffer.alloc(8);
   payload.writeUInt32BE(lastStream);
@@ -52,14 +52,14 @@ export function goAway(lastStream: number, code: number): Buffer {
 
 const INITIAL_WINDOW_SIZE = 4;
 
-/** A SETTINGS frame after which a server may send no content. */
+/** Returns a SETTINGS frame after which a server may not send content. */
 export function noWindow(): Buffer {
   const payload = Buffer.alloc(6);
   payload.writeUInt16BE(INITIAL_WINDOW_SIZE);
   return http2Frame('settings', { payload });
 }
 
-/** The header block of a GET request. */
+/** Returns the header block of a GET request. */
 export function getBlock(path: string): Buffer {
   const fields = { ':method': 'GET', ':scheme': 'http', ':path': path, ':authority': 'a' };
   return Buffer.concat(Object.entries(fields).map(([name, value]) => literal(name, value)));
@@ -67,7 +67,7 @@ export function getBlock(path: string): Buffer {
 
 const CANCEL = Buffer.from([0, 0, 0, 8]);
 
-/** Encodes the given number of GET requests, each of which is reset at once, in as few bytes as possible. */
+/** Encodes the given number of GET requests, each with an immediate reset, in as few bytes as possible. */
 export function resetRequests(count: number): Buffer {
   // GET, http, the path / and the name of the authority, which is `a`, are in the static table (RFC 7541, appendix A).
   const payload = Buffer.concat([Buffer.of(0x82, 0x86, 0x84, 0x01), text('a')]);
@@ -79,12 +79,12 @@ export function resetRequests(count: number): Buffer {
   return Buffer.concat(pairs);
 }
 
-/** A literal field without indexing and without Huffman code (RFC 7541 6.2.2). */
+/** Encodes a literal field without indexing and Huffman code (RFC 7541 6.2.2). */
 export function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0), text(name), text(value)]);
 }
 
-/** A string with its length, which has seven bits of the first byte (RFC 7541 5.1 and 5.2). */
+/** Encodes a string with its length, which uses seven bits of the first byte (RFC 7541 5.1 and 5.2). */
 function text(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'latin1');
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes]);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One response as received. */
+/** A response in the form in which it arrived. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -16,7 +16,7 @@ export async function openConnection(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Reads one response with a Content-Length, and leaves the connection open. Fails if the connection ends before. */
+/** Reads a response with a Content-Length, and leaves the connection open. Fails if the connection ends earlier. */
 export async function readAnswer(socket: Socket): Promise<RawAnswer> {
   let bytes = '';
   for (;;) {
@@ -28,7 +28,7 @@ export async function readAnswer(socket: Socket): Promise<RawAnswer> {
   }
 }
 
-/** Sends one request without a body on a separate connection. */
+/** Sends a request without a body on a separate connection. */
 export async function ask(
   url: string,
   target: string,
@@ -42,7 +42,7 @@ export async function ask(
   return answer;
 }
 
-/** Resolves when the server has ended a connection, or reset it. */
+/** Resolves when the server has ended or reset a connection. */
 export async function ended(socket: Socket): Promise<void> {
   if (socket.readableEnded || socket.closed) return;
   const { promise, resolve } = Promise.withResolvers<void>();

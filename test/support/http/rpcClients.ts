@@ -18,7 +18,7 @@ import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { UserService as UserServiceBeta } from '@zitadel/proto/zitadel/user/v2beta/user_service_pb.js';
 import { z } from 'zod';
 
-/** The methods of the user service that are served. */
+/** The methods of the user service that this service implements. */
 export type RpcMethod = 'removeOTPEmail' | 'listAuthenticationMethodTypes';
 
 /** The parameters of a call. */
@@ -29,14 +29,14 @@ interface RpcCall {
   readonly userId: string;
 }
 
-/** An unmodified client of ZITADEL's users. */
+/** An unmodified client for ZITADEL's user service. */
 export interface RpcClient {
   readonly name: string;
-  /** Whether it supports HTTP/2 only, which not every platform forwards. */
+  /** Whether it supports HTTP/2 only. Not every platform forwards HTTP/2. */
   readonly http2?: true;
   /** Returns the response message, or throws the client's own error. */
   call(call: RpcCall): Promise<unknown>;
-  /** Converts its error to a common form. */
+  /** Converts the client's error to a common form. */
   refusal(thrown: unknown): RpcRefusal;
 }
 
@@ -156,30 +156,30 @@ function callByGrpcJs({ method, url, token, userId }: RpcCall): Promise<unknown>
 
 /** The reason why an RPC was rejected, as its client reports it. */
 export interface RpcRefusal {
-  /** gRPC's. */
+  /** The code of gRPC. */
   readonly code: number;
   readonly message: string;
-  /** The id in ZITADEL's error detail; undefined if there is none, null if the client does not show details. */
+  /** The id in ZITADEL's error detail. Undefined without an id, null if the client does not return details. */
   readonly id: string | undefined | null;
 }
 
 const nice = z.looseObject({ code: z.int(), details: z.string() });
 const grpcJs = nice.extend({ metadata: z.instanceof(Metadata) });
 
-/** Of the clients that are made with Connect. */
+/** Returns the refusal from an error of a client that uses Connect. */
 function connectRefusal(thrown: unknown): RpcRefusal {
   if (!(thrown instanceof ConnectError)) throw thrown;
   const [detail] = thrown.findDetails(ErrorDetailSchema);
   return { code: thrown.code, message: thrown.rawMessage, id: detail?.id };
 }
 
-/** Of those that are made with nice-grpc. */
+/** Returns the refusal from an error of a client that uses nice-grpc. */
 function niceGrpcRefusal(thrown: unknown): RpcRefusal {
   const { code, details } = nice.parse(thrown);
   return { code, message: details, id: null };
 }
 
-/** Of grpc-js, which does not decode details. */
+/** Returns the refusal from an error of grpc-js, which does not decode details. */
 function grpcJsRefusal(thrown: unknown): RpcRefusal {
   const { code, details, metadata } = grpcJs.parse(thrown);
   const status = metadata.get('grpc-status-details-bin').map((bytes) => bytes.toString('latin1'));

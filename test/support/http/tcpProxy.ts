@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 /** The direction of bytes: `up` from the client to the server. */
 type Direction = 'up' | 'down';
 
-/** A network between a client and a server, which can be made to fail. */
+/** A network between a client and a server. A test can make it fail. */
 export interface TcpProxy {
   readonly url: string;
   /** The number of connections so far. */
@@ -17,7 +17,7 @@ export interface TcpProxy {
   cut(direction: Direction, after: number): void;
   /** Changes the byte that follows `after` more bytes in a direction; once. */
   corrupt(direction: Direction, after: number): void;
-  /** Blocks the connection that carries the byte that follows `after` more bytes; once. */
+  /** Blocks the connection that transfers the byte that follows `after` more bytes; once. */
   stall(direction: Direction, after: number): void;
   /** Stalls after `received` bytes from the server that follow more than `sent` bytes from the client; once. */
   stallResponse(sent: number, received: number): void;
@@ -25,7 +25,7 @@ export interface TcpProxy {
   isSpent(): boolean;
   /** Resolves as soon as the next fault happens. */
   struck(): Promise<void>;
-  /** Breaks all connections, drops a fault that has not happened, and accepts no new connections until `accept`. */
+  /** Breaks all connections, cancels a pending fault, and rejects new connections until `accept`. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
   close(): Promise<void>;
@@ -37,13 +37,15 @@ interface Fault {
   left: number;
 }
 
-/** Starts a proxy to a server. `target` and the proxy's own address are http URLs; the proxy does not interpret bytes. */
+/**
+ * Starts a proxy to a server. `target` and the proxy's own address are http URLs. The proxy does not interpret bytes.
+ */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const faults = new EventEmitter();
   let fault: Fault | undefined;
-  /** A response that is to stall, and the bytes that the client sends before it. */
+  /** A response that will stall, and the number of bytes that the client sends before it. */
   let awaited: { unsent: number; readonly received: number } | undefined;
   let [connections, ended] = [0, 0];
   const bytesSoFar = { up: 0, down: 0 };
@@ -68,7 +70,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       if (hit?.kind === 'stall') from.pause();
       else if (hit?.kind === 'cut') {
         from.pause();
-        // The bytes before it are passed on first, so that the connection breaks at that very byte.
+        // Writes the bytes before it first, so that the connection breaks exactly at that byte.
         to.write(bytes.subarray(0, hit.left), () => {
           from.destroy();
           to.destroy();

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 const fixture = (name: string) => readFile(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 
-/** Starts a proxy that speaks TLS with the certificate `first.crt`, and passes bytes on. It stops with the test. */
+/** Starts a proxy that uses TLS with the certificate `first.crt`, and forwards bytes. It stops when the test ends. */
 export async function startTlsProxy(url: string): Promise<string> {
   const { hostname: host, port } = new URL(url);
   const certificate = { cert: await fixture('first.crt'), key: await fixture('first.key') };

@@ -9,7 +9,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The parts of a request; without `token` it has no Authorization header. */
+/** The parts of a request. Without `token`, it has no Authorization header. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -92,10 +92,10 @@ export function post(instance: Instance, operation: 'export' | 'import', body: u
   return send(instance, { method: 'POST', path, token: instance.token, body: JSON.stringify(body), headers });
 }
 
-/** The media type of a body that is an export file alone. */
+/** The media type of a body that contains only an export file. */
 export const EXPORT_FILE = 'application/vnd.identity.export+json';
 
-/** Imports a file that is the body, with the options in the query, as the instance's owner. */
+/** Imports a file as the instance's owner. The file is the body, and the query contains the options. */
 export function postFile(
   instance: Instance,
   query: string,
@@ -106,37 +106,37 @@ export function postFile(
   return send(instance, { ...request, headers: { 'content-type': EXPORT_FILE, ...headers } });
 }
 
-/** Imports the same way, and expects a report. */
+/** Imports a file like `postFile`, and expects a report. */
 export async function importFile(...call: Parameters<typeof postFile>): Promise<z.infer<typeof importAnswer>> {
   return importAnswer.parse(parseOk(await postFile(...call)));
 }
 
-/** Exports to the response, by default everything with credentials. */
+/** Exports to the response; by default everything, with credentials. */
 export async function exportFrom(instance: Instance, selection: object = {}): Promise<ExportFile> {
   const all = { with_passwords: true, with_otp: true, response_output: true };
   const answer = await post(instance, 'export', { ...all, ...selection });
   return exportFile.parse(parseOk(answer));
 }
 
-/** Imports, and expects a report. */
+/** Imports a request, and expects a report. */
 export async function importInto(instance: Instance, body: unknown): Promise<z.infer<typeof importAnswer>> {
   return importAnswer.parse(parseOk(await post(instance, 'import', body)));
 }
 
-/** `DELETE /v2/users/{userId}/otp_email`. */
+/** Calls `DELETE /v2/users/{userId}/otp_email`. */
 export function removeOtpEmail(instance: Instance, userId: string, token = instance.token): Promise<Answer> {
   const path = `/v2/users/${encodeURIComponent(userId)}/otp_email`;
   return send(instance, { method: 'DELETE', path, token, headers: { accept: 'application/json' } });
 }
 
-/** The parsed body of a 200. */
+/** Returns the parsed body of a response with 200. */
 export function parseOk(answer: Answer): Record<string, unknown> {
   expect(answer, answer.text).toMatchObject({ status: 200 });
   expect(answer.headers.get('content-type')).toBe('application/json');
   return record.parse(JSON.parse(answer.text));
 }
 
-/** Expects an error in the interface's form (specification 2.3), and nothing else. Returns its body. */
+/** Expects an error in the interface's form (specification 2.3) without further content. Returns its body. */
 export function expectError(answer: Answer, status: number, code: number): z.infer<typeof errorBody> {
   expect(answer, answer.text).toMatchObject({ status });
   expect(answer.headers.get('content-type')).toBe('application/json');

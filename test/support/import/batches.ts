@@ -20,17 +20,17 @@ const EARLIER = '2026-11-20T08:00:00.000000Z';
 /** The stamp of the import to which the batch belongs. */
 const STAMP = '2026-11-21T10:00:00.000Z';
 
-/** Plans a record of a section. */
+/** Creates the plan for a record of a section. */
 export function plan(section: string, value: object, orgId = 'O'): RecordPlan {
   return planRecord(readRecord(sectionNamed(section), value, orgId), false);
 }
 
-/** Plans a project. */
+/** Creates the plan for a project. */
 export function project(projectId: string, name: string): RecordPlan {
   return plan('projects', { projectId, project: { name } });
 }
 
-/** Plans a person. */
+/** Creates the plan for a person. */
 export function person(userId: string, userName: string): RecordPlan {
   return plan('humanUsers', { userId, user: { userName } });
 }
@@ -40,7 +40,7 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
   return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
 }
 
-/** A database of which decisions read no ranges. */
+/** A database that fails if a decision reads a range. */
 const unread: ImportContext['base'] = {
   snapshot: () => Promise.reject(new Error('decisions read no ranges')),
   durable: () => Promise.reject(new Error('decisions end no import')),
@@ -68,7 +68,7 @@ const emptyInspection: ImportContext['inspection'] = {
   digest: '',
 };
 
-/** The import to which a batch belongs. Its file is empty: tests pass the records. */
+/** Returns the import of a batch. Its file is empty, because tests pass the records. */
 export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp = STAMP): ImportContext {
   return {
     settings: { onConflict },

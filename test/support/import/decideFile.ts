@@ -22,8 +22,8 @@ import type { MemoryStore } from '../stores/memoryStore.ts';
 import { contextOf } from './batches.ts';
 
 /**
- * Imports a file of organisations that exist or have records of their own, without HTTP, database and commits. Each phase is
- * one batch, which the pure function decides twice.
+ * Imports a file of organisations that exist or have records of their own, without HTTP, database and commits. Each
+ * phase is one batch. The pure function decides each batch twice.
  * @returns the import's response
  */
 export async function decideFile(store: MemoryStore, orgs: readonly Organisation[], onConflict: RecordConflict) {

@@ -22,7 +22,10 @@ const initialised = z.strictObject({
   expiresAt: z.iso.datetime(),
 });
 
-/** Describes the behaviour of commands on every kind of database; `newDatabase` returns the options for a new one. */
+/**
+ * Describes the behaviour of commands with every kind of database. `newDatabase` returns the options for a new
+ * database.
+ */
 export function describeDatabases(
   subject: string,
   tests: (newDatabase: () => Promise<readonly string[]>) => void,
@@ -50,7 +53,7 @@ export async function init(database: readonly string[], ...more: string[]) {
   return initialised.parse(await identityJson(['init', ...more, ...database]));
 }
 
-/** Matches the output of `identity serve` as soon as it is ready, and captures its URL. */
+/** Matches the output of `identity serve` once it is ready, and captures its URL. */
 export const listening = /^listening on (https?:\/\/127\.0\.0\.1:\d+)\n/;
 
 /** Starts `identity serve`, by default on a free port, and waits until it is ready. */
@@ -65,7 +68,7 @@ export async function serve(
   return startProgram(command, args, listening, { env: { ...serverSettings, ...env } });
 }
 
-/** Like `serve`, in the process that all tests share; does not log. */
+/** Like `serve`, but in the process that all tests share. Does not log. */
 export function serveHosted(
   database: readonly string[],
   more: readonly string[] = [],
@@ -75,7 +78,7 @@ export function serveHosted(
   return startHosted(args, { ...serverSettings, ...env, LOG_LEVEL: 'silent' }, listening);
 }
 
-/** An instance whose `identity serve` runs during commands. */
+/** An instance that `identity serve` serves while commands run. */
 export interface ServedInstance {
   readonly database: readonly string[];
   readonly instance: Instance;
@@ -83,14 +86,14 @@ export interface ServedInstance {
   readonly owner: string;
 }
 
-/** The values of the variables for an instance until it is served. */
+/** Placeholder values for an instance that is not served yet. */
 export const notServed: ServedInstance = {
   database: [],
   instance: { url: '', token: '', database: undefined },
   owner: '',
 };
 
-/** Initialises a database, serves it and imports an organisation; `stop` expects that `serve` ends without an error. */
+/** Initialises a database, serves it and imports an organisation. `stop` expects that `serve` ends without an error. */
 export async function serveSample(
   database: readonly string[],
   organisation: object,

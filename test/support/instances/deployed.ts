@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { BucketAccess, Deployment } from './deployments.ts';
 
-/** Whether the tests have the addresses of a deployment, instead of starting their own. */
+/** Whether the environment contains the addresses of a deployment. Otherwise the tests start their own. */
 export const isDeployed = process.env.ACCEPTANCE_TARGET_URL !== undefined;
 
 const variables = z.object({
@@ -10,10 +10,10 @@ const variables = z.object({
   ACCEPTANCE_SOURCE_TOKEN: z.string(),
   ACCEPTANCE_TARGET_URL: z.url(),
   ACCEPTANCE_TARGET_TOKEN: z.string(),
-  /** Such as `--firestore PROJECT`. */
+  /** Options such as `--firestore PROJECT`. */
   ACCEPTANCE_TARGET_DATABASE: z.string().optional(),
   ACCEPTANCE_BUCKET: z.string().optional(),
-  /** Key files. */
+  /** The key files of accounts. */
   ACCEPTANCE_EXPORTER: z.string().optional(),
   ACCEPTANCE_IMPORTER: z.string().optional(),
 });

@@ -3,16 +3,19 @@ import { describeWithFirestore, firestoreEmulator } from '../emulators/withFires
 import { deployed, isDeployed } from './deployed.ts';
 import { type StartedDeployment, startOnFirestore, startSelfHosted } from './localDeployment.ts';
 
-/** One instance, with the facts that its operator knows. */
+/** An instance, with the facts that its operator has. */
 export interface Instance {
   readonly url: string;
   /** A token of a service user with the role IAM_OWNER. */
   readonly token: string;
-  /** Options of the `identity` command that name its database; undefined where the command cannot reach it. */
+  /** Options of the `identity` command for its database. Undefined if the command cannot reach the database. */
   readonly database: readonly string[] | undefined;
 }
 
-/** A bucket, and the base64 of key files of accounts that may create and read objects in it; both may be the same. */
+/**
+ * A bucket, and key files in base64 of the accounts that may create and read its objects. Both accounts may be the
+ * same.
+ */
 export interface BucketAccess {
   readonly bucket: string;
   readonly exporter: string;
@@ -30,7 +33,7 @@ export interface Deployment {
 export const noBucket = 'ACCEPTANCE_BUCKET, ACCEPTANCE_EXPORTER and ACCEPTANCE_IMPORTER are not all set';
 
 /**
- * Describes the behaviour of every deployment: the one in ACCEPTANCE_SOURCE_URL, ACCEPTANCE_SOURCE_TOKEN,
+ * Describes the behaviour of every deployment: the deployment in ACCEPTANCE_SOURCE_URL, ACCEPTANCE_SOURCE_TOKEN,
  * ACCEPTANCE_TARGET_URL and ACCEPTANCE_TARGET_TOKEN if they are set, and otherwise a self-hosted one.
  */
 export function describeDeployment(subject: string, tests: (get: () => Deployment) => void): void {
@@ -38,7 +41,7 @@ export function describeDeployment(subject: string, tests: (get: () => Deploymen
   else describe(`${subject} (self-hosted)`, () => withDeployment(() => started('selfHostedDeployment'), tests));
 }
 
-/** Like `describeDeployment`, and once more on Firestore: for the tests of all operations. */
+/** Like `describeDeployment`, and again on Firestore. For the tests of all operations. */
 export function describeDeployments(subject: string, tests: (get: () => Deployment) => void): void {
   describeDeployment(subject, tests);
   if (!isDeployed)
@@ -47,7 +50,7 @@ export function describeDeployments(subject: string, tests: (get: () => Deployme
     );
 }
 
-/** Like `describeDeployments`, with started deployments that no other test uses. */
+/** Like `describeDeployments`, with new deployments that no other test uses. */
 export function describeOwnDeployments(subject: string, tests: (get: () => Deployment) => void): void {
   if (isDeployed) {
     describeDeployment(subject, tests);

@@ -7,9 +7,12 @@ import { startLocal } from './localStart.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The deployment that the test files of a project share; `null` if they have the addresses of another. */
+    /**
+     * The deployment that the test files of a project share. `null` if their environment contains the addresses of a
+     * deployment.
+     */
     selfHostedDeployment: Deployment | null;
-    /** The same on Firestore; `null` also without the emulator. */
+    /** The same on Firestore. Also `null` without the emulator. */
     firestoreDeployment: Deployment | null;
   }
 }
@@ -22,13 +25,13 @@ export interface StartedDeployment {
 
 /**
  * Starts a deployment on embedded databases.
- * @param project the environment of the tests' project, for a set-up, which runs outside of it
+ * @param project the environment of the tests' project, for a setup, which does not run in it
  */
 export function startSelfHosted(project?: NodeJS.ProcessEnv): Promise<StartedDeployment> {
   return startDeployment({}, (name, directory) => ['--data', join(directory, name)], project);
 }
 
-/** Starts a deployment on databases of its own in the emulator, which all tests share. */
+/** Starts a deployment on its own databases in the emulator, which all tests share. */
 export function startOnFirestore(emulator: string): Promise<StartedDeployment> {
   const database = `acceptance-${randomUUID()}`;
   const env = { FIRESTORE_EMULATOR_HOST: emulator, FIRESTORE_DATABASE: database };

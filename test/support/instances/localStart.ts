@@ -19,16 +19,16 @@ export interface LocalStart {
 
 /** The options of the start. */
 export interface LocalStartOptions {
-  /** LOCAL_DIR. */
+  /** The value of LOCAL_DIR. */
   readonly directory: string;
-  /** PORT; by default three free ports are found. */
+  /** The value of PORT. By default, finds three free ports. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
 }
 
 const ATTEMPTS = 10;
-// Below the ephemeral ports, so that no other process gets one between the search and the start.
+// Below the ephemeral ports, so that no other process takes a port between the search and the start.
 const LOWEST_PORT = 10_000;
 const HIGHEST_PORT = 30_000;
 

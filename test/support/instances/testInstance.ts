@@ -20,7 +20,7 @@ import { watchedStore } from '../stores/watchedStore.ts';
 
 const record = z.record(z.string(), z.unknown());
 const counts = z.record(z.string(), z.number());
-// First by the contract of the response, then for the types of fields that tests read.
+// Checks the contract of the response first, then the types of the fields that tests read.
 const untyped = (value: unknown) => value;
 
 /** The fields of an export file that tests read. */
@@ -32,7 +32,7 @@ export const exportedFile = exportFile.transform(untyped).pipe(
 );
 const reported = z.object({ type: z.string(), id: z.string().optional(), message: z.string() });
 const ofError = reported.extend({ reason: z.string(), params: z.record(z.string(), z.string()).optional() });
-/** The response to an import with 200: errors in ZITADEL's fields, and their reasons. */
+/** The response to an import with status 200: errors in ZITADEL's fields, and their reasons. */
 export const importReport = importResponse
   .transform(untyped)
   .pipe(
@@ -57,7 +57,7 @@ export const importReport = importResponse
     reasons: errors?.map(({ message: _, ...reason }) => reason) ?? [],
   }));
 
-/** An export file, and the bytes that it was read from. */
+/** An export file, and its bytes. */
 export interface Exported extends z.infer<typeof exportedFile> {
   readonly bytes: string;
 }
@@ -67,27 +67,29 @@ export type Report = z.infer<typeof importReport>;
 
 /** An instance in this process: the functions over a store, called by its owner. */
 export interface TestInstance {
-  /** Its default organisation. */
+  /** The id of its default organisation. */
   readonly orgId: string;
-  /** Its owner. */
+  /** The id of its owner. */
   readonly userId: string;
-  /** Its owner's token. */
+  /** The token of its owner. */
   readonly token: string;
   readonly app: ReturnType<typeof createApp>;
-  /** Imports or exports, and returns any response. */
+  /** Imports or exports, and returns the response whatever its status. */
   attempt(operation: 'import' | 'export', body: unknown): Promise<{ status: number; text: string }>;
-  /** Imports and expects a report. */
+  /** Imports, and expects a report. */
   import(body: unknown): Promise<Report>;
-  /** Imports and expects an error body, which is returned with its status. */
+  /** Imports, and expects an error. Returns its body and status. */
   refusedImport(body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Exports all but the default organisation, by default with everything that a request can include. */
+  /**
+   * Exports all organisations except the default organisation; by default, with everything that a request can include.
+   */
   export(request?: object): Promise<Exported>;
 }
 
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
-/** Takes 1/256 of the default's time. */
+/** Needs 1/256 of the default's time. */
 const bcryptCost = 4;
 
 /** The replaceable parts of an instance: a bucket, or its own store with faults. */
@@ -100,12 +102,12 @@ export type ReplacedPorts = {
   readonly limits?: Partial<Limits>;
 };
 
-/** Initialises a store, and serves the functions over it. Text bodies are sent unchanged. */
+/** Initialises a store, and serves the functions with it. Sends text bodies unchanged. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
   return servedInstance(store, await initialise(store, { name }, DAY_MS, new Date()), replaced);
 }
 
-/** Serves the functions over a store that has been initialised, for the owner of a token. */
+/** Serves the functions with an initialised store, for the owner of a token. */
 export function servedInstance(
   store: Store,
   { orgId, userId, token }: Pick<TestInstance, 'orgId' | 'userId' | 'token'>,
@@ -113,7 +115,7 @@ export function servedInstance(
 ): TestInstance {
   configureLog('silent');
   const now = () => new Date();
-  // Tests of concurrency run more calls at once than an operator would.
+  // Tests of concurrency run more concurrent calls than an operator would allow.
   const unlimited = { concurrentTransfers: Number.POSITIVE_INFINITY };
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...unlimited, ...replaced.limits };
   const { audit } = memoryTrail();
@@ -151,7 +153,7 @@ export function servedInstance(
   };
 }
 
-/** An instance whose writes can be counted. */
+/** Creates an instance whose writes can be counted. */
 export async function countedInstance(kind?: StoreKind) {
   let writes: Write[] = [];
   const store = await openTestStore(kind);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hostedJson } from '../processes/hostedCommand.ts';
 import type { Instance } from './deployments.ts';
 
-/** A token that the `identity` command made. */
+/** A token that the `identity` command created. */
 export interface MadeToken {
   readonly tokenId: string;
   readonly token: string;
@@ -14,12 +14,12 @@ const user = z.strictObject({ userId: z.string() });
 /** The reason why a test that needs the command is skipped. */
 export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 
-/** Makes a token of a user. */
+/** Creates a token of a user. */
 export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
   return made.parse(await hostedJson(['pat', 'create', '--user', userId, ...database]));
 }
 
-/** Makes a service user without any role, and a token of it. */
+/** Creates a service user without any role, and a token of it. */
 export async function newServiceUser(
   database: readonly string[],
   name: string,
@@ -28,7 +28,7 @@ export async function newServiceUser(
   return { userId, ...(await newToken(database, userId)) };
 }
 
-/** The options for an instance's database; skips the test if there are none. */
+/** Returns the options for an instance's database. Skips the test if there are none. */
 export function databaseOf({ database }: Instance, { skip }: { skip: (note?: string) => never }): readonly string[] {
   return database ?? skip(noDatabase);
 }

@@ -13,7 +13,7 @@ import { type ReplacedPorts, type TestInstance, testInstance } from './testInsta
 export interface TransferInstance extends TestInstance {
   readonly transfers: MemoryTransfers;
   readonly events: readonly AuditEvent[];
-  /** Sends a request with a token, by default the owner's. */
+  /** Sends a request with a token; by default with the owner's token. */
   request(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
   /** Returns the token of another service user with the role IAM_OWNER. */
   createOwner(restriction?: TokenRestriction): Promise<string>;

@@ -15,16 +15,16 @@ const deliberate =
 
 /** The counts of a comparison. */
 export interface Compared {
-  /** The documents that JSON.parse accepts. */
+  /** The number of documents that JSON.parse accepts. */
   accepted: number;
-  /** The values that were compared. */
+  /** The number of compared values. */
   values: number;
 }
 
-/** A reader of files, or of requests with one. */
+/** A reader of files, or of requests that contain a file. */
 interface Reader {
   readonly isOfRequests?: boolean;
-  /** Reads bytes; returns their records, or undefined if the reader does not return any. */
+  /** Reads bytes, and returns their records; undefined if the reader does not return records. */
   read(bytes: Buffer, cut: (bytes: Buffer) => Buffer[]): Promise<[JsonPath, unknown][] | undefined>;
 }
 
@@ -55,7 +55,7 @@ const readers: readonly Reader[] = [
       const open = (start = 0, end = body.length) => stream(cut(body.subarray(start, end)));
       const { inline } = await readEnvelope({ open });
       const [file, another] = inline;
-      // An import rejects both after the envelope is read.
+      // An import rejects both after it has read the envelope.
       if (another !== undefined) throw new JsonError([], 'expected a single file');
       if (file !== undefined && file.kind !== 'object') throw new JsonError([], 'expected an object');
       return file && readRecords(cut(body.subarray(file.start, file.end)));
@@ -83,7 +83,9 @@ function fieldsOf(entry: unknown, path: JsonPath): [JsonPath, unknown][] {
   });
 }
 
-/** Reads a document, and compares the verdict and the records with those of JSON.parse. Returns the number of records. */
+/**
+ * Reads a document, and compares the result and the records with those of JSON.parse. Returns the number of records.
+ */
 async function compare({ isOfRequests = false, read }: Reader, document: Buffer, random: Random): Promise<number> {
   const bytes = isOfRequests
     ? Buffer.concat([Buffer.from('{"dry_run":true,"data_orgs":'), document, Buffer.from('}')])

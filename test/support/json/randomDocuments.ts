@@ -1,4 +1,4 @@
-/** Returns random numbers from 0 to `below`, the same for the same seed (mulberry32). */
+/** Returns random integers from 0 up to, but excluding, `below`. The same seed gives the same numbers (mulberry32). */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -9,14 +9,14 @@ export function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-/** Draws a number from 0 to below the given number. */
+/** Returns a random integer from 0 up to, but excluding, the given number. */
 export type Random = ReturnType<typeof randomNumbers>;
 
 const names = ['orgs', 'orgId', 'org', 'humanUsers', 'manifest', 'data_orgs', 'dry_run', 'x', 'u', '', '\\u0061', 'a'];
 const scalars = ['0', '-0', '12', '-1.5e+3', '1E-2', '0.10', 'true', 'false', 'null', '9'.repeat(40)];
 const texts = ['', 'a', 'é', '–', '🚀', '\\"', '\\\\', '\\/', '\\u00e9', '\\ud83d\\ude00', ']}', '{[', ',', ':', '\\n'];
 const spaces = ['', '', '', '', ' ', '\n', '\t', '\r\n  '];
-/** Texts that make most documents invalid, to insert or to write over a byte. */
+/** Texts that make most documents invalid, to insert or to overwrite a byte. */
 const edits = [
   ...Array.from('{}[]",:\\ 019-eE+.tfnud8aé\n\f\0\u007f\u00a0\ufeff', (character) => Buffer.from(character)),
   ...['\\ud83d', '\\ude00', '\\ud83dx', '\\u12', '\\x', 'tru', '01', '1"A[', '0x1', "'a'", '::', '/**/', ',"a":1'].map(
@@ -25,7 +25,7 @@ const edits = [
   ...[[0x80], [0xbf], [0xc3], [0xe2, 0x80], [0xed, 0xa0, 0x80], [0xf0], [0xff]].map((bytes) => Buffer.from(bytes)),
 ];
 
-/** Writes random JSON whose texts are easily mistaken for structure. */
+/** Writes random JSON with texts that a reader may mistake for structure. */
 class Writer {
   private readonly random: Random;
 
@@ -33,7 +33,7 @@ class Writer {
     this.random = random;
   }
 
-  /** A document: an export file, or any object or list. */
+  /** Returns an export file, or any object or list. */
   document(): string {
     const kind = this.random(4);
     return this.spaced(kind === 0 ? this.list(0) : kind === 1 ? this.object(0) : this.file());
@@ -73,7 +73,7 @@ class Writer {
   }
 }
 
-/** Makes a document of random JSON, unchanged or with up to two edits, and cuts off the end of some. */
+/** Creates a document of random JSON with up to two edits. Truncates some documents. */
 export function randomDocument(random: Random): Buffer {
   let document = Buffer.from(new Writer(random).document());
   for (let count = [0, 0, 1, 2][random(4)] ?? 0; count > 0; count--) {
@@ -84,7 +84,7 @@ export function randomDocument(random: Random): Buffer {
   return random(12) === 0 ? document.subarray(0, random(document.length)) : document;
 }
 
-/** Cuts bytes at random places. */
+/** Cuts bytes into pieces at random positions. */
 export function cutAtRandom(document: Buffer, random: Random): Buffer[] {
   const cuts = Array.from({ length: random(7) }, () => random(document.length + 1)).sort((a, b) => a - b);
   return [...cuts, document.length].map((end, index) => document.subarray(cuts[index - 1] ?? 0, end));

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What JSON.parse returns for bytes, which may be a value that the service rejects. */
+/** The result of JSON.parse. It may be a value that the service rejects. */
 export interface Reference {
   readonly value: unknown;
-  /** Whether an object has a name twice, or a text half of a surrogate pair. */
+  /** Whether an object contains a name twice, or a text contains half of a surrogate pair. */
   readonly isRefused: boolean;
 }
 
-/** Parses bytes by JSON.parse; returns undefined if they are not JSON in UTF-8. */
+/** Parses bytes with JSON.parse. Returns undefined if they are not JSON in UTF-8. */
 export function parseReference(bytes: Buffer): Reference | undefined {
   if (!isUtf8(bytes)) return undefined;
   const text = bytes.toString();
@@ -18,7 +18,7 @@ export function parseReference(bytes: Buffer): Reference | undefined {
   }
 }
 
-/** A text with the colon that makes it a name, or a bracket. */
+/** A bracket, or a text with the colon that makes it a name. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
 function hasDuplicateName(json: string): boolean {

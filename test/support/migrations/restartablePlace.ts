@@ -8,7 +8,7 @@ import type { StoreKind } from '../stores/stores.ts';
 
 const transferServer = join(root, 'test/support/places/transferServer.ts');
 
-/** An instance whose server can be killed and started again at the same address, or suspended. */
+/** An instance whose server a test can suspend, or kill and start again at the same address. */
 export interface RestartablePlace extends ServedPlace {
   kill(): Promise<void>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
@@ -16,7 +16,7 @@ export interface RestartablePlace extends ServedPlace {
 }
 
 /**
- * Initialises a database and serves it, until it is killed or the test has finished.
+ * Initialises a database and serves it, until the test kills it or ends.
  * @param transfers the bucket and the limits of its server, if it has a bucket
  */
 export async function restartablePlace(

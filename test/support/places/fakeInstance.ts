@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { StatedLimits } from '../../../shared/limits.ts';
 
-/** A server that is recognised as an instance, with responses chosen by a test. */
+/** A server that clients recognise as an instance. A test chooses its responses. */
 export interface FakeInstance {
   readonly url: string;
   /** Resolves when a client has closed the connection of a call. */
@@ -23,7 +23,7 @@ export const emptyExport = JSON.stringify({
 });
 
 /**
- * Starts such a server until the test has finished.
+ * Starts a server that clients recognise as an instance. It stops when the test ends.
  * @param limits the limits that it states
  */
 export async function startFakeInstance(
@@ -43,13 +43,13 @@ export async function startFakeInstance(
     }
     response.on('close', () => left.resolve());
     respond(response);
-    // A test that reads the body has begun to.
+    // If a test reads the body, it has already started to.
     request.resume();
   });
   return { url, clientLeft: left.promise };
 }
 
-/** Starts a server until the test has finished, and returns its address. */
+/** Starts a server, and returns its address. The server stops when the test ends. */
 export async function startServer(respond: RequestListener): Promise<string> {
   const server = createServer(respond);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

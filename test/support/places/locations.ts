@@ -1,12 +1,12 @@
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 
-/** The text of a database as a place. */
+/** Returns the text of a database as a place. */
 export function placeOfLocation(location: StoreLocation): string {
   if (location.kind === 'sqlite') return `sqlite:${location.directory}`;
   return `firestore:${location.projectId}/${location.databaseId}`;
 }
 
-/** The options for a database in commands on instances. */
+/** Returns the options for a database in commands on instances. */
 export function databaseOptions(location: StoreLocation): readonly string[] {
   if (location.kind === 'sqlite') return ['--data', location.directory];
   return ['--firestore', `${location.projectId}/${location.databaseId}`];

@@ -12,10 +12,10 @@ import { databaseOptions, placeOfLocation } from './locations.ts';
 const requestLine = z.looseObject({ route: z.string(), status: z.number() });
 const created = z.object({ token: z.string(), orgId: z.string() });
 
-/** An instance that is a place in two ways: by its database, and by its server. */
+/** An instance with two forms as a place: its database and its server. */
 export interface ServedPlace {
   readonly location: StoreLocation;
-  /** `sqlite:…` or `firestore:…`. */
+  /** The text `sqlite:…` or `firestore:…`. */
   readonly database: string;
   readonly url: string;
   readonly tokenFile: string;
@@ -37,7 +37,7 @@ type Serve = (
 ) => Promise<{ url: string; stop: () => Promise<unknown> }>;
 
 /**
- * Initialises a database and serves it until the test has finished, in the process that all tests share.
+ * Initialises a database and serves it in the process that all tests share. The server stops when the test ends.
  * @param limits variables that set its limits
  */
 export function servedPlace(kind: StoreKind, limits: Variables = {}): Promise<ServedPlace> {
@@ -47,7 +47,7 @@ export function servedPlace(kind: StoreKind, limits: Variables = {}): Promise<Se
   });
 }
 
-/** Like `servedPlace`, in a process of its own, which logs. */
+/** Like `servedPlace`, but in its own process, which logs. */
 export async function loggedPlace(kind: StoreKind, limits: Variables = {}): Promise<LoggedPlace> {
   let log = () => '';
   const place = await newPlace(kind, async (options, env) => {
@@ -63,7 +63,7 @@ export async function loggedPlace(kind: StoreKind, limits: Variables = {}): Prom
   return { ...place, requests };
 }
 
-/** Initialises a database and starts its server, which stops when the test has finished. */
+/** Initialises a database and starts its server. The server stops when the test ends. */
 export async function newPlace(kind: StoreKind, start: Serve): Promise<ServedPlace> {
   const location = await kind.newLocation();
   const env = keyEnvironment(location);
@@ -76,7 +76,7 @@ export async function newPlace(kind: StoreKind, start: Serve): Promise<ServedPla
   return { location, database: placeOfLocation(location), url, tokenFile, token, orgId };
 }
 
-/** Makes a directory that is removed when the test has finished. */
+/** Creates a directory. The end of the test removes it. */
 export async function testDirectory(): Promise<string> {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());

@@ -17,11 +17,11 @@ const created = z.object({ token: z.string(), orgId: z.string() });
 
 /** A bucket for transfers of instances that this process serves. */
 export interface TransferBucket {
-  /** The network between the bucket and all its clients, the instances included. */
+  /** The network between the bucket and all its clients, including the instances. */
   readonly network: TcpProxy;
 }
 
-/** Starts a bucket until the test has finished, with the account of this process. */
+/** Starts a bucket with the account of this process. The bucket stops when the test ends. */
 export async function transferBucket(): Promise<TransferBucket> {
   const bucket = await startLocalBucket();
   onTestFinished(() => bucket.close());
@@ -32,7 +32,7 @@ export async function transferBucket(): Promise<TransferBucket> {
   return { network };
 }
 
-/** An instance with a bucket for transfers, served by this process until the test has finished. */
+/** An instance with a bucket for transfers, in this process. Its server stops when the test ends. */
 export interface TransferPlace extends ServedPlace {
   /** The names of the events of its audit trail so far. */
   readonly events: () => readonly AuditEvent['event'][];

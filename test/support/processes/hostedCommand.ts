@@ -1,4 +1,5 @@
-// Commands in a process that all tests of a worker share: starting a process takes longer than most commands.
+// Runs commands in a process that all tests of a worker share, because the start of a process takes longer than most
+// commands.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +12,7 @@ export type HostRequest =
   | { readonly id: number; readonly args: readonly string[]; readonly env: Environment }
   | { readonly id: number; readonly interrupted: true };
 
-/** A message of the shared process: a part of a command's output, or its end. */
+/** A message from the shared process: a part of a command's output, or its end. */
 export type HostReply =
   | { readonly id: number; readonly stream: 'stdout' | 'stderr'; readonly text: string }
   | { readonly id: number; readonly code: number };
@@ -22,7 +23,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface HostedCommand {
   /** The match of the pattern in its standard output. */
   readonly ready: RegExpExecArray;
-  /** Interrupts it as SIGTERM does, and waits for its end. */
+  /** Interrupts the command like SIGTERM, and waits for its end. */
   stop(): Promise<Ended>;
 }
 
@@ -48,7 +49,7 @@ export async function startHosted(args: readonly string[], env: Environment, rea
   return { ready: await match.promise, stop };
 }
 
-/** Runs a command with `--json` in the shared process, and returns the one document that it printed. */
+/** Runs a command with `--json` in the shared process, and returns the single document of its output. */
 export async function hostedJson(args: readonly string[]): Promise<unknown> {
   return parsedOutput(args, withoutTrail(await begin([...args, '--json'], {}).ended));
 }
@@ -77,7 +78,7 @@ function begin(args: readonly string[], env: Environment) {
   return { output, ended: end.promise, interrupt: () => send({ id, interrupted: true }) };
 }
 
-/** Starts the shared process, which ends with this process. */
+/** Starts the shared process. It ends with this process. */
 function startHost(): ChildProcess {
   const child = fork(script, { cwd: root, serialization: 'advanced' });
   child.setMaxListeners(0);

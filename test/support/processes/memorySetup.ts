@@ -5,21 +5,24 @@ import { systemCode } from '../../../shared/systemCode.ts';
 
 const MEMORY = '/dev/shm';
 const PREFIX = 'identity-tests-';
-/** Several times what the tests write. */
+/** The required free space: several times the amount that the tests write. */
 const ROOM_BYTES = 4_000_000_000;
 
-/** The directory in memory of this process; undefined if the system has none with room, whose programs it runs. */
+/**
+ * The directory in memory of this process. Undefined if the system has no such directory with enough space that permits
+ * running programs.
+ */
 const directory = hasRoom() ? join(MEMORY, `${PREFIX}${process.pid}`) : undefined;
 
-/** The environment of tests whose temporary directories are in memory where possible: they wait for no disk. */
+/** The environment of tests with temporary directories in memory, if possible, so that they do not wait for a disk. */
 export const inMemory: Readonly<Record<string, string>> = directory === undefined ? {} : { TEST_DIRECTORY: directory };
 
-/** Makes the directory in memory. */
+/** Creates the directory in memory. */
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (directory === undefined) return undefined;
-  // Left by processes that were killed.
+  // Removes directories of killed processes.
   for (const name of await readdir(MEMORY)) if (isLeft(name)) await removed(join(MEMORY, name));
-  // The setup of another project has made it.
+  // The setup of another project has already created it.
   if ((await mkdir(directory, { recursive: true })) === undefined) return undefined;
   return () => removed(directory);
 }

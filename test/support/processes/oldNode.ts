@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 
-/** The installed versions of Node other than the locked one. */
+/** Lists the installed versions of Node except the locked version. */
 function systemNodes(): readonly (readonly [path: string, version: string])[] {
   const directories = (process.env.PATH ?? '').split(delimiter).filter((path) => !path.includes('node_modules'));
   return directories.flatMap((directory) => {
@@ -14,7 +14,7 @@ function systemNodes(): readonly (readonly [path: string, version: string])[] {
   });
 }
 
-/** Finds a Node that is older than the required version; prints that there is none. */
+/** Finds a version of Node that is older than the required version. Prints a message if there is none. */
 export function oldNode(): readonly [path: string, version: string] | undefined {
   const found = systemNodes().find(([, version]) => Number.parseInt(version, 10) < 24);
   if (found === undefined) process.stdout.write('skipped: no Node older than 24 is on the PATH\n');

@@ -8,16 +8,22 @@ export const BUILT_COMMAND = 'IDENTITY_TEST_COMMAND';
 
 const program = process.env[BUILT_COMMAND] ?? join(root, 'cli', 'identity.ts');
 
-/** The command line of the `identity` command: the built one, or its sources in projects that do not build it. */
+/** The command line of the `identity` command: the built command, or its sources in projects that do not build it. */
 export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
 
 /** A command that has ended. */
 export interface EndedCommand extends Ended {
-  /** The lines of the audit trail that it printed, because its database is in the cloud; `stderr` does not contain them. */
+  /**
+   * The lines of the audit trail that the command printed, because its database is in the cloud. `stderr` does not
+   * contain them.
+   */
   readonly trail: string;
 }
 
-/** The environment of a server for tests: more calls at once than an operator would run, and passwords at the least cost. */
+/**
+ * The environment of a server for tests: more concurrent calls than an operator would allow, and the lowest cost of
+ * passwords.
+ */
 export const serverSettings = { MAX_CONCURRENT_TRANSFERS: '1000', BCRYPT_COST: '10' } as const;
 
 /** Starts the `identity` command as a process, and waits for its end. */
@@ -26,7 +32,7 @@ export async function identityProcess(args: readonly string[], options: ProgramO
   return withoutTrail(await run(command, [script, ...args], options));
 }
 
-/** Returns the document that a command printed. */
+/** Returns the document in the output of a command. */
 export function parsedOutput(args: readonly string[], { code, stdout, stderr }: EndedCommand): unknown {
   if (code !== 0) throw new Error(`identity ${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
@@ -50,7 +56,7 @@ export interface RunningFunction extends Running {
 
 const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
 
-/** Starts the command of a script of package.json, without npm, which handles signals differently. */
+/** Starts the command of a script of package.json. Does not use npm, which handles signals differently. */
 export async function startFunction(
   name: FunctionName,
   env: Readonly<Record<string, string>>,

@@ -8,7 +8,10 @@ export interface TemporaryDirectory {
   remove(): Promise<void>;
 }
 
-/** Makes a directory that no other test uses, in memory if the environment of the project has a directory there. */
+/**
+ * Creates a directory that no other test uses. The directory is in memory if the environment of the project has one
+ * there.
+ */
 export async function temporaryDirectory(
   { TEST_DIRECTORY }: NodeJS.ProcessEnv = process.env,
 ): Promise<TemporaryDirectory> {

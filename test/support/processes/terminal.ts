@@ -3,7 +3,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { type Ended, type ProgramOptions, run } from '../../../tools/program.ts';
 import { identityProgram } from './programs.ts';
 
-/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared: at once if that is empty. */
+/**
+ * Runs a program in a pseudo-terminal. Types each answer after its question has appeared; immediately if the question
+ * is empty.
+ */
 const script = `
 import fcntl, json, os, pty, struct, subprocess, sys, termios
 questions, columns = json.loads(sys.argv[1])
@@ -38,7 +41,7 @@ export const terminalMissing =
 if (terminalMissing !== undefined) process.stderr.write(`skipped at a terminal: ${terminalMissing}\n`);
 
 /**
- * Runs the `identity` command at a terminal; `stdout` is the output to the terminal.
+ * Runs the `identity` command in a pseudo-terminal. `stdout` is the output on the terminal.
  * @param answers each with a command, if any, that ends before the keys are typed
  */
 export function identityAtTerminal(
@@ -50,7 +53,9 @@ export function identityAtTerminal(
   return run('python3', ['-c', script, given, ...identityProgram, ...args], options);
 }
 
-/** Returns the visible lines of a terminal's output: without colours, and the last state of those that changed. */
+/**
+ * Returns the visible lines of a terminal's output: without colours, with only the last state of lines that changed.
+ */
 export function seenLines({ stdout }: Ended): string[] {
   const lines = stripVTControlCharacters(stdout).split('\r\n');
   return lines.map((line) => line.split('\r').at(-1) ?? '');

@@ -2,7 +2,10 @@ import { snapshotEnded } from '../../../shared/errors/storeErrors.ts';
 import { decorateStore, type Snapshot, type Store } from '../../../shared/store/store.ts';
 import { watchedStore } from './watchedStore.ts';
 
-/** A store whose snapshots end with its next commit, as if each commit outgrew the log of the database. */
+/**
+ * Returns a store whose snapshots end with its next commit, as if each commit were too large for the log of the
+ * database.
+ */
 export function withBriefSnapshots(store: Store): Store {
   let commits = 0;
   return decorateStore(

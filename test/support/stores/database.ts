@@ -10,16 +10,18 @@ import {
 } from '../../../shared/store/store.ts';
 import { scanAll } from './documents.ts';
 
-/** The whole content of a database at one moment. */
+/** The whole content of a database at one time. */
 export type Database = ReadonlyMap<Collection, readonly StoredDocument[]>;
 
-/** Records by their place, in a form in which equal records are equal. */
+/** Records by place. Equal records have equal texts. */
 export type Contents = ReadonlyMap<string, string>;
 
-/** The collections that hold records of organisations. */
+/** The collections with records of organisations. */
 export const recordCollections: ReadonlySet<Collection> = new Set(recordSections.map(({ collection }) => collection));
 
-/** Reads every document of every collection from one snapshot, except the master keys of the database, which differ. */
+/**
+ * Reads every document of every collection from one snapshot. Excludes the master keys, which differ between databases.
+ */
 export async function readDatabase(store: Store): Promise<Database> {
   const snapshot = await store.snapshot();
   try {
@@ -37,7 +39,7 @@ function isComparable({ id }: StoredDocument): boolean {
   return id !== keyRecordKey.id;
 }
 
-/** The records of some organisations with their credentials, without the times of their writes. */
+/** Returns the records of some organisations with their credentials, without the times of their writes. */
 export function contentsOf(database: Database, orgIds: readonly string[]): Contents {
   const contents = new Map<string, string>();
   for (const collection of recordCollections) {
@@ -50,7 +52,7 @@ export function contentsOf(database: Database, orgIds: readonly string[]): Conte
   return contents;
 }
 
-/** The number of records of each section in some organisations. */
+/** Returns the number of records of each section in some organisations. */
 export function countsOf(database: Database, orgIds: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const collection of recordCollections) {

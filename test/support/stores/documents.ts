@@ -8,12 +8,12 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 
-/** The key of a user's document, derived from its natural key. */
+/** Returns the key of a user's document, derived from its natural key. */
 export function userKey(...parts: readonly string[]): DocumentKey {
   return { collection: 'users', id: documentId(...parts) };
 }
 
-/** The write that creates a user's document. */
+/** Returns the write that creates a user's document. */
 export function createUser(name: string, fields: DocumentFields = {}): Write {
   return { type: 'create', key: userKey(name), fields };
 }
@@ -26,13 +26,13 @@ export async function createUsers(store: Store, count: number, fields: DocumentF
   for (let from = 0; from < count; from += 500) await store.commit(writes.slice(from, from + 500));
 }
 
-/** The current document of one user. */
+/** Returns the current document of a user. */
 export async function readUser(store: Store, name: string): Promise<StoredDocument | undefined> {
   const [document] = await store.getMany([userKey(name)]);
   return document;
 }
 
-/** All results of a scan, and the number of documents in each of its arrays. */
+/** Returns all results of a scan, and the number of documents in each of its arrays. */
 export async function scanAll(snapshot: Snapshot, range: Parameters<Snapshot['scan']>[0]) {
   const documents: StoredDocument[] = [];
   const sizes: number[] = [];

@@ -1,14 +1,14 @@
 import { type DocumentKey, decorateStore, documentPath, type Store, type Write } from '../../../shared/store/store.ts';
 import { hookedStore } from './watchedStore.ts';
 
-/** A store whose writer can be held back before a record, while its other commits continue. */
+/** A store whose writer a test can pause before a record, while other commits continue. */
 export interface HeldStore {
   readonly store: Store;
-  /** Runs `work` before the next write of a record, which waits for it. Resolves when `work` has ended. */
+  /** Runs `work` before the next write of a record. The write waits until `work` has ended; then this resolves. */
   before(key: DocumentKey, work: () => Promise<void>): Promise<void>;
 }
 
-/** Makes a store that can be held back. */
+/** Creates a store that a test can pause. */
 export function heldStore(inner: Store): HeldStore {
   let held: { readonly path: string; readonly run: () => Promise<void> } | undefined;
   const hold = async (writes: readonly Write[]) => {

@@ -6,7 +6,7 @@ export interface Moment {
   readonly when: 'before' | 'after';
 }
 
-/** A store with an event at one of its commits, such as another writer's change, or the end of the process. */
+/** Returns a store with an event at one of its commits, such as another writer's change, or the end of the process. */
 export function interruptedStore(store: Store, moment: Moment, happens: () => Promise<void>): Store {
   let commits = 0;
   const around = async <Result>(work: (interrupt: () => Promise<void>) => Promise<Result>): Promise<Result> => {
@@ -27,7 +27,7 @@ export function interruptedStore(store: Store, moment: Moment, happens: () => Pr
         await interrupt();
         await inner.commit(writes);
       }),
-    // The event occurs once, after all reads: a repeated attempt is not interrupted again.
+    // The event occurs once, after all reads. A retry of the transaction is not interrupted again.
     transaction: <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
       around((interrupt) =>
         inner.transaction<Result>(async (transaction, earlier) => {

@@ -18,10 +18,10 @@ const methodOfKeyChanged = 'COMMAND-Dff54';
 const MEMBERS_OF_INSTANCE = 'instanceMembers';
 const sectionsByName: ReadonlyMap<string, Section> = new Map(recordSections.map((section) => [section.name, section]));
 
-/** Documents by `<collection>/<id>`, as a claim names its owner. */
+/** Documents by `<collection>/<id>`, the form in which a claim refers to its owner. */
 type Documents = ReadonlyMap<string, StoredDocument>;
 
-/** A stored record, and the place and claims that it would get in an import now. */
+/** A stored record, with the place and claims that an import would give it now. */
 interface Planned {
   readonly name: string;
   readonly document: StoredDocument;
@@ -29,9 +29,9 @@ interface Planned {
 }
 
 /**
- * Everything that is wrong in a database, one text each: records that differ from their digest, place or organisation,
- * records without their claims and claims without their record, references to missing records. Derives all of it from the
- * records' bodies and the table of sections.
+ * Lists all violations in a database as texts: records that differ from their digest, place or organisation, records
+ * without their claims, claims without their record, and references to missing records. Derives them from the records'
+ * bodies and the table of sections.
  */
 export function violationsOf(database: Database): string[] {
   const documents: Documents = new Map(
@@ -95,7 +95,7 @@ function targetFaults(
   { record: { json, orgId } }: RecordPlan,
 ): string[] {
   if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
-  // Another organisation may have created it since.
+  // Another organisation may have created it in the meantime.
   if (keptIfMissing !== undefined) return [];
   const body = parsed(target.body) ?? {};
   const isOpen = openTo !== undefined && textAt(body, openTo, orgId) === orgId;
@@ -120,7 +120,10 @@ function claimFaults(planned: readonly Planned[], claims: readonly StoredDocumen
   return [...missing, ...orphans.map(({ id, ownerId }) => `claims/${id} is held by ${ownerId}, which has it not`)];
 }
 
-/** An organisation may hold the claim that its login names follow the instance's default, unless its policy differs. */
+/**
+ * Returns the claim of an organisation whose login names follow the instance's default. Returns none if its policy
+ * differs.
+ */
 function scopeOf({ name, plan: { record } }: Planned, documents: Documents): string[] {
   const isOpen =
     record.section === organisationSection &&
@@ -128,7 +131,7 @@ function scopeOf({ name, plan: { record } }: Planned, documents: Documents): str
   return isOpen ? [`${scopeKey(record.orgId).id} of ${name}`] : [];
 }
 
-/** Tokens and memberships of the instance belong to users, and the instance has its default organisation. */
+/** Lists the tokens, and the memberships of the instance, whose user does not exist. */
 function ownerFaults(database: Database, documents: Documents): string[] {
   const absent = (collection: Collection, userId: string, id: string) =>
     documents.has(documentPath({ collection: 'users', id: documentId(userId) }))
@@ -141,7 +144,7 @@ function ownerFaults(database: Database, documents: Documents): string[] {
   ];
 }
 
-/** The place and claims that a stored record would get in an import now, or the reason why they are unknown. */
+/** Returns the place and claims that an import would give a stored record now, or the reason why they are unknown. */
 function planOf(document: StoredDocument, documents: Documents): RecordPlan | string {
   const { partition = '', orgId = '' } = document;
   const section = sectionsByName.get(partition.slice(0, partition.indexOf('/')));
@@ -159,7 +162,7 @@ function planOf(document: StoredDocument, documents: Documents): RecordPlan | st
   }
 }
 
-/** A stored body; undefined if it is not a JSON object. */
+/** Returns a parsed body; undefined if it is not a JSON object. */
 function parsed(body = ''): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(body);

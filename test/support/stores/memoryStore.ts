@@ -22,7 +22,7 @@ export class MemoryStore implements DocumentStore {
   readonly writes: Write[] = [];
   private documents = new Map<string, DocumentFields>();
 
-  /** Creates a store with documents, which count as neither read nor written. */
+  /** Creates a store with documents. They do not count as reads or writes. */
   static async with(writes: readonly Write[]): Promise<MemoryStore> {
     const store = new MemoryStore();
     await store.commit(writes);
@@ -44,7 +44,7 @@ export class MemoryStore implements DocumentStore {
     return this.find(keys, fields);
   }
 
-  /** Returns a view of the present documents. */
+  /** Returns a view of the current documents. */
   async view(): Promise<Snapshot> {
     const documents = [...this.documents];
     return {

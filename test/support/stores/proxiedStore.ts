@@ -4,7 +4,7 @@ import { firestoreEmulator } from '../emulators/withFirestore.ts';
 import { type GrpcProxy, startGrpcProxy } from '../http/grpcProxy.ts';
 import { firestore, openTestStore } from './stores.ts';
 
-/** Opens a database of the emulator twice: directly, and through a network over which calls can fail. */
+/** Opens a database of the emulator twice: directly, and through a network in which calls can fail. */
 export async function openProxiedStore(): Promise<{ direct: Store; store: Store; network: GrpcProxy }> {
   const location = await firestore.newLocation();
   const direct = await openTestStore(firestore, location);

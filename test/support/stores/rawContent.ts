@@ -5,7 +5,10 @@ import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { collections } from '../../../shared/store/store.ts';
 import { firestoreEmulator } from '../emulators/withFirestore.ts';
 
-/** The raw content of a database, read without this service's code: the bytes of its files, or Firestore's own documents. */
+/**
+ * Returns the raw content of a database, read without this service's code: the bytes of its files, or Firestore's
+ * documents.
+ */
 export async function rawContent(location: StoreLocation): Promise<string> {
   if (location.kind === 'firestore') return rawDocuments(location.projectId);
   const files = ['identity.sqlite', 'identity.sqlite-wal'].map((name) => readIfExists(join(location.directory, name)));

@@ -1,6 +1,9 @@
 import { decorateStore, type Reader, type Store, type TransactionWork } from '../../../shared/store/store.ts';
 
-/** Counts the reads of documents by key that a store makes, in rounds: a read that begins during another is of its round. */
+/**
+ * Counts a store's reads of documents by key, in rounds. A read that starts during another read belongs to the same
+ * round.
+ */
 export class ReadRounds {
   private rounds = 0;
   private inFlight = 0;

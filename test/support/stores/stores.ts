@@ -15,9 +15,9 @@ import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 export interface StoreKind {
   readonly name: 'SQLite' | 'Firestore';
   readonly isAvailable: boolean;
-  /** A location without a database; a database created there is removed when the test, or its `setUpOnce`, has finished. */
+  /** Returns a location without a database. After the test or its `setUpOnce`, a database created there is removed. */
   newLocation(): Promise<StoreLocation>;
-  /** What `openTestStore` puts in front of the store. */
+  /** The decorator that `openTestStore` applies to the store. */
   readonly decorator?: Decorator;
 }
 
@@ -29,7 +29,7 @@ interface Decorator {
 type CleanUp = () => unknown;
 let whenFinished: (cleanUp: CleanUp) => void = (cleanUp) => onTestFinished(async () => void (await cleanUp()));
 
-/** Sets up the shared state of all tests of a `describe`: its stores stay open until the last of them has finished. */
+/** Sets up the shared state of all tests of a `describe`. Its stores stay open until the last test has finished. */
 export function setUpOnce<Result>(setUp: () => Promise<Result>): () => Result {
   let result: { readonly value: Result } | undefined;
   beforeAll(async () => {
@@ -62,7 +62,7 @@ export const sqlite: StoreKind = {
   },
 };
 
-/** The store in Cloud Firestore, here its emulator. */
+/** The store in Cloud Firestore; in tests, in its emulator. */
 export const firestore: StoreKind = {
   name: 'Firestore',
   isAvailable: firestoreEmulator !== null,
@@ -77,7 +77,7 @@ const storeKinds: readonly StoreKind[] = [sqlite, firestore];
 
 const { signal: unlimited } = new AbortController();
 
-/** A decorator as tests use them, in front of a store for a call. */
+/** A decorator in the form for tests: the store of a call. */
 const forCall: Decorator = {
   name: 'for a call',
   decorate: async (store) => decorateStore(store, ({ getMany }) => ({ getMany })).forCall({ signal: unlimited }),
@@ -93,7 +93,7 @@ const underLock: Decorator = {
   },
 };
 
-/** Describes the behaviour of every implementation; an unavailable one is reported as skipped. */
+/** Describes the behaviour of every implementation. Reports an unavailable implementation as skipped. */
 export function describeStores(subject: string, tests: (kind: StoreKind) => void): void {
   describeKinds(storeKinds, subject, tests);
 }
@@ -114,25 +114,28 @@ function describeKinds(kinds: readonly StoreKind[], subject: string, tests: (kin
   }
 }
 
-/** The environment that gives a program the master key of a database whose key is stored beside it. */
+/** Returns the environment that gives a program the master key of a database, whose key is in a file next to it. */
 export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<string, string | undefined>> {
   return { IDENTITY_MASTER_KEY: masterKey };
 }
 
-/** Opens the embedded database in a file, with the keys beside it. */
+/** Opens the embedded database in a file, with the keys next to it. */
 export function openEmbeddedStore(file: string, options: Omit<SqliteOptions, 'keyring'> = {}): Store {
   const keyring = fileKeyring(keyFilePath(dirname(file)));
   return createStore(openSqliteDatabase(file, { keyring, ...options }), embeddedGuard(keyring));
 }
 
-/** Opens a store that is closed when the test, or its `setUpOnce`, has finished; without `location` on a new, empty database. */
+/**
+ * Opens a store, and closes it when the test or its `setUpOnce` has finished. Without `location`, opens a new, empty
+ * database.
+ */
 export async function openTestStore(kind: StoreKind = sqlite, location?: StoreLocation): Promise<Store> {
   const store = await openStore(location ?? (await kind.newLocation()));
   whenFinished(() => store.close());
   return kind.decorator?.decorate(store) ?? store;
 }
 
-/** Does some work with a new embedded database, which is removed afterwards. */
+/** Does work with a new embedded database, and removes the database afterwards. */
 export async function withTemporaryStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
   const directory = await temporaryDirectory();
   const store = await openStore({ kind: 'sqlite', directory: directory.path });

@@ -1,16 +1,19 @@
 import { decorateStore, type Store, type TransactionWork, type Write } from '../../../shared/store/store.ts';
 
-/** A store that reports its completed writes, and waits until the report is settled. */
+/** Returns a store that reports its completed writes, and waits until the report is settled. */
 export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
   return interceptedStore(store, async () => {}, onWritten);
 }
 
-/** A store with an action before each of its writes, once the reads of a transaction are done. */
+/** Returns a store with an action before each of its writes, after the reads of a transaction. */
 export function hookedStore(store: Store, before: (writes: readonly Write[]) => Promise<void>): Store {
   return interceptedStore(store, before, () => {});
 }
 
-/** A store that loses the response to each commit of a transaction, and decides again: it does not recognise its commits. */
+/**
+ * Returns a store that loses the response to each commit of a transaction, and decides again because it does not
+ * recognise its commits.
+ */
 export function repeatingStore(store: Store): Store {
   return withSmallCommits(store, (inner) => ({
     transaction: async <Result>(work: TransactionWork<Result>, until?: AbortSignal) => {
@@ -20,7 +23,10 @@ export function repeatingStore(store: Store): Store {
   }));
 }
 
-/** A store with some other members, to which a file of some hundred records takes several commits, two in flight. */
+/**
+ * Returns a store with some replaced members. A file of some hundred records needs several commits there, two of them
+ * concurrent.
+ */
 export function withSmallCommits(store: Store, decorate: (store: Store) => Partial<Store>): Store {
   return decorateStore(store, (inner) => ({
     advice: () => ({ ...inner.advice(), records: 250, writes: 499, inFlight: 2 }),

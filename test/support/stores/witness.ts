@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { importReport } from '../instances/testInstance.ts';
 import type { Contents } from './database.ts';
 
-/** The response to an import, whatever its outcome. */
+/** The response to an import, with any outcome. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -14,20 +14,20 @@ const interrupted = z.object({ details: z.tuple([z.object({ written: counts })])
 const partition = z.object({ partition: z.string() });
 
 /**
- * A witness of the imports of one file: every record that a response has reported as created, overwritten or unchanged must
- * be in the database, with the file's content, after that response and after every later one.
+ * Checks the imports of one file. After each response, the database must contain every record that this or an earlier
+ * response has reported as created, overwritten or unchanged, with the file's content.
  */
 export class Witness {
   private readonly expected: Contents;
   private readonly claimed = new Map<string, number>();
 
-  /** @param expected the records of the file by their place, as an undisturbed import stores them */
+  /** @param expected the records of the file by place, as an undisturbed import stores them */
   constructor(expected: Contents) {
     this.expected = expected;
   }
 
   /**
-   * Expects every record that a response so far has reported as stored.
+   * Expects every record that any response so far has reported as stored.
    * @param present the content of the database after the response
    */
   check(answer: Answer, present: Contents): void {
@@ -52,7 +52,7 @@ export class Witness {
   }
 }
 
-/** The numbers of records by section that a response reports as stored. */
+/** Returns the numbers of records by section that a response reports as stored. */
 function claimsOf({ status, text }: Answer): ReadonlyMap<string, number> {
   const claims = new Map<string, number>();
   const { created, unchanged, overwritten = {} } = storedIn(status, JSON.parse(text));

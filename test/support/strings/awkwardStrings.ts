@@ -1,4 +1,6 @@
-/** A text that takes long to read if code is not linear: `unit` as often as it fits between the ends. */
+/**
+ * A text for which code that is not linear needs a long time: `unit`, repeated as often as it fits between the ends.
+ */
 interface AwkwardString {
   readonly what: string;
   readonly start?: string;

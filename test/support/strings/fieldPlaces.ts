@@ -2,19 +2,22 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { organisationFields } from '../../../shared/organisation/recordSchema.ts';
 import { type Organisation, zitadelRequest } from '../fixtures/organisations.ts';
 
-/** A field of an export file that holds one value, wherever it is. */
+/** A field of an export file with a single value, at any depth. */
 export interface FieldPlace {
   readonly title: string;
   /** The organisation's field, and whether it is a list. */
   readonly section: string;
   readonly isList: boolean;
-  /** The steps from the record to the field; none for a field of the organisation itself. A list's first element is 0. */
+  /**
+   * The steps from the record to the field. Empty for a field of the organisation itself. The first element of a list
+   * is 0.
+   */
   readonly steps: readonly (string | number)[];
   /** Undefined for a field of the organisation itself. */
   readonly field: DescField | undefined;
 }
 
-/** All fields that hold one value, by the definitions of ZITADEL: of every section, v1 and v2. */
+/** All fields with a single value in ZITADEL's definitions: of every section, v1 and v2. */
 export const fieldPlaces: readonly FieldPlace[] = [
   ...new Map([...organisationFields.values()].map((field) => [field.name, field])).values(),
 ].flatMap(({ name, list, schema }): FieldPlace[] => {
@@ -42,9 +45,12 @@ function* valuesOf(
 
 const [full = { orgId: 'o' }] = zitadelRequest('import-request');
 
-/** An organisation with one record of the place's section, as accepted by a ZITADEL, but with this value. */
+/**
+ * Returns an organisation with one record of the place's section, which ZITADEL would accept except for the given
+ * value.
+ */
 export function withValueAt({ section, isList, steps }: FieldPlace, value: unknown): Organisation {
-  // Reading a record changes it.
+  // A copy, because reading a record changes it.
   const { orgId, org, ...records } = structuredClone(full);
   if (steps.length === 0) return { orgId, org, [section]: value };
   const [first = {}] = [records[section]].flat();
@@ -52,7 +58,7 @@ export function withValueAt({ section, isList, steps }: FieldPlace, value: unkno
   return { orgId, org, [section]: isList ? [record] : record };
 }
 
-/** A copy of a JSON value with the given value at the end of the steps. */
+/** Returns a copy of a JSON value with the given value at the end of the steps. */
 export function withValue(json: unknown, [step, ...others]: readonly (string | number)[], value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === 'number') return [withValue(Array.isArray(json) ? json[step] : {}, others, value)];

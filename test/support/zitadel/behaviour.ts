@@ -1,15 +1,21 @@
 /** A release, by its number or by the month of its build. */
 export type Release = '2.71' | '4.0' | '2026-07';
 
-/** The limits and delays of a stand-in. The defaults were measured on a ZITADEL, unless they would delay tests too much. */
+/**
+ * The limits and delays of a stand-in. The defaults were measured at a ZITADEL instance, unless they would delay tests
+ * too much.
+ */
 export interface ZitadelBehaviour {
-  /** The records that an import writes per second, by which it meets its timeout. No test waits for them. */
+  /**
+   * The number of records that an import writes per second, which decides whether it reaches its timeout. No test waits
+   * for them.
+   */
   recordsPerSecond: number;
   /** The limit of REST's messages, in bytes of protobuf. */
   maxMessageBytes: number;
-  /** The delay until exports show an import; up to 2,000 ms were measured. */
+  /** The delay until exports show an import. Up to 2,000 ms were measured. */
   lagMs: number;
-  /** The clock of the delay, in milliseconds. */
+  /** The clock for the delay, in milliseconds. */
   now: () => number;
   /** The write at which the process dies, counted from 1. */
   diesAtWrite: number;
@@ -17,7 +23,7 @@ export interface ZitadelBehaviour {
   stallsAtWrite: number;
   /** Whether it accepts connections and answers nothing. */
   isSilent: boolean;
-  /** The downtime of the process after its death; 1,600 ms were measured. Undefined: permanent. */
+  /** The downtime of the process after its death, of which 1,600 ms were measured. Undefined if it stays down. */
   deadMs: number | undefined;
   /** The minimum duration of an export. */
   exportMs: number;
@@ -25,30 +31,30 @@ export interface ZitadelBehaviour {
   release: Release;
   /** The version that the instance returns. */
   version: string;
-  /** Whether the rules of requests reject a person, and with it the whole request. */
+  /** Whether the request rules reject a person, and with the person the whole request. */
   rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
   findsUser: (userId: string) => boolean;
   /**
-   * How a call to close a record ends: as at ZITADEL, refused, without an effect, or with an event that the search of users
-   * passes over.
+   * How a call to close a record ends: as in ZITADEL, refused, without an effect, or with an event that the search for
+   * users skips.
    */
   closing: (path: string) => 'done' | 'refused' | 'ignored' | 'passedOver';
   /** Whether the caller lacks the permission `user.read`. */
   hidesUsers: boolean;
   /** Whether the caller lacks the permission `events.read`. */
   hidesEvents: boolean;
-  /** Whether the instance's login names carry the domain of their organisation. */
+  /** Whether the instance's login names contain the domain of their organisation. */
   loginNamesByDomain: boolean;
-  /** Whether another import creates a user at the same time: after the check of its id, before that of its login name. */
+  /** Whether another import creates a user at the same time, between the check of its id and that of its login name. */
   races: (userId: string) => boolean;
   /** Whether an import drops a record without an error. */
   drops: (record: { readonly section: string }) => boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
   losesContext: (path: string) => boolean;
-  /** The domain at which it is reached; any by default. */
+  /** The domain at which it is reachable; by default any domain. */
   externalDomain: string | undefined;
-  /** The statuses of the next responses, as of a gateway that asks to repeat the call. */
+  /** The statuses of the next responses, like those of a gateway that asks for a retry. */
   refusals: number[];
   /** The roles of the user `owner` in the instance. */
   roles: readonly string[];
@@ -81,12 +87,12 @@ export const measured: Readonly<ZitadelBehaviour> = {
   roles: ['IAM_OWNER'],
 };
 
-/** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
+/** Whether exports and imports contain the states of organisations and users. Those of releases 2 and 3 do not. */
 export function hasStates(release: Release): boolean {
   return release !== '2.71';
 }
 
-/** Whether an aggregate keeps the owner of its first event: newer releases write the owner of each request. */
+/** Whether an aggregate keeps the owner of its first event. Newer releases write the owner of each request. */
 export function keepsOwner(release: Release): boolean {
   return release === '2.71';
 }

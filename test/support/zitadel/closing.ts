@@ -2,10 +2,10 @@ import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Contents, elements } from './contents.ts';
 import type { EventDraft } from './eventLog.ts';
 
-/** An error of a call that closes a record: the code of gRPC, and the id. */
+/** An error of a call that closes a record: gRPC's code, and the id. */
 export type ClosingError = readonly [code: 5 | 9, id: string];
 
-/** The fields of a request that names a record. */
+/** The fields of a request that identify a record. */
 interface Named {
   readonly id: string;
   readonly userId: string;
@@ -18,11 +18,11 @@ interface Named {
 interface ClosingRow {
   readonly sections: readonly string[];
   readonly key: (named: Named) => string;
-  /** The state afterwards. */
+  /** The state after the call. */
   readonly state: string;
   readonly event: (named: Named) => EventDraft;
   readonly missing: string;
-  /** The states in which a record is not closed, with the errors. */
+  /** The states in which ZITADEL does not close a record, with the errors. */
   readonly refuses: Readonly<Record<string, ClosingError>>;
 }
 
@@ -38,7 +38,7 @@ function refusedIn(id: string, states: readonly string[]): Readonly<Record<strin
   return Object.fromEntries(states.map((state) => [`USER_STATE_${state}`, [9, id] as const]));
 }
 
-/** The calls of 2.71 and 4.x, as read in their sources. */
+/** The calls of 2.71 and 4.x, according to their sources. */
 const rows = {
   deactivateUser: {
     sections: ['humanUsers', 'machineUsers'],
@@ -109,7 +109,7 @@ const rows = {
 /** A call that closes a record. */
 export type ClosingCall = keyof typeof rows | 'deactivateUserGrant' | 'deactivateOrg';
 
-/** Closes a record of an organisation; returns the error if ZITADEL does not. */
+/** Closes a record of an organisation. Returns the error if ZITADEL does not close it. */
 export function closeRecord(
   contents: Contents,
   call: ClosingCall,
@@ -156,7 +156,7 @@ function closeUserGrant(contents: Contents, orgId: string, id: string, editorId:
   return [5, 'COMMAND-3M9sd'];
 }
 
-/** Returns the id of the aggregate of a user grant. A ZITADEL generates ids that no import knows. */
+/** Returns the id of the aggregate of a user grant. ZITADEL generates these ids, and no import contains them. */
 export function userGrantId({ userId, projectId }: JsonObject): string {
   return `${String(userId)}-${String(projectId)}`;
 }

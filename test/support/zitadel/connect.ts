@@ -25,7 +25,7 @@ export function connectTo(zitadel: Pick<ZitadelStandIn, 'url'>, token = 'owner-t
 const written = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
-/** Exports organisations with their secrets; by default all. */
+/** Exports organisations with their secrets; by default all organisations. */
 export async function exportFromZitadel(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   orgIds: readonly string[] = [],
@@ -37,7 +37,9 @@ export async function exportFromZitadel(
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
 }
 
-/** Imports an export file, or one with the given organisations. Each error must have a reason with its parameters. */
+/**
+ * Imports an export file, or a file with the given organisations. Each error must have a reason with its parameters.
+ */
 export async function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.t
 import { keepsOwner, type ZitadelBehaviour } from './behaviour.ts';
 import { type EventDraft, EventLog } from './eventLog.ts';
 
-/** A record of the stand-in, and the time from which its exports show it. */
+/** A record of the stand-in, and the time at which its exports start to show it. */
 interface Stored {
   readonly json: JsonObject;
   readonly visibleAt: number;
@@ -15,22 +15,25 @@ export interface Organisation {
   readonly name: string;
   readonly state: string;
   readonly visibleAt: number;
-  /** By section and key. */
+  /** Records by section and key. */
   readonly sections: Map<string, Map<string, Stored>>;
 }
 
-/** The content of a stand-in of a ZITADEL. */
+/** The content of a stand-in for ZITADEL. */
 export class Contents {
   readonly organisations = new Map<string, Organisation>();
-  /** The ids of deleted organisations and their users cannot be reused. */
+  /** The deleted ids of organisations and of their users. They cannot be used again. */
   readonly deletedIds = new Set<string>();
   /** The organisations of users, by the users' ids. */
   readonly users = new Map<string, string>();
-  /** The ids of users by their login names; in an organisation whose domain policy demands that, with its id. */
+  /**
+   * The ids of users by login name. The key includes the organisation's id if its domain policy requires unique names
+   * within it.
+   */
   private readonly loginNames = new Map<string, string>();
-  /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
+  /** The ids of people with the OTP e-mail factor, which ZITADEL's imports and exports do not contain. */
   readonly otpEmail = new Set<string>();
-  /** The ids of users whose last event the search passes over: it shows them as active. */
+  /** The ids of users whose last event the search skips, so that it shows them as active. */
   readonly passedOver = new Set<string>();
   readonly log = new EventLog();
   /** The longest time for which exports do not show written records. */
@@ -74,7 +77,7 @@ export class Contents {
     sections?.set(section, records);
   }
 
-  /** The records of a section that exports and searches show. */
+  /** Returns the records of a section that exports and searches show. */
   visible(orgId: string, section: string): JsonObject[] {
     const records = [...(this.organisations.get(orgId)?.sections.get(section)?.values() ?? [])];
     return records.filter((record) => this.isVisible(record)).map(({ json }) => json);
@@ -137,7 +140,7 @@ export function newId(): string {
   return `4${String(randomInt(10 ** 14)).padStart(17, '0')}`;
 }
 
-/** The elements of a list, or a single object as one. */
+/** Returns the elements of a list. Returns a single object as a list. */
 export function elements(value: unknown): JsonObject[] {
   return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 
-/** An event before it has a sequence and a time. */
+/** An event before it has a sequence number and a time. */
 export interface EventDraft {
   readonly aggregateType: string;
   readonly aggregateId: string;
@@ -13,11 +13,11 @@ export interface StoredEvent extends Required<EventDraft> {
   readonly owner: string;
   readonly editorId: string;
   readonly sequence: number;
-  /** Microseconds since 1970. */
+  /** The time in microseconds since 1970. */
   readonly at: number;
 }
 
-/** A selection of events, as ZITADEL's search reads it. */
+/** A selection of events, in the form of ZITADEL's search. */
 export interface EventSelection {
   readonly aggregateTypes: readonly string[];
   readonly eventTypes: readonly string[];
@@ -26,7 +26,7 @@ export interface EventSelection {
   readonly editorUserId: string;
   readonly asc: boolean;
   readonly limit: number;
-  /** Microseconds since 1970: later events if `asc`, else earlier ones. */
+  /** The limit in microseconds since 1970: selects later events if `asc`, otherwise earlier events. */
   readonly from: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface ExportFlags {
   readonly release: Release;
 }
 
-/** The failure of an export by an organisation that ZITADEL cannot export. */
+/** The failure of an export because of an organisation that ZITADEL cannot export. */
 export class UnexportableError extends Error {
   readonly record: 'application' | 'user';
 
@@ -23,7 +23,7 @@ export class UnexportableError extends Error {
   }
 }
 
-/** The end of the process caused by a matching exclusion. */
+/** The end of the process because of a matching exclusion. */
 class DeadlyExclusionError extends Error {}
 
 const whole = [
@@ -52,7 +52,7 @@ export const loginScreens = Object.fromEntries(
     .flatMap(({ language: _, ...texts }) => Object.keys(texts).map((screen): [string, object] => [screen, {}])),
 );
 
-/** Exports organisations as ZITADEL does (zitadel 4): references to records outside of the export are omitted. */
+/** Exports organisations as ZITADEL does (zitadel 4). Omits references to records outside of the export. */
 export function exportFrom(
   contents: Contents,
   { orgIds, excludedOrgIds, release, ...secrets }: ExportFlags,
@@ -81,14 +81,14 @@ export function exportFrom(
     organisation.triggerActions = records('triggerActions').filter(
       ({ flowType }) => flowType === '1' || flowType === '3',
     );
-    // The incorrect texts are read under this name.
+    // ZITADEL exports the texts of claimed domains under this name.
     organisation.passwordlessRegistrationMessages = records('domainClaimedMessages');
     organisation.projectGrants = records('projectGrants').filter((grant) =>
       exported.has(textAt(grant, 'projectGrant.grantedOrgId', '')),
     );
     organisation.userGrants = records('userGrants').filter((grant) => isProjectIn(grant) && isUserIn(grant));
     organisation.orgMembers = records('orgMembers').filter(isUserIn);
-    // Every organisation has the members of all projects of the export.
+    // Every organisation gets the members of all projects of the export.
     organisation.projectMembers = asked
       .flatMap((owner) => contents.visible(owner.orgId, 'projectMembers'))
       .filter((member) => isProjectIn(member) && isUserIn(member));

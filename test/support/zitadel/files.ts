@@ -1,6 +1,6 @@
 import type { ExportFileSource } from '../../../shared/exportFile/reader.ts';
 
-/** An export file with the given organisations, or with the given text. */
+/** Writes an export file with the given organisations or the given text. */
 export function fileWith(content: readonly object[] | string): ExportFileSource {
   const text = typeof content === 'string' ? content : JSON.stringify({ orgs: content });
   const bytes = Buffer.from(text);
@@ -13,7 +13,7 @@ export function fileWith(content: readonly object[] | string): ExportFileSource 
 
 const HASH = '$2a$14$aPbwhMVJSVrRRW2NoM/5.esSJO6o/EIGzGxWiM5SAEZlGqCsr9DAK';
 
-/** People in the form of ZITADEL's exports, with password hashes and every tenth with a TOTP seed. */
+/** Returns people in the form of ZITADEL's exports, with password hashes. Every tenth has a TOTP seed. */
 export function people(count: number, first = 0): { userId: string; state: string; user: object }[] {
   return Array.from({ length: count }, (_, index) => {
     const number = first + index;

@@ -1,6 +1,9 @@
 import { organisation, person } from '../fixtures/organisations.ts';
 
-/** Organisations with a member of a project grant, which a ZITADEL keeps in the other organisation, that of the project. */
+/**
+ * Organisations with a member of a project grant. ZITADEL stores the member in the other organisation, that of the
+ * project.
+ */
 export const organisationsWithGrantMember = [
   organisation('1', {
     projects: [{ projectId: 'shop', project: { name: 'Shop' } }],

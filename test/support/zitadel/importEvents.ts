@@ -6,7 +6,7 @@ import type { EventDraft } from './eventLog.ts';
 /** Returns the events of an imported record's creation. */
 type EventsOf = (json: JsonObject, orgId: string) => EventDraft[];
 
-/** Creates the events of one aggregate: with the path of its id, the types, and the payload. */
+/** Creates the events of one aggregate from the path of its id, the types and the payload. */
 const of =
   (
     aggregateType: string,
@@ -60,7 +60,7 @@ const person: EventsOf = (json) => {
   ];
 };
 
-/** The events of imported records, by section, as seen at 4.x and read in its source. */
+/** The events of imported records by section, as seen in 4.x and read in its source. */
 const bySection: Readonly<Record<string, EventsOf>> = {
   domainPolicy: policy('domain'),
   labelPolicy: policy('label'),

@@ -4,22 +4,25 @@ import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements, newId } from './contents.ts';
 import { fillIn } from './fillIn.ts';
 
-/** One import in ZITADEL's way: in three phases over all organisations, in their order, without retries. */
+/** An import in ZITADEL's way: in three phases over all organisations, in their order, without retries. */
 export interface ImportRun {
   readonly contents: Contents;
-  /** The organisation in whose context the request is handled. */
+  /** The organisation in whose context ZITADEL handles the request. */
   readonly contextOrgId: string;
   readonly host: string;
-  /** The user of the token: owner of each organisation that the import creates. Undefined for the imports of others. */
+  /**
+   * The user of the token, who becomes owner of each organisation that the import creates. Undefined for the imports of
+   * others.
+   */
   readonly callerId?: string;
   readonly release: Release;
-  /** Whether the instance's domain policy demands login names that are unique within the organisation. */
+  /** Whether the instance's domain policy requires that login names are unique within the organisation. */
   readonly loginNamesByDomain: boolean;
   /** Whether another import creates a user between the checks of its id and of its login name. */
   readonly races?: ((userId: string) => boolean) | undefined;
   /** Whether the import drops a record without an error. */
   readonly drops?: (record: { readonly section: string }) => boolean;
-  /** Called before each write; ends the import by throwing. */
+  /** Called before each write. Ends the import by throwing. */
   readonly write: () => void;
 }
 
@@ -34,11 +37,11 @@ interface Given {
 export interface Row {
   readonly section: string;
   readonly type: string;
-  /** The fields of the key, and of the reported id. */
+  /** The fields of the key and of the reported id. */
   readonly id: readonly string[];
   readonly key?: readonly string[];
   readonly exists: string;
-  /** ZITADEL's error instead of an import. */
+  /** Returns ZITADEL's error if it does not import the record. */
   readonly refuses?: (given: Given) => string | undefined;
   readonly stored?: (given: Given) => JsonObject;
 }
@@ -55,7 +58,7 @@ const provider = ({ run, orgId }: Given, id: string) =>
   run.contents.find(orgId, 'oidcIdps', id) ?? run.contents.find(orgId, 'jwtIdps', id);
 const policy = (section: string, type: string, exists: string): Row => ({ section, type, id: ['$orgId'], exists });
 const text = (section: string, type: string): Row => ({ section, type, id: ['$orgId', 'language'], exists: '' });
-/** The id and the beginning of the key of an error about a taken name. */
+/** The id and the beginning of the key in an error about a name that another record has. */
 export const ALREADY = 'ID=V3-DKcYh Message=Errors';
 
 /** The sections of the first phase, in the order of work. */
@@ -67,7 +70,7 @@ export const firstPhase: readonly Row[] = [
     id: ['$orgId', 'domainName'],
     key: ['domainName'],
     exists: 'ID=V2-e1wse Message=Errors.Already.Exists',
-    // An unverified domain comes back as verified, unless the organisation's policy validates domains.
+    // An export contains an unverified domain as verified, unless the organisation's policy validates domains.
     stored: ({ run, orgId, json: { validationType: _, ...kept } }) =>
       run.contents.find(orgId, 'domainPolicy', orgId)?.validateOrgDomains === true
         ? kept
@@ -118,7 +121,7 @@ export const firstPhase: readonly Row[] = [
     id: ['userId'],
     exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
     refuses: loginNameRefusal,
-    // The id is read from inside only, and exported outside only.
+    // Imports read the id from the inner record only, and exports write it to the outer record only.
     stored: ({ run, json }) => {
       const { userId, ...inner } = elements(json.user)[0] ?? {};
       const { state = 'USER_STATE_ACTIVE' } = withState(run, json);
@@ -254,7 +257,7 @@ export const thirdPhase: readonly Row[] = [
   },
 ];
 
-/** Returns the error about the hash of a person; by default only bcrypt with a cost from 10 to 16 is taken. */
+/** Returns the error about a person's hash. By default, ZITADEL accepts only bcrypt with a cost from 10 to 16. */
 function hashRefusal(json: JsonObject): string | undefined {
   const hash = textAt(json, 'user.hashedPassword.value', '');
   if (hash === '' || /^\$2[aby]\$1[0-6]\$/.test(hash)) return undefined;
@@ -274,14 +277,14 @@ function loginNameRefusal({ run, orgId, json }: Given): string | undefined {
   return isTaken ? `${ALREADY}.User.AlreadyExists` : undefined;
 }
 
-/** Returns the organisation in which its login names are unique; empty for the instance. */
+/** Returns the organisation in which its login names are unique; empty for the whole instance. */
 export function loginNameScope({ contents, loginNamesByDomain }: ImportRun, orgId: string): string {
   const policy = contents.find(orgId, 'domainPolicy', orgId);
   const isByDomain = policy === undefined ? loginNamesByDomain : policy.userLoginMustBeDomain === true;
   return isByDomain ? orgId : '';
 }
 
-/** Returns a user as read by a release: a release that does not import states skips the field. */
+/** Returns a user as a release reads it. A release that does not import states skips the field. */
 function withState({ release }: ImportRun, { state, ...json }: JsonObject): JsonObject {
   return hasStates(release) && state !== undefined ? { ...json, state } : json;
 }
@@ -293,7 +296,7 @@ const typeIds = new Map<unknown, string>([
   ['TRIGGER_TYPE_POST_CREATION', '3'],
 ]);
 
-/** Returns the id of a flow or a trigger, which an import may name. */
+/** Returns the id of a flow or a trigger. An import may contain its name. */
 function idOfType(type: unknown): unknown {
   return typeIds.get(type) ?? type;
 }
@@ -301,9 +304,9 @@ function idOfType(type: unknown): unknown {
 const HASH_OF_A_PASSWORD = `$2a$14$${'0123456789012345678901u'.padEnd(53, 'B')}`;
 
 /**
- * A person gets a display name and a language where the file has none; one without a credential becomes initial unless
- * closed, and loses the verified address. One with a password and an unverified address becomes initial too, and of the other states
- * only three are kept. A clear password is hashed.
+ * Returns a person as ZITADEL imports it. Adds a missing display name and language, and hashes a clear password. Keeps
+ * the states INACTIVE and LOCKED. Any other person becomes ACTIVE, or INITIAL without a password or with an unverified
+ * address. Without a password, the address becomes unverified.
  */
 function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);

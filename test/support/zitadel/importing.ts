@@ -20,7 +20,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** The end of an import at its timeout: written records stay. */
+/** The end of an import at its timeout. Written records stay. */
 export class DeadlineError extends Error {}
 
 /** The texts that ZITADEL writes to the organisation in whose context it handles the request. */
@@ -32,7 +32,7 @@ const messageTexts = [
   'passwordlessRegistrationMessages',
 ];
 
-/** Imports organisations; returns the errors, and the reached organisations. */
+/** Imports organisations. Returns the errors, and the organisations that the import reached. */
 export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors: Fault[]; reached: string[] } {
   const errors: Fault[] = [];
   const reached: JsonObject[] = [];
@@ -40,7 +40,7 @@ export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors
     const error = createOrganisation(run, org);
     if (error !== undefined) errors.push(error);
     const orgId = textAt(org, 'orgId', '');
-    // It tries the content of deleted organisations as well, and lists them as done.
+    // ZITADEL also tries the content of deleted organisations, and lists these as done.
     if (!run.contents.organisations.has(orgId) && !run.contents.deletedIds.has(orgId)) continue;
     reached.push(org);
     for (const row of firstPhase) errors.push(...importSection(run, org, row));
@@ -87,7 +87,7 @@ function createOrganisation(
   return undefined;
 }
 
-/** Returns the error about an organisation that was deleted; release 4 of July 2026 refuses its former members only. */
+/** Returns the error about a deleted organisation. Release 4 of July 2026 rejects it only for former members. */
 function refusalOfDeleted(contents: Contents, id: string, release: Release, callerId: string | undefined) {
   if (release === '2.71') return 'ID=ORG-lapo2m Message=Errors.Org.AlreadyExisting';
   if (release === '4.0') return 'ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists';
@@ -108,12 +108,12 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const fault = (message: string) => ({ type, id: named(id), message });
     const isUser = type === 'human_user' || type === 'machine_user';
     const recordId = named(key);
-    // Only people are looked up in the whole instance.
+    // ZITADEL looks up only people in the whole instance.
     const isTaken =
       type === 'human_user'
         ? contents.users.has(recordId) || contents.deletedIds.has(recordId)
         : exists !== '' && contents.find(placeOf(run, section, json, orgId), section, recordId) !== undefined;
-    // The seed follows as a separate write, also for an existing person.
+    // ZITADEL writes the seed separately, even for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     if (isUser && run.races?.(recordId) === true) {
       const ofOther = { ...run, races: undefined, callerId: 'other' };
@@ -128,7 +128,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const stateEvents = isUser ? userStateEvents(written) : [];
     const created = [...creationEvents(section, { ...json, ...written }, orgId), ...stateEvents];
     contents.append(orgId, created, run.callerId);
-    // Its projections fail on the second record of an id, which exists nowhere.
+    // ZITADEL's projections fail for the second record with an id, so that record exists nowhere.
     if (owner === undefined) return [];
     contents.put(owner, section, isUser ? textAt(written, 'userId', '') : recordId, written);
     if (isUser) {
@@ -156,8 +156,8 @@ const sharedSections = [
 ];
 
 /**
- * Returns the organisation in which a new record appears: undefined if another record has the id; in 2.71 the first owner
- * of the aggregate.
+ * Returns the organisation in which a new record appears: undefined if another record has the id. In 2.71, returns the
+ * first owner of the aggregate.
  */
 function ownerAfter({ contents, release }: ImportRun, section: string, id: string, orgId: string): string | undefined {
   const sections = sharedSections.find((shared) => shared.includes(section)) ?? [];
@@ -167,7 +167,10 @@ function ownerAfter({ contents, release }: ImportRun, section: string, id: strin
   return contents.log.ownerOf(aggregateType, id) ?? orgId;
 }
 
-/** Returns the organisation that keeps a record: that of the project for members of project grants. */
+/**
+ * Returns the organisation that stores a record. For members of project grants, this is the organisation of the
+ * project.
+ */
 function placeOf({ contents }: ImportRun, section: string, json: JsonObject, orgId: string): string {
   return section === 'projectGrantMembers'
     ? (contents.ownerOfProject(textAt(json, 'projectId', orgId)) ?? orgId)
@@ -200,7 +203,7 @@ function importSeed({ contents, write, callerId }: ImportRun, orgId: string, jso
   return [];
 }
 
-/** Stores the links of a person as separate links, as exports have them. */
+/** Stores the links of a person as separate links, the form of exports. */
 function putHeldLinks({ contents }: ImportRun, orgId: string, json: JsonObject): void {
   const userId = textAt(json, 'userId', '');
   for (const { configId, externalUserId, displayName } of elements(valueAt(json, 'user.idps'))) {

@@ -7,7 +7,7 @@ import { importAll } from './importing.ts';
 import type { ImportRun } from './importRows.ts';
 import { startZitadel, type ZitadelStandIn } from './standIn.ts';
 
-/** A stand-in with content that exports show at once, and the file with its owner's token. */
+/** Returns a stand-in with content that exports show at once, and the file with its owner's token. */
 export async function filledZitadel(
   orgs: readonly object[],
   given: Parameters<typeof startZitadel>[0] = {},
@@ -17,7 +17,7 @@ export async function filledZitadel(
     contents: zitadel.contents,
     contextOrgId: '',
     host: 'localhost',
-    // Only such a release imports all states.
+    // Only release 4 imports all states.
     release: '4.0',
     loginNamesByDomain: zitadel.behaviour.loginNamesByDomain,
     write: () => {},

@@ -22,7 +22,7 @@ function fault(status: number, code: number, words: string, id: string): Reply {
   return json(status, { code, message: `${words} (${id})`, details });
 }
 
-/** The responses of ZITADEL, as recorded. */
+/** The recorded responses of ZITADEL. */
 export const replies = {
   json,
   text: (status: number, content: string): Reply => ({ status, type: 'text/plain', content }),
@@ -69,7 +69,7 @@ export function inRelease(release: Release, reply: Reply): Reply {
   return { ...reply, content: spaced(isWithoutId ? { ...elements(body)[0], ...idless } : body) };
 }
 
-/** Returns JSON with blanks, which differ between builds. */
+/** Returns JSON with blanks. Blanks differ between builds. */
 function spaced(body: unknown): string {
   return JSON.stringify(body, undefined, 1).replaceAll(/\n\s*/g, ' ');
 }
@@ -82,13 +82,13 @@ export function grpcWebMessage(message: Uint8Array): Reply {
   return { status: 200, type: GRPC_WEB, content };
 }
 
-/** Converts a response to one of gRPC-Web, whose status follows the message. */
+/** Converts a response to gRPC-Web, in which the status follows the message. */
 export function grpcWeb(schema: DescMessage, { status, content }: Reply, release: Release): Reply {
   const body = z.json().parse(JSON.parse(content.toString()));
   if (status === 200) return grpcWebMessage(toBinary(schema, fromJson(schema, body, { ignoreUnknownFields: true })));
   const type = GRPC_WEB;
   const { code, message } = failure.parse(body);
-  // Those before the authentication have no body.
+  // Responses from before the authentication have no body.
   if (release === '2026-07' && status === 401)
     return {
       status: 200,

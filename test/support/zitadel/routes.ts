@@ -31,7 +31,7 @@ interface RoutePorts {
   readonly host: string;
 }
 
-/** A request as the routes see it. */
+/** A request in the form for the routes. */
 export interface Routed {
   readonly method: string;
   readonly path: string;
@@ -48,9 +48,9 @@ class DeathError extends Error {}
 
 interface Called extends Routed {
   readonly callerId: string;
-  /** The request, with the fields from the path of REST. */
+  /** The request, with the fields from the path of the REST call. */
   readonly message: JsonObject;
-  /** The organisation in whose context the request is handled. */
+  /** The organisation in whose context ZITADEL handles the request. */
   readonly contextId: string;
   readonly isRpc: boolean;
 }
@@ -58,7 +58,7 @@ interface Called extends Routed {
 type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 
 const lenient = { ignoreUnknownFields: true };
-/** The JSON form of a value. */
+/** Returns the JSON form of a value. */
 const jsonValue = (value: unknown): JsonValue => z.json().parse(JSON.parse(JSON.stringify(value)));
 const OPENID_PATH = '/.well-known/openid-configuration';
 const page = z.looseObject({
@@ -81,7 +81,7 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly handler: Handler;
-  /** The method of gRPC that the route belongs to, if the command calls it. */
+  /** The gRPC method of the route, if the command calls it. */
   readonly rpc?: DescMethod;
 }
 
@@ -247,7 +247,7 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply, release) : reply;
 }
 
-/** gRPC-Web passes the header's bytes on unchanged. */
+/** gRPC-Web forwards the header's bytes unchanged. */
 function resolveRpc({ path, body, orgId = '' }: Routed): Resolved | Reply {
   const route = routes.find(({ rpc }) => path === `/${rpc?.parent.typeName}/${rpc?.name}`);
   if (route?.rpc === undefined) return replies.notFound;
@@ -259,7 +259,9 @@ const MAX_ID = 200;
 const TOO_LONG = 'value length must be between 1 and 200 runes, inclusive';
 const PRINTABLE = /^[ -~]*$/;
 
-/** REST accepts printable ASCII only: it drops other headers, and rejects other paths. An encoded slash splits a path. */
+/**
+ * REST accepts printable ASCII only: it drops other headers and rejects other paths. An encoded slash splits a path.
+ */
 function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resolved | Reply {
   const path = decodeURIComponent(encoded);
   if (path !== posix.normalize(path)) return replies.movedTo(posix.normalize(path));
@@ -274,7 +276,7 @@ function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resol
 async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isRpc: boolean): Promise<Reply> {
   const { path, authorization } = routed;
   const { route, message, orgId } = resolved;
-  // A message's size is checked before the token.
+  // ZITADEL checks the size of a message before the token.
   const unreadable = route.rpc === importData ? unreadableField(message, ports.behaviour) : undefined;
   if (unreadable !== undefined) return replies.invalid(`proto: (line 1:1): invalid value for ${unreadable}: true`);
   const { bytes = 0 } = route.rpc === importData ? measure(message) : {};
@@ -298,7 +300,10 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   }
 }
 
-/** Returns the first known field of an import whose JSON is not the required boolean; releases skip unknown fields. */
+/**
+ * Returns the first known field of an import that is `true` instead of a value of its type. Releases skip unknown
+ * fields.
+ */
 function unreadableField(message: JsonObject, { release }: ZitadelBehaviour): string | undefined {
   const states = elements(valueAt(message, 'dataOrgs.orgs')).map(({ orgState }) => orgState);
   if (hasStates(release) && states.includes(true)) return 'enum field orgState';
@@ -421,12 +426,12 @@ function searchEvents({ contents, behaviour }: RoutePorts, { message }: Called):
   return replies.found(events.length === 0 ? {} : { events });
 }
 
-/** Whether no release has a type of events, which then fails without the type of its aggregate. */
+/** Whether no release has a type of events. A search for such a type fails without the type of its aggregate. */
 function isUnknownType(type: string): boolean {
   return type.endsWith('.cascade.changed') && !/^(?:project|user)\.grant\./.test(type);
 }
 
-/** Returns the microseconds since 1970 of a date with six digits of fractions. */
+/** Returns a date with six fractional digits as microseconds since 1970. */
 function microseconds(date: string): number {
   const { seconds, nanos } = fromJson(TimestampSchema, date);
   return Number(seconds) * 1_000_000 + nanos / 1_000;
@@ -440,7 +445,7 @@ function dateOf(at: number): JsonValue {
   );
 }
 
-/** Finds users of the context's organisation by their ids, with their states. */
+/** Finds users of the context's organisation by id, with their states. */
 function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply {
   if (behaviour.hidesUsers) return replies.noPermission;
   const [query] = elements(called.message.queries);
@@ -460,7 +465,10 @@ function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply
   );
 }
 
-/** Lists the records of a section of the context's organisation; those of one project or grant, if REST names it. */
+/**
+ * Lists the records of a section of the context's organisation. If the REST path contains a project or grant, lists
+ * only its records.
+ */
 function records(section: string, key?: string): Handler {
   return ({ contents }, called) => {
     const found = contents.visible(called.contextId, section);
@@ -468,7 +476,10 @@ function records(section: string, key?: string): Handler {
   };
 }
 
-/** Lists the ids and states of records of some sections, with their keys; those of one project, if REST names it. */
+/**
+ * Lists the ids and states of records of some sections, with their keys. If the REST path contains a project, lists
+ * only its records.
+ */
 function objects(sections: Readonly<Record<string, string>>, active: string): Handler {
   return ({ contents }, called) => {
     const found = Object.entries(sections).flatMap(([section, key]) =>
@@ -531,7 +542,10 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
   return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
 }
 
-/** Finds people of all organisations by id, user name, e-mail address or login name: the queries that the command combines. */
+/**
+ * Finds people of all organisations by id, user name, e-mail address or login name, the queries that the command
+ * combines.
+ */
 function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): Reply {
   const queries = elements(called.message.queries);
   const ids: unknown = queries.map((query) => valueAt(query, 'inUserIdsQuery.userIds')).find(Array.isArray);

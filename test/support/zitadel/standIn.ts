@@ -7,27 +7,30 @@ import { Contents } from './contents.ts';
 import { type Reply, replies } from './replies.ts';
 import { handle, type Routed } from './routes.ts';
 
-/** A running stand-in of a ZITADEL. */
+/** A running stand-in for ZITADEL. */
 export interface ZitadelStandIn {
   readonly url: string;
   readonly contents: Contents;
-  /** Tokens by the ids of their users; the user `owner` is IAM_OWNER. */
+  /** Tokens by the ids of their users. The user `owner` is IAM_OWNER. */
   readonly tokens: Map<string, string>;
   readonly requests: ReceivedRequest[];
   readonly behaviour: ZitadelBehaviour;
   readonly deaths: () => number;
-  /** Restarts a process that has died permanently. */
+  /** Restarts a process that would otherwise stay down. */
   readonly revive: () => void;
 }
 
-/** Returns the imports that a stand-in received, except the probe whether it imports states, which no release can read. */
+/**
+ * Returns the imports that a stand-in received. Excludes the probe for the import of states, which every release
+ * rejects.
+ */
 export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): readonly ReceivedRequest[] {
   return requests.filter(({ records }) => records !== undefined);
 }
 
 /**
- * Starts a stand-in of a ZITADEL for the time of a test, with the limits, delays and responses that were measured on a real
- * one, and with its imports and exports. The searches of grants and members only follow ZITADEL's definitions.
+ * Starts a stand-in for ZITADEL for the duration of a test. Its limits, delays, responses, imports and exports are
+ * those measured at a real instance. Its searches for grants and members only follow ZITADEL's definitions.
  */
 export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
   const behaviour = { ...measured, refusals: [], ...given };
