@@ -1,4 +1,4 @@
-// Reads the fields of records that ZITADEL's definitions do not have, and checks their declarations.
+// Reads fields of records that are not in ZITADEL's definitions, and checks the declarations of these fields.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -10,7 +10,7 @@ import type { FieldPath } from './relations.ts';
 import type { Section } from './section.ts';
 import { statesOf } from './states.ts';
 
-/** A field, and the spellings of each step of its path. */
+/** A field, and both spellings of each step of its path. */
 interface SpelledField {
   readonly field: AdditionalField;
   readonly names: readonly (readonly string[])[];
@@ -21,7 +21,7 @@ interface FoundField extends SpelledField {
   readonly values: readonly unknown[];
 }
 
-/** A record's JSON without its kept fields, and these fields. */
+/** A record's JSON without its kept fields, and the kept fields. */
 interface SplitRecord {
   readonly defined: unknown;
   readonly found: readonly FoundField[];
@@ -31,7 +31,7 @@ interface SplitRecord {
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
-  /** The values of the record's JSON. */
+  /** The values that belong to the record's JSON. */
   readonly values: [path: FieldPath, value: string | true][];
 }
 
@@ -53,22 +53,25 @@ function spellings(name: string): readonly string[] {
   return [...new Set([name, snakeCase(name)])];
 }
 
-/** An object of a section's records, in which additional fields may be. */
+/** An object in a section's records that may contain additional fields. */
 interface Place {
   readonly path: FieldPath;
   readonly schema: DescMessage;
-  /** Whether the record can have any number of it, or has it instead of another object. */
+  /** Whether the object can occur any number of times, or is an alternative to another object. */
   readonly isVariable: boolean;
 }
 
-/** Checks that each additional field is in an object of the definition, which does not have the field itself. */
+/**
+ * Checks that each additional field is in an object of the definition, and that the definition does not contain the
+ * field.
+ */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];
-  // The definition of an organisation also has all other sections.
+  // The definition of an organisation also contains all other sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
   const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
-  // Exports omit secrets, and an object that is left without its secret is invalid.
+  // Exports omit secrets, and an object without its secret is invalid.
   const secrets = (section.credentials ?? [])
     .map(({ path }) => parentOf(path))
     .filter((path) => path !== section.inner);
@@ -90,7 +93,7 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // JavaScript objects inherit the former names, and stored records have the latter.
+  // All JavaScript objects have the former names, and all stored records have the latter.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {
@@ -115,7 +118,7 @@ function parentOf(path: FieldPath): FieldPath {
   return path.slice(0, Math.max(path.lastIndexOf('.'), 0));
 }
 
-/** Splits the fields that a section keeps from those that its definition has. */
+/** Splits a record into the fields that its section keeps and the fields of its definition. */
 export function splitKept(section: Section, value: unknown): SplitRecord {
   const fields = spelledFields(section);
   if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
@@ -129,7 +132,7 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
   return { defined, found };
 }
 
-/** Splits a field, in either spelling, from a copy of the JSON. */
+/** Removes a field, in either spelling, from a copy of the JSON. */
 function splitField(
   json: JsonObject,
   path: readonly (readonly string[])[],

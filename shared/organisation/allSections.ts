@@ -17,13 +17,13 @@ import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
 
-/** The issue of an existing organisation whose record would change its state. */
+/** The issue of an existing organisation if an import would change its state. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
-/** The issue of an organisation that does not exist and has no name to create it with. */
+/** The issue of an organisation that does not exist and cannot be created because it has no name. */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
-/** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
+/** The organisation's own record, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
   name: 'org',
   collection: 'organisations',
@@ -66,7 +66,7 @@ export const organisationSection: Section = {
   },
 };
 
-/** Organisations in removal. They are in no section of exports. */
+/** Organisations whose removal has begun. No export contains them. */
 export const removedOrganisations = {
   collection: organisationSection.collection,
   name: 'removedOrganisations',
@@ -97,7 +97,7 @@ export const sections: readonly Section[] = [
   ...laterTextSections,
 ];
 
-/** Every section that records are of: the organisation's own, and all others. */
+/** All sections of records: the organisation's own, and all others. */
 export const recordSections: readonly Section[] = [organisationSection, ...sections];
 
 const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
@@ -105,8 +105,8 @@ const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
 );
 
 /**
- * Returns the section of a record, by the section's name.
- * @throws Error for a name that no section has
+ * Returns a section by its name.
+ * @throws Error for an unknown name
  */
 export function recordSection(name: string): Section {
   const section = recordSectionsByName.get(name);
@@ -118,7 +118,7 @@ const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );
 
-/** Finds the section of a field in a v1 or v2 file; undefined for the organisation's plain fields. */
+/** Finds the section of a field in a v1 or v2 file; undefined for the organisation's fields that are not records. */
 export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }

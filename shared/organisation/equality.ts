@@ -7,18 +7,18 @@ import { type RecordState, stateFields } from './states.ts';
 
 /** The compared content of a record. */
 export interface ComparedContent {
-  /** The record's JSON without secrets; two records have one object where their JSON is known to be equal. */
+  /** The record's JSON without secrets. If the JSON of two records is known to be equal, both have the same object. */
   readonly json: JsonObject;
-  /** The credentials that the record has, or their digests, by the paths of their fields. */
+  /** The record's credentials, or their digests, by the paths of their fields. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Whether the person has the OTP e-mail factor; undefined where the record does not state it. */
+  /** Whether the person has the OTP e-mail factor; undefined if the record does not state it. */
   readonly otpEmail?: boolean | undefined;
-  /** The paths of the credentials that the record does not have, as its file states. */
+  /** The paths of the credentials that the record does not have, according to its file. */
   readonly lacks?: readonly string[] | undefined;
   readonly state?: RecordState | undefined;
 }
 
-/** A field in which two records differ. Absent values are undefined; values of secrets are never shown. */
+/** A field in which two records differ. An absent value is undefined; values of secrets are never shown. */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
   | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };
@@ -26,11 +26,12 @@ export type FieldDifference =
 const OTP_EMAIL = 'otpEmail';
 
 /**
- * Lists the fields in which two records of a section differ. Records without differences are equal: for an import, for a
- * comparison of two places, and for the proof of a migration.
- * @param isOwnProvider whether an identity provider is one of the records' organisation, on either side
+ * Lists the fields in which two records of a section differ. Records without differences are equal: for an import, for
+ * a comparison of two places, and for the proof of a migration.
+ * @param isOwnProvider whether an identity provider belongs to the records' organisation, on either side
  * @example
- * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }), isOwn);
+ * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }),
+ * isOwn);
  * // [{ path: 'project.name', first: 'Shop', second: 'Store' }]
  */
 export function fieldDifferences(
@@ -50,8 +51,8 @@ export function fieldDifferences(
 }
 
 /**
- * Whether two records differ only because the first one omits something: a credential, the OTP e-mail factor, or a state
- * that is kept then, and its file does not state that it has none. An import of the first record leaves that as it is.
+ * Whether a difference exists only because the first record omits a credential, the OTP e-mail factor or a state, and
+ * its file does not state that the record has none. An import of the first record then keeps the second record's value.
  * @param keepsStates whether the import keeps states that records omit
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {

@@ -8,9 +8,9 @@ import type { RecordIssue } from './relations.ts';
 import { mayHaveOtpEmail } from './section.ts';
 
 /**
- * Finds the reason why no import would accept a record as exports write it. One such record would make every export that
- * contains it useless, so records are checked by it before they are stored.
- * @param isAsRead whether the record has the values with which the rules of its fields were checked
+ * Finds the reason why imports would reject a record in its exported form. A single such record would make every export
+ * that contains it useless, so records are checked before they are stored.
+ * @param isAsRead whether the record's values are unchanged since the rules of its fields were checked
  */
 export function exportedFormIssue(record: OrganisationRecord, isAsRead = false): RecordIssue | undefined {
   return (isAsRead ? undefined : ruleIssue(record)) ?? sizeIssue(record);
@@ -28,7 +28,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
   }
 }
 
-/** More than exports add to any record: a factor, and facts about an identity provider. */
+/** An upper bound for what exports add to a record: a factor, and facts about an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
 /** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {
@@ -38,14 +38,14 @@ export const TOO_LARGE: RecordIssue = {
   params: { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` },
 };
 
-/** Finds whether a record is too large for a database, or for the reader of its export. */
+/** Checks whether a record is too large for a database, or for the reader of its export. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
   const secrets = Object.values(credentials);
-  // A UTF-16 unit has up to three bytes, as an escape six.
+  // A UTF-16 code unit needs up to three bytes, or six if escaped.
   const mostBytes = 3 * body.length + secrets.reduce((sum, { length }) => sum + 6 * length, MAX_ADDED_BYTES);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
-  // Databases have secrets as base64.
+  // Databases store secrets in base64.
   const secretBytes = secrets.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;

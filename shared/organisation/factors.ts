@@ -1,11 +1,10 @@
-// The authentication methods of users, by the fields that store them.
+// The authentication methods of users, and the fields that store them.
 
 import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * The stored field that a user with an authentication method has. A seed is read as it is stored, so no master key is
- * needed.
+ * The stored field for each authentication method. A seed is read in its encrypted form, so no master key is needed.
  */
 export const factorFields = {
   password: 'passwordHash',
@@ -13,7 +12,7 @@ export const factorFields = {
   'otp-email': 'otpEmail',
 } as const satisfies Readonly<Record<string, FieldName>>;
 
-/** An authentication method that an instance keeps. */
+/** An authentication method that this service supports. */
 export type Factor = keyof typeof factorFields;
 
 const factors: readonly Factor[] = ['password', 'totp', 'otp-email'];

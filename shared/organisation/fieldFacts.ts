@@ -1,4 +1,4 @@
-// What ZITADEL does to the fields of records, from all declarations.
+// What ZITADEL does to the fields of records, collected from all declarations.
 
 import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
@@ -7,7 +7,10 @@ import { activated } from './sections/sectionStates.ts';
 import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 
-/** Lists the facts about the fields of a section's records: those of its row, about states, and about kept values. */
+/**
+ * Lists the facts about the fields of a section's records: those in the section's row, those about states, and those
+ * about kept values.
+ */
 export function fieldFacts(section: Section): readonly FieldFact[] {
   const { fields = [] } = section.zitadel ?? {};
   const states = statesOf(section) === undefined ? [] : [activated];
@@ -15,7 +18,7 @@ export function fieldFacts(section: Section): readonly FieldFact[] {
   return [...states, ...fields, ...kept.map(unknownToZitadel)];
 }
 
-/** The text of the fact, and of its step, about a kept field. */
+/** The text of the fact about a kept field, and of its manual step. */
 const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
 
 function unknownToZitadel({ path }: KeptValue): FieldFact {

@@ -3,7 +3,9 @@ import { inWrittenOrder } from './recordBody.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { Provider, Section } from './section.ts';
 
-/** Returns a record with the fields that exports fill in, in canonical form; undefined if it has them. */
+/**
+ * Returns a record with the fields that exports fill in, in canonical form; undefined if the record has them already.
+ */
 export function fillForExport(
   section: Section,
   json: JsonObject,

@@ -1,5 +1,6 @@
-// Fields that ZITADEL fills in. Records that differ only in such a field, which one of them lacks, are equal: for an
-// import, for a comparison, and for an import into a ZITADEL. Nothing of that is filled in on storing.
+// Fields that ZITADEL fills in. If one of two records does not have such a field, and they do not differ otherwise,
+// they are equal: for an import, for a comparison, and for an import into ZITADEL. This service does not fill in these
+// fields when it stores records.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';
@@ -10,14 +11,14 @@ function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;
 }
 
-/** Whether records of the section can have fields that are filled in. */
+/** Whether ZITADEL or exports can fill in fields of the section's records. */
 export function hasFilledFields({ filled, exported }: Section): boolean {
   return filled !== undefined || exported?.withoutFilled !== undefined;
 }
 
 /**
- * Returns a record without the values that are filled in, by which it is compared.
- * @param isOwnProvider whether an identity provider is one of the record's organisation
+ * Returns a record without the values that ZITADEL fills in, for comparisons.
+ * @param isOwnProvider whether an identity provider belongs to the record's organisation
  */
 export function withoutFilled(
   { filled = [], exported }: Section,

@@ -1,9 +1,12 @@
-// The fields that records keep although ZITADEL's definitions do not have them. Exports list them without these definitions.
+// The fields that records keep although they are not in ZITADEL's definitions. Exports list them without loading these
+// definitions.
 
 import type { KeptField, Section } from './section.ts';
 import { statesOf } from './states.ts';
 
-/** A field that records keep: of their section's row, or their state. The first state is the usual one, which is omitted. */
+/**
+ * A field that records keep: a field in the section's row, or the state. The first state is the default and is omitted.
+ */
 export type AdditionalField =
   | KeptField
   | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };

@@ -3,7 +3,7 @@
 /** The tag of an undetermined language. */
 export const UNDETERMINED = 'und';
 
-/** Tags that ZITADEL does not convert by subtags as CLDR does, each with its stored form. */
+/** Tags that ZITADEL does not convert subtag by subtag like CLDR, each with its stored form. */
 const wholeTags: ReadonlyMap<string, string> = new Map(
   splitWords(`
     en-gb-oed:en-GB-oxendict i-ami:ami i-bnn:bnn i-default:en-x-i-default i-enochian:und-x-i-enochian i-hak:hak
@@ -15,7 +15,7 @@ const wholeTags: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Languages that ZITADEL stores unchanged, and CLDR replaces by their macrolanguage. */
+/** Languages that ZITADEL stores unchanged, but CLDR replaces with their macrolanguage. */
 const individualLanguages: ReadonlySet<string> = new Set(
   splitWords(`
     aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
@@ -26,16 +26,16 @@ const individualLanguages: ReadonlySet<string> = new Set(
 
 const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** The canonical forms of short texts so far: people share few languages. */
+/** A cache of canonical forms of short texts: most people have one of a few languages. */
 const knownTags = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 35;
 
 /**
- * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5): deprecated subtags are replaced, and
- * invalid ones are dropped. A text that is not a tag, or a tag of an unknown language, is undetermined.
+ * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5). Replaces deprecated subtags, and
+ * drops invalid ones. A text that is not a tag, or a tag of an unknown language, is undetermined.
  *
- * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
+ * CLDR has names for few of the 8,000 languages with a three-letter code, so any three letters count as a language.
  * @example
  * canonicalLanguageTag('en_us'); // 'en-US'
  * canonicalLanguageTag('iw'); // 'he'
@@ -46,7 +46,7 @@ export function canonicalLanguageTag(text: string): string {
   return tag;
 }
 
-/** Returns the parts of a text that is no tag which its canonical form does not have. */
+/** Returns the parts that an invalid tag loses in its canonical form. */
 export function lostSubtags(text: string, canonical: string): readonly string[] {
   if (text === canonical || isTag(text)) return [];
   const kept = new Set(canonical.toLowerCase().split('-'));
@@ -66,7 +66,7 @@ function toCanonicalTag(text: string): string {
     .filter((subtag) => /^[a-z\d]{1,8}$/.test(subtag));
   const whole = wholeTags.get(subtags.join('-'));
   if (whole !== undefined) return whole;
-  // An extended language, such as in `zh-yue`, is a language of its own.
+  // An extended language, such as in `zh-yue`, replaces the language before it.
   if (/^[a-z]{2,3}-[a-z]{3}$/.test(subtags.slice(0, 2).join('-'))) subtags.shift();
   const [language = '', ...rest] = subtags;
   if (language === 'x') return subtags.length === 1 ? UNDETERMINED : subtags.join('-');
@@ -76,10 +76,13 @@ function toCanonicalTag(text: string): string {
   return canonicalBeginning([UNDETERMINED, ...rest]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
 }
 
-/** A beginning of a tag is a tag, unless it ends in an extension: behind its letter, or behind its letter and a key. */
+/**
+ * The maximum number of subtags to drop so that the beginning of a tag is a tag: it may end in the letter of an
+ * extension, or in a letter and a key.
+ */
 const MAX_OPEN_SUBTAGS = 2;
 
-/** Returns the canonical form of the longest beginning that is a tag, such as a language without what follows it. */
+/** Returns the canonical form of the longest beginning that is a tag, such as the language alone. */
 function canonicalBeginning(subtags: readonly string[]): string {
   let [least, most] = [1, subtags.length];
   while (least < most) {
@@ -90,7 +93,7 @@ function canonicalBeginning(subtags: readonly string[]): string {
   return tagUpTo(subtags, least) ?? UNDETERMINED;
 }
 
-/** Returns the canonical form of the beginning of a length, or without the open end of an extension. */
+/** Returns the canonical form of the first `length` subtags, without an incomplete extension at their end. */
 function tagUpTo(subtags: readonly string[], length: number): string | undefined {
   for (let end = length; end >= Math.max(1, length - MAX_OPEN_SUBTAGS); end--) {
     const tag = canonicalTag(subtags.slice(0, end).join('-'));
@@ -99,7 +102,7 @@ function tagUpTo(subtags: readonly string[], length: number): string | undefined
   return undefined;
 }
 
-/** Returns the canonical form of a tag; undefined for a text that is none. */
+/** Returns the canonical form of a tag; undefined for a text that is not a tag. */
 function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];

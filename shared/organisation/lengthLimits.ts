@@ -1,4 +1,4 @@
-// Limits of texts and lists for which ZITADEL has none.
+// Limits of texts and lists that ZITADEL does not limit.
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
@@ -10,17 +10,19 @@ import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { keepsMaximum } from './storedRules.ts';
 
-/** The id of the issue of a record that exceeds a limit for which ZITADEL has no error. */
+/** The id of the issue of a record that exceeds a limit that ZITADEL does not have. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
-/** The fields that ZITADEL keeps in indexes: ids, names and keys. All other fields are texts of any kind. */
+/** The fields that ZITADEL has in indexes: ids, names and keys. All other fields are ordinary texts. */
 const indexedFields: ReadonlySet<string> = new Set([
   ...'actionId actionIds appId grantId id idpId keyId orgId projectId resourceOwner userId'.split(' '),
   ...'clientId domainName flowType idpName providedUserId providedUserName roleKeys roles triggerType'.split(' '),
   ...'configId externalUserId grantedOrgId key language name projectGrantId roleKey userName'.split(' '),
 ]);
 
-/** Returns the limit of a field for which ZITADEL has none, in bytes. It is above those of ZITADEL's requests. */
+/**
+ * Returns the limit, in bytes, of a field that ZITADEL does not limit. It is above the limits in ZITADEL's requests.
+ */
 export function byteLimit(field: DescField): number {
   if (indexedFields.has(field.jsonName)) return fixedLimits.indexedBytes;
   return Math.max(fixedLimits.textBytes, BYTES_PER_RUNE * maximumInRequests(field));
@@ -28,7 +30,7 @@ export function byteLimit(field: DescField): number {
 
 const BYTES_PER_RUNE = 4;
 
-/** Returns the greatest length of a text or bytes in requests; 0 for a field without one. */
+/** Returns the maximum length of a text or bytes in requests; 0 if there is none. */
 function maximumInRequests(field: DescField): number {
   if (!hasOption(field, rules)) return 0;
   const { case: kind, value } = getOption(field, rules).type;
@@ -36,7 +38,7 @@ function maximumInRequests(field: DescField): number {
   return kind === 'bytes' ? Number(value.maxLen) : 0;
 }
 
-/** A limited field, or a message that has some. */
+/** A field with a limit, or a message that contains such fields. */
 interface LimitedField {
   readonly name: string;
   /** In bytes; undefined for a message. */
@@ -61,7 +63,10 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
   return fields;
 }
 
-/** Whether a field is a text, or bytes, without a limit that ZITADEL's stored records keep: `checkRules` enforces those. */
+/**
+ * Whether a text or bytes field needs a limit here. It does not if ZITADEL's stored records keep the limit of its rule,
+ * which `checkRules` enforces.
+ */
 export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);
 }
@@ -112,7 +117,7 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** Whether a text could be longer than a limit: a UTF-16 unit has up to three bytes. */
+/** Whether a text could be longer than a limit: a UTF-16 code unit needs up to three bytes. */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

@@ -13,10 +13,11 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
  */
 
 /**
- * Reads whether the login names of organisations carry their domains, which makes them unique within the organisation
- * instead of the instance.
- * @param byDefault whether login names contain the domain where an organisation has no domain policy
- * @returns the answers in the order of `orgIds`; undefined while neither users nor a policy have settled one
+ * Reads whether the login names of organisations contain the organisation's domain, so that they are unique within the
+ * organisation instead of the instance.
+ * @param byDefault whether login names contain the domain if an organisation has no domain policy
+ * @returns the answers in the order of `orgIds`; undefined for an organisation that has neither users nor a policy that
+ * decided it
  */
 export async function readLoginNameScopes(
   reader: Reader,
@@ -31,12 +32,12 @@ export async function readLoginNameScopes(
   });
 }
 
-/** Creates the write that settles an organisation's login names on the instance's default. */
+/** Creates the write that decides an organisation's login names by the instance's default. */
 export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }
 
-/** Returns the key of the claim that settles an organisation's scope. */
+/** Returns the key of the claim that decides an organisation's scope. */
 export function scopeKey(orgId: string): DocumentKey {
   return claimKey(LOGIN_NAME_SCOPE, [], [orgId]);
 }

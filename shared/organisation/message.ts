@@ -1,4 +1,4 @@
-// The wire's JSON mapping of ZITADEL's messages: parsing, canonical form, unknown content.
+// ZITADEL's messages in the wire's JSON mapping: parsing, canonical form, unknown content.
 
 import {
   type DescEnum,
@@ -37,10 +37,10 @@ export class InvalidRecordError extends Error {
   }
 }
 
-/** The part of a section by which its records are checked. */
+/** The properties of a section that the check of its records needs. */
 export type CheckedSection = Pick<Section, 'credentials'>;
 
-/** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
+/** A message in canonical form: fields in the descriptor's order with their JSON names, without defaults. */
 interface CanonicalMessage {
   readonly json: JsonObject;
   readonly unknown: UnknownContent;
@@ -48,9 +48,9 @@ interface CanonicalMessage {
 
 /**
  * Parses a message by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON, which becomes the result where it is in canonical form, and is changed in place otherwise
- * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
- * export may omit them.
+ * @param value the parsed JSON, which is changed in place; if it is in canonical form, it is returned unchanged
+ * @param checked the section, if the descriptor's rules must be checked (zitadel 3). Its credentials may be missing,
+ * because an export may omit them.
  * @throws InvalidRecordError
  */
 export function readMessage(
@@ -63,8 +63,8 @@ export function readMessage(
 }
 
 /**
- * Parses a message, however it is written. It returns the problems, and takes several times as long as finding out that a
- * message is in canonical form already.
+ * Parses a message in any form, and returns its problems. Takes several times as long as checking that a message is
+ * already in canonical form.
  */
 export function decodeMessage(
   schema: DescMessage,
@@ -110,7 +110,7 @@ function decodes(schema: DescMessage, json: JsonObject): boolean {
   }
 }
 
-/** Finds the first value that a decoder rejects, in the order of the definition. */
+/** Finds the first value, in the order of the definition, that a decoder rejects. */
 function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue | undefined {
   if (!isJsonObject(json)) return { path: prefix.slice(0, -1), reason: 'expected an object' };
   for (const field of schema.fields) {
@@ -135,7 +135,7 @@ function findInside(field: DescField, value: unknown, path: string): FieldIssue 
   return inside ?? { path, reason: expectedValue(field) };
 }
 
-/** The largest numbers of the types that have no negative ones. */
+/** The largest values of the unsigned integer types. */
 const largest: ReadonlyMap<ScalarType | undefined, string> = new Map([
   [ScalarType.UINT32, '4294967295'],
   [ScalarType.UINT64, '18446744073709551615'],
@@ -149,7 +149,7 @@ function expectedNumber(scalar: ScalarType | undefined): string {
 const EXPECTED_DURATION = 'expected a duration in seconds, such as "20s"';
 const EXPECTED_BYTES = 'expected base64, such as "dGV4dA=="';
 
-/** Describes the value that a field, or an element of its list, must have. */
+/** Describes the expected value of a field, or of an element of its list. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
   if (message?.typeName === 'google.protobuf.Duration') return EXPECTED_DURATION;
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
@@ -160,22 +160,24 @@ function expectedValue({ message, enum: names, scalar }: DescField): string {
   return scalar === ScalarType.BYTES ? EXPECTED_BYTES : expectedNumber(scalar);
 }
 
-/** Narrows the result of JSON.parse, which is always JSON, to its type. */
+/** Narrows a result of JSON.parse to the JSON type. */
 function asJson(value: unknown): JsonValue {
   return value as JsonValue;
 }
 
-/** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
+/**
+ * Whether the credential at `path` is absent from the file. An empty credential is not absent: no export contains one.
+ */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** The parts of a message's JSON that the wire's JSON mapping would lose, or accept only in another form. */
+/** The parts of a message's JSON that decoding by the wire's JSON mapping would lose or reject. */
 interface JsonFindings {
-  /** The paths of integers of 64 bits that stand as numbers which JavaScript cannot represent exactly. */
+  /** The paths of 64-bit integers that are written as numbers that JavaScript cannot represent exactly. */
   readonly rounded: string[];
-  /** The durations and bytes that ZITADEL's decoder rejects, though ours may not. */
+  /** The durations and bytes that ZITADEL's decoder rejects, even if ours accepts them. */
   readonly malformed: FieldIssue[];
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
@@ -185,7 +187,7 @@ type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
-  /** Undefined for a field whose values need no inspection. */
+  /** Absent for a field whose values need no inspection. */
   readonly inspect: Inspect | undefined;
 }
 
@@ -218,7 +220,7 @@ const withoutPositions = (path: string) => path.replace(/\[\d+\]/g, '');
 
 const fieldsByMessage = new Map<string, ReadonlyMap<string, KnownField>>();
 
-/** Returns a message's fields by both of their spellings. */
+/** Returns a message's fields by both spellings. */
 function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
   const cached = fieldsByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
@@ -241,7 +243,9 @@ const LONG: readonly (ScalarType | undefined)[] = [
 ];
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
-/** Returns the inspection of a field's values; Google's own messages have a JSON form other than their fields. */
+/**
+ * Returns the inspection of a field's values. Google's own messages have a JSON form that differs from their fields.
+ */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
   if (message?.typeName.startsWith('google.protobuf.') === true) return undefined;
@@ -274,13 +278,15 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Inspect {
   return (value, path, { rounded, malformed }) => {
     if (isLong && typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
-    // Our decoder takes other forms too, such as "08" and "0x10".
+    // Our decoder also accepts other forms, such as "08" and "0x10".
     if (typeof value === 'string' && !JSON_NUMBER.test(value)) malformed.push({ path, reason: expectedNumber(scalar) });
     return value;
   };
 }
 
-/** The enumerations whose unknown numbers are kept: ZITADEL's exports have the numbers of its own types there. */
+/**
+ * The enumerations whose unknown numbers are kept, because ZITADEL's exports contain numbers of its own types there.
+ */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);
 
 function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect {
@@ -291,14 +297,14 @@ function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect
       typeof value === 'number' && byNumber[value] === undefined && !openEnumerations.has(typeName);
     if (!isUnknownName && !isUnknownNumber) return value;
     unknown.values.push({ path: withoutPositions(path), value });
-    // The decoder ignores unknown names, and would keep a number.
+    // Our decoder ignores unknown names, but would keep an unknown number.
     return String(value);
   };
 }
 
 const DURATION = /^([+-]?)(?=[\d.])(0|[1-9]\d*)?(?:\.(\d{0,9}))?s$/;
 
-/** Returns a duration with digits on both sides of its point; undefined for a text that is no duration. */
+/** Returns a duration with digits on both sides of its point; undefined for a text that is not a duration. */
 export function canonicalDuration(text: string): string | undefined {
   const match = DURATION.exec(text);
   if (match === null) return undefined;
@@ -306,7 +312,7 @@ export function canonicalDuration(text: string): string | undefined {
   return `${sign === '-' ? '-' : ''}${seconds}${fraction === '' ? '' : `.${fraction}`}s`;
 }
 
-/** Whether a text is base64 of either alphabet, with or without padding. Line breaks do not count. */
+/** Whether a text is base64 in either alphabet, with or without padding. Ignores line breaks. */
 export function isBase64(text: string): boolean {
   const digits = /[-_]/.test(text) ? /^[\w-]*$/ : /^[A-Za-z\d+/]*$/;
   const content = text.replace(/[\r\n]/g, '');

@@ -6,7 +6,7 @@ import type { Section } from './section.ts';
 
 /**
  * Creates a record by the rules of imports, so that every import accepts it from an export.
- * @param value the record's JSON, as an export file has it
+ * @param value the record's JSON, as in an export file
  * @throws InvalidRecordError
  */
 export function newRecord(section: Section, value: unknown, orgId: string, now: Date): OrganisationRecord {

@@ -1,4 +1,4 @@
-// The conversion of a record's values to those that ZITADEL stores.
+// Converts a record's values to the values that ZITADEL stores.
 
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
@@ -9,13 +9,13 @@ import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
 
-/** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
+/** A record with the values that ZITADEL would store, and the issue of a value that it would reject, if any. */
 export interface NormalisedRecord {
   readonly record: OrganisationRecord;
   readonly issue?: RecordIssue;
 }
 
-/** Returns the issue of a text with NUL, which PostgreSQL cannot store. */
+/** Returns the issue of a text that contains NUL, which PostgreSQL cannot store. */
 function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
   const field = fieldWithNul(record);
   const key = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
@@ -23,15 +23,15 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
 }
 
 /**
- * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, because
- * a manifest describes the file's values.
+ * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form,
+ * because a manifest describes the file's values.
  * @param unset the path of a field to unset
  * @example
  * normaliseRecord(readRecord(domainSection, { domainName: ' acme.example ' }, 'o1')).record.json;
  * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
-  // First, because not every later step takes linear time.
+  // Check the lengths first, because not every later step takes linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
@@ -51,11 +51,11 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
 
-/** The rule of a field, or of the elements of a list. */
+/** The rule for a field, or for the elements of a list. */
 interface FieldRule {
   readonly field: string;
   readonly isList: boolean;
-  /** The path of the message that has the field; undefined for the record itself. */
+  /** The path of the message that contains the field; undefined for the record itself. */
   readonly parent: string | undefined;
   readonly rule: ValueRule;
 }
@@ -77,13 +77,13 @@ function rulesOf(section: Section): readonly FieldRule[] {
 
 const NO_LISTS: readonly string[] = [];
 
-/** Lists the list of records that are stored apart, if the record has it. */
+/** Returns the path of the list of separately stored records, in an array; empty if the record has no such list. */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
 }
 
 /**
- * Returns a record with other values.
+ * Returns a record with changed values.
  * @param changes the values by their paths; undefined unsets a field
  */
 export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
@@ -121,11 +121,11 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   return { change: { field, value: converted.length === 0 ? undefined : converted, dropped } };
 }
 
-/** Returns the path of the first text with NUL. */
+/** Returns the path of the first text that contains NUL. */
 function fieldWithNul({ section, json, body, credentials }: OrganisationRecord): string | undefined {
   if (credentials.passwordHash?.includes('\0') === true)
     return section.credentials?.find(({ field }) => field === 'passwordHash')?.path;
-  // The escape may itself be text, so only a parsed value proves it.
+  // The escape may be text itself, so only a parsed value proves that there is a NUL.
   return body.includes('\\u0000') ? pathOfNul(json, '') : undefined;
 }
 

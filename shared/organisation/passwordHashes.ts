@@ -1,40 +1,40 @@
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 
-// The formats of password hashes, and which ZITADELs verify them.
+// The formats of password hashes, and the settings with which ZITADEL verifies them.
 
-/** The verification of a password hash by ZITADELs (zitadel 5.6). */
+/** How ZITADEL verifies a password hash (zitadel 5.6). */
 interface HashVerification {
-  /** The format's name; `unknown` where no ZITADEL verifies the hash. */
+  /** The format's name; `unknown` if ZITADEL cannot verify the hash with any setting. */
   readonly format: string;
-  /** The verifier, by its name in ZITADEL's setting; undefined where there is none. */
+  /** The verifier's name in ZITADEL's setting; absent if there is none. */
   readonly verifier?: string;
-  /** Whether the releases that refuse hashes import a person with this hash, if the verifier is enabled. */
+  /** Whether the releases that can refuse hashes import a person with this hash, if the verifier is enabled. */
   readonly isWithinBounds: boolean;
 }
 
 type Range = readonly [min: number, max: number];
 
-/** A format, as github.com/zitadel/passwap reads and verifies it. */
+/** A format, as github.com/zitadel/passwap parses and verifies it. */
 interface HashFormat {
   readonly name: string;
   /** The verifier's name in ZITADEL's setting. */
   readonly verifier: string;
   readonly pattern: RegExp;
-  /** The numbers in the pattern's groups that the verifier can use; by default any. */
+  /** The ranges of the numbers in the pattern's groups with which the verifier works; by default any. */
   readonly usable?: readonly Range[];
-  /** The bounds of the numbers in the pattern's groups. */
+  /** The ranges of the numbers in the pattern's groups that the releases which can refuse hashes allow by default. */
   readonly bounds?: readonly Range[];
-  /** Converts a group to its number; by default it is written in decimal. */
+  /** Converts a group to its number; by default the group is a decimal number. */
   readonly toNumber?: (text: string) => number;
 }
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Base64 without padding whose last bits are zero. */
+/** Base64 without padding, in which the unused last bits must be zero. */
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
 /** Base64 of either alphabet, with or without padding. */
 const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
-/** The text after the hash is ignored. */
+/** ZITADEL ignores the text after the hash. */
 const REST = '(?:\\$.*)?$';
 
 const CRYPT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -43,10 +43,10 @@ const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
 const sha2 = (id: number, characters: number) =>
   new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
 
-/** The bounds of costs that the releases which refuse hashes allow by default. */
+/** The costs that the releases which can refuse hashes allow by default. */
 const costs = [10, 16] as const;
 
-/** The text after the 60 characters is ignored. */
+/** ZITADEL ignores the text after the 60 characters. */
 const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
 
 const formats: readonly HashFormat[] = [
@@ -115,20 +115,20 @@ const formats: readonly HashFormat[] = [
   { name: 'sha512crypt', verifier: 'sha2', pattern: sha2(6, 86) },
 ];
 
-/** The setting of a ZITADEL that enables verifiers. */
+/** ZITADEL's setting that enables verifiers. */
 export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
 
-/** The verifier that is enabled in a ZITADEL with default settings. */
+/** The verifier that ZITADEL's default settings enable. */
 const BY_DEFAULT = 'bcrypt';
 
-/** Returns the verifier of a hash that a ZITADEL verifies only where its setting has it. */
+/** Returns the verifier of a hash that ZITADEL verifies only if its settings enable the verifier. */
 export function optionalVerifier(hash: string): string | undefined {
   const { verifier } = hashVerification(hash);
   return verifier === BY_DEFAULT ? undefined : verifier;
 }
 
 /**
- * Finds out which ZITADELs verify a hash.
+ * Finds out how ZITADEL verifies a hash.
  * @example
  * hashVerification('$2a$10$…'); // { format: 'bcrypt', verifier: 'bcrypt', isWithinBounds: true }
  * hashVerification('secret'); // { format: 'unknown', isWithinBounds: false }
@@ -147,18 +147,21 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
-/** Whether the releases that refuse hashes (`refusingHashes`) refuse a person with a hash, if their settings are the defaults. */
+/**
+ * Whether the releases that can refuse hashes (`refusingHashes`) refuse a person with this hash if they have default
+ * settings.
+ */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);
   return verifier !== BY_DEFAULT || !isWithinBounds;
 }
 
-/** Whether a ZITADEL with default settings verifies the hashes of a format. */
+/** Whether ZITADEL verifies the hashes of a format with default settings. */
 export function isVerifiedByDefault(format: string): boolean {
   return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
 }
 
-/** Describes which ZITADELs verify the hashes of a format. */
+/** Describes with which settings ZITADEL verifies the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;
   if (verifier === undefined) return 'no ZITADEL verifies this format';
@@ -166,7 +169,7 @@ export function describeVerifiers(format: string): string {
   return `verified where ${SETTING} has ${verifier}`;
 }
 
-/** Finds the warning of a hash that a ZITADEL with default settings cannot verify. */
+/** Finds the warning about a hash that ZITADEL cannot verify with default settings. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   if (verifier === BY_DEFAULT) return undefined;
@@ -174,7 +177,7 @@ export function passwordHashWarning(hash: string): RecordWarning | undefined {
   return warn('hash_unverified', { format, condition: describeVerifiers(format) });
 }
 
-/** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
+/** Returns the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
 export function costOfBcryptHash(hash: string): number | undefined {
   const cost = bcryptHash.exec(hash)?.[1];
   return cost === undefined ? undefined : Number(cost);

@@ -1,11 +1,11 @@
-// Rules of clear passwords and TOTP seeds.
+// Rules for clear passwords and TOTP seeds.
 
 import { MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordIssue } from './relations.ts';
 import { trimSpace } from './valueRules.ts';
 
-/** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
+/** A password complexity policy, with the field names of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {
   readonly minLength: number;
   readonly hasLowercase: boolean;
@@ -14,7 +14,7 @@ export interface PasswordComplexity {
   readonly hasSymbol: boolean;
 }
 
-/** The policy of organisations without their own (zitadel 3.4). */
+/** The policy that applies to organisations without a policy of their own (zitadel 3.4). */
 export const defaultComplexity: PasswordComplexity = {
   minLength: 8,
   hasLowercase: true,
@@ -34,14 +34,14 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/** Checks a policy's length as ZITADEL does: bcrypt cannot hash longer passwords. */
+/** Checks a policy's minimum length as ZITADEL does: bcrypt cannot hash passwords above its own limit. */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
   return { id: 'MODEL-Lsp0e', key: 'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed' };
 }
 
-/** The issue of a password that bcrypt cannot hash. ZITADEL's message has no id. */
+/** The issue of a password that is too long for bcrypt. ZITADEL's message has no id. */
 const PASSWORD_TOO_LONG: RecordIssue = {
   id: '',
   key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes`,
@@ -55,7 +55,10 @@ export function passwordIssue(policy: PasswordComplexity, password: string): Rec
   return complexityIssue(policy, password) ?? (isTooLong ? PASSWORD_TOO_LONG : undefined);
 }
 
-/** Checks a clear password against a policy as ZITADEL does: by bytes, and by letters and digits of ASCII (zitadel 3.4). */
+/**
+ * Checks a clear password against a policy as ZITADEL does: counts bytes, and recognises ASCII letters and digits only
+ * (zitadel 3.4).
+ */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
   const { minLength } = policy;
   if (Buffer.byteLength(password) < minLength) {
@@ -68,7 +71,7 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
   return { id, key, params: { rule, expected } };
 }
 
-/** The rules about the characters of passwords, by the fields of the policy, with ZITADEL's errors. */
+/** The rules for the characters of passwords, by the policy's fields, with ZITADEL's errors. */
 const characterRules = [
   {
     rule: 'hasLowercase',
@@ -100,7 +103,7 @@ const characterRules = [
   },
 ] as const;
 
-/** Whether ZITADEL can generate codes from a TOTP seed: base32 in any case, with or without its padding. */
+/** Whether ZITADEL can generate codes from a TOTP seed: it must be base32 in any case, with or without padding. */
 export function isTotpSeed(seed: string): boolean {
   const base32 = trimSpace(seed);
   const padded = base32.padEnd(Math.ceil(base32.length / 8) * 8, '=');

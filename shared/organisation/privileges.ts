@@ -11,7 +11,7 @@ import type { GivenPrivilege } from './section.ts';
 export interface Gift {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
-  /** The organisation or project in which it holds. */
+  /** The organisation or project to which the privilege applies. */
   readonly target: DocumentKey;
 }
 
@@ -31,9 +31,9 @@ function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: 
 }
 
 /**
- * Returns the warning about a privilege in an organisation or project that existed before; undefined if the record gave it
- * before as well.
- * @param stored the JSON of the record before it is overwritten; undefined for a new record
+ * Returns the warning about a privilege in an organisation or project that existed before the import; undefined if the
+ * record already gave the privilege.
+ * @param stored the JSON of the record before the overwrite; undefined for a new record
  */
 export function privilegeWarning(
   { given, texts }: Gift,

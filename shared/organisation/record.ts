@@ -26,9 +26,9 @@ export interface DroppedText {
   readonly text: string;
 }
 
-/** An invalid element of a list, and what is invalid in it. */
+/** An invalid element of a list, and the reason. */
 export interface InvalidElement {
-  /** Its path within the record, such as `user.idps[0]`. */
+  /** The element's path within the record, such as `user.idps[0]`. */
   readonly field: string;
   readonly problem: string;
 }
@@ -43,35 +43,38 @@ export interface OrganisationRecord {
   /** SHA-256 of `body`, base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A clear password from the export file, to be hashed before it is stored; undefined beside a hash. */
+  /** A clear password from the export file, to be hashed before it is stored; undefined if the file also has a hash. */
   readonly clearPassword: string | undefined;
-  /** The clear password from the export file, which must keep the policy even beside a hash. */
+  /** The clear password from the export file, which must satisfy the policy even if a hash is also given. */
   readonly givenPassword: string | undefined;
   /** Undefined for a record of a section without states. */
   readonly state: RecordState | undefined;
-  /** Whether the person has the OTP e-mail factor; undefined where the file does not state it. */
+  /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
   readonly otpEmail: boolean | undefined;
-  /** The credentials that the record does not have, as the file states. An overwrite removes them. */
+  /** The credentials that the record does not have, according to its file. An overwrite removes them. */
   readonly lacks?: readonly Credential[];
-  /** The content of the file's record that its definition does not have. */
+  /** Content of the file's record that is not in the definition. */
   readonly unknown: UnknownContent;
-  /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
+  /**
+   * The JSON before its values were converted, by which reports identify the record; absent if nothing was converted.
+   */
   readonly given?: JsonObject;
-  /** The texts that the record is imported without, because they are invalid. The report of an import warns of them. */
+  /** Invalid texts that the import drops from the record. The import's report warns about them. */
   readonly dropped?: readonly DroppedText[];
-  /** The elements that the file's record has in addition. The report of an import warns of them. */
+  /** Invalid elements of the file's record that the import leaves out. The import's report warns about them. */
   readonly leftOut?: readonly InvalidElement[];
-  /** The field that the organisation's other records keep it from having. */
+  /** The change of a field that the record cannot have because of other records of its organisation. */
   readonly adjustment?: Adjustment;
-  /** The issue of a record of a file that breaks a rule of its definition, or cannot be decoded. No import takes it. */
+  /** The issue of a record that breaks a rule of its definition, or cannot be decoded. It is not imported. */
   readonly invalid?: RecordIssue;
-  /** The record that contains this one in the file, with converted values. */
+  /** The record that contains this record in the file, with converted values. */
   readonly parent?: OrganisationRecord;
 }
 
 /**
  * Parses one record by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON of one element of the section, which may become the record's and is changed in place
+ * @param value the parsed JSON of one element of the section, which is changed in place and may become the record's
+ * JSON
  * @param checked whether to check the rules of its fields (zitadel 3); checking each record once is enough
  * @throws InvalidRecordError
  */
@@ -80,7 +83,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { json, unknown, state, otpEmail } = readFields(section, converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
-  // Nothing writes one, and millions of them fit into little.
+  // No exporter writes empty records, and a small file could contain millions.
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
@@ -88,7 +91,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 }
 
 /**
- * Reads the fields of a record, or some of them: those of its definition, and those that its section keeps.
+ * Reads the fields of a record, or some of them: the fields of its definition, and the fields that its section keeps.
  * @throws InvalidRecordError
  */
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
@@ -101,8 +104,8 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
 }
 
 /**
- * Rejects an unknown state. The wire's JSON mapping would ignore it, and an absent state lets a user log in.
- * @param path the path of the field that holds the state
+ * Rejects an unknown state. The wire's JSON mapping would ignore it, and a user without a state can log in.
+ * @param path the path of the field that contains the state
  * @param issuePath the path to report
  * @throws InvalidRecordError
  */
@@ -119,7 +122,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param beside facts of the file about the record, besides its JSON */
+/** @param beside facts from the file about the record, other than its JSON */
 function assembleRecord(
   section: Section,
   json: JsonObject,
@@ -152,7 +155,7 @@ function assembleRecord(
   };
 }
 
-/** Converts a record's JSON to its canonical form in place: with an id, an organisation and the section's defaults. */
+/** Converts a record's JSON to its canonical form in place: adds an id, the organisation and the section's defaults. */
 export function canonicalise(section: Section, json: JsonObject, orgId: string): void {
   section.canonicalise?.(json, orgId);
   const missing = section.defaults?.filter(({ path }) => valueAt(json, path) === undefined) ?? [];
@@ -161,14 +164,14 @@ export function canonicalise(section: Section, json: JsonObject, orgId: string):
   reorder(json, inWrittenOrder(recordSchema(section), json));
 }
 
-/** A record inside another record of the file. */
+/** A record that is contained in another record of the file. */
 export interface NestedRecord {
   readonly record: OrganisationRecord;
   readonly path: JsonPath;
 }
 
 /**
- * Lists the records that a record of the file contains, which are stored apart.
+ * Lists the records that a record of the file contains and that are stored separately.
  * @param path the parent's path
  */
 export function nestedRecords(
@@ -188,7 +191,7 @@ export function nestedRecords(
 /** Builds the stored fields of a record, except its sequence and timestamps. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
   const { section, state } = record;
-  // Most records have the usual state, which is stored only if the file has it.
+  // Most records have the default state, which is stored only if the file contains it.
   const isOmitted = state?.source === 'unknown' && usualState(section) !== undefined;
   return {
     partition: sectionPartition(record.orgId, section),

@@ -1,4 +1,4 @@
-// A record's canonical JSON: its digest, derived ids and the order of its fields.
+// A record's canonical JSON: digest, derived ids and order of fields.
 
 import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
@@ -17,7 +17,7 @@ export function serialise(json: JsonObject): RecordBody {
   return { body, digest: hash('sha256', body, 'base64url') };
 }
 
-/** Replaces the fields of `json` by those of `ordered`, in that order. */
+/** Replaces the fields of `json` with those of `ordered`, in that order. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {
   const names = Object.keys(ordered);
   // Deleting fields makes V8 objects slow, and most records are in order already.
@@ -26,7 +26,7 @@ export function reorder(json: JsonObject, ordered: JsonObject): void {
   for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
 }
 
-/** Normalises a record with an `orgId` of its own: sets it to the record's organisation, as the first field. */
+/** Normalises a record that contains an `orgId`: sets it to the record's organisation, as the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
   const rest = { ...json };
   delete rest.orgId;
@@ -34,8 +34,8 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives an id for a user or project without one from its name, which is unique in its organisation. The same file gives
- * the same id, so that imports stay idempotent.
+ * Derives the id of a user or project without an id from its name, which is unique in its organisation. The same file
+ * results in the same id, so that imports stay idempotent.
  */
 export function deriveId(orgId: string, name: string): string {
   const digest = hash('sha256', JSON.stringify([orgId, name]), 'hex');
@@ -44,12 +44,12 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** A field's JSON name, and the messages in its values. */
+/** A field's JSON name, and the type of the messages in its values. */
 type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();
 
-/** Returns a message's fields in the order in which they are written. */
+/** Returns a message's fields in canonical order. */
 function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField[] {
   const known = fieldsByMessage.get(typeName);
   if (known !== undefined) return known;
@@ -58,7 +58,7 @@ function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField
   return ordered;
 }
 
-/** Returns a message's JSON with the set fields in canonical order. Unknown fields follow, in their own. */
+/** Returns a message's JSON with its fields in canonical order. Unknown fields follow in their original order. */
 export function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
   const ordered: JsonObject = {};
   for (const { jsonName, message } of writtenFields(schema)) {

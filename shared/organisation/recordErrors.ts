@@ -6,10 +6,15 @@ import type { OrganisationRecord } from './record.ts';
 import { readableId } from './recordPlan.ts';
 import { type RecordIssue, reportedIssue } from './relations.ts';
 
-/** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
+/**
+ * The maximum number of errors and of warnings, so that the response stays below the platform's limit and memory is
+ * bounded.
+ */
 export const MAX_LISTED_ISSUES = 10_000;
 
-/** Ids and messages repeat texts of the file. Only texts above their limit are longer than this. */
+/**
+ * The maximum length of ids and messages, which quote texts of the file. Only texts above their own limit are longer.
+ */
 const MAX_ISSUE_CHARACTERS = 4_000;
 
 /** An error or a warning about a record. */
@@ -20,7 +25,7 @@ interface RecordNotice {
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** Returns a notice with the beginning of long texts. */
+/** Shortens the texts of a notice that are too long. */
 export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Notice {
   const { id, message, params = {} } = notice;
   const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);
@@ -36,7 +41,7 @@ export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Not
   };
 }
 
-/** Creates the error of a record, with the beginning of long texts. */
+/** Creates the error of a record. Shortens texts that are too long. */
 export function toRecordError(
   record: OrganisationRecord,
   issue: RecordIssue,

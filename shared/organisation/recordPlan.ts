@@ -9,12 +9,12 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, KeyedIssue, RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** A name that a record claims, and what happens when another record has claimed it. */
+/** A name that a record claims, and what happens if another record has claimed it. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }
 
-/** A name that a record must not use when another organisation has claimed it, and the issue then. */
+/** A name that a record must not use if another organisation has claimed it, and the issue in that case. */
 interface PlannedReserve {
   /** The key of the claim. */
   readonly key: DocumentKey;
@@ -29,14 +29,14 @@ export interface RecordPlan {
   readonly reserves: readonly PlannedReserve[];
   /** Why the record itself must not be written; undefined for a valid record. */
   readonly rejection?: RecordIssue;
-  /** Further stored fields of the record if it is created. */
+  /** Further fields to store if the record is created. */
   readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }
 
 /**
  * Plans a record.
- * @param loginNamesByDomain whether the organisation's login names contain its domain; for a domain policy, whether they do
- * without it
+ * @param loginNamesByDomain whether the organisation's login names contain its domain; for a domain policy, whether
+ * they do without the policy
  * @example
  * planRecord(readRecord(projects, { projectId: 'p1', project: { name: 'Shop' } }, 'o1'), false);
  * // key: projects/p1, claims: [claims/project|o1|shop]
@@ -65,12 +65,12 @@ export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
-/** Returns the id by which reports name a record: as the file has it, before its values were converted. */
+/** Returns a record's id for reports: as in the file, before its values were converted. */
 export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
 
-/** Returns the id by which reports name a record; undefined for an invalid record whose id cannot be read. */
+/** Returns a record's id for reports; undefined for an invalid record whose id cannot be read. */
 export function readableId(record: OrganisationRecord): string | undefined {
   const id = reportedId(record);
   return record.invalid === undefined || /[^_]/.test(id) ? id : undefined;
@@ -101,7 +101,7 @@ export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
 export interface PlannedReference {
   readonly reference: Reference;
   readonly key: DocumentKey;
-  /** The last part of the key, which names the target. */
+  /** The last part of the key: the id of the target. */
   readonly targetId: string;
   /** The key of the claim that permits a foreign target. */
   readonly permit: DocumentKey | undefined;
@@ -137,12 +137,12 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
-/** Returns the field of a record that has the id of a reference's target. */
+/** Returns the field of a record that contains the id of a reference's target. */
 export function referenceField({ key }: Reference): string {
   return String(key.at(-1)).replace('[]', '');
 }
 
-/** Whether a record refers to its own organisation in a way for which an import does not carry it. */
+/** Whether a record is a grant to its own organisation, which imports omit. */
 export function isGrantToItself({ section: { references = [] }, json, orgId }: OrganisationRecord): boolean {
   return references.some(
     (reference) =>
@@ -174,7 +174,9 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord,
   return claimKey(unique.type, names, isScoped ? [orgId] : []);
 }
 
-/** Lists the keys of a record's claims, whether or not its organisation's login names contain the domain. */
+/**
+ * Lists the keys of all claims that a record may have, with and without the organisation's domain in its login names.
+ */
 export function possibleClaimKeys(record: OrganisationRecord): DocumentKey[] {
   const keys = [false, true].flatMap((byDomain) =>
     claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),

@@ -15,8 +15,8 @@ export interface OrganisationField {
 }
 
 /**
- * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is
- * their union: v2 defines the common fields, v1 adds its own four, and this service one.
+ * The fields of v1 and v2 organisations, by both spellings. Every import accepts both versions, so this is their union:
+ * v2 defines the common fields, v1 adds four, and this service adds one.
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
   [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],

@@ -13,30 +13,30 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
 
 /**
- * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
- * that starts with `=` stands for the text that follows.
+ * The path of a field in a record's JSON, such as `project.name`. `$orgId` is the record's organisation; a path that
+ * starts with `=` is the constant text that follows.
  */
 export type FieldPath = string;
 
 /**
- * A `FieldPath` that may expand a list, to one field for each element: `roleKeys[]`, `idps[].configId`. A condition
- * selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
+ * A `FieldPath` that may expand a list into one field per element: `roleKeys[]`, `idps[].configId`. A condition selects
+ * elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 export type ListPath = string;
 
 /**
- * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
+ * A record's issue, with ZITADEL's id and key. The import response's `errors` contains it as `ID=<id> Message=<key>`
  * (zitadel 5.7).
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
 
-/** A record's issue with the reason of ZITADEL's key. */
+/** A record's issue whose reason follows from ZITADEL's key. */
 export interface KeyedIssue {
   /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
   readonly key: ZitadelKey;
   readonly reason?: undefined;
-  /** The parameters of the reason, besides those by the key. */
+  /** Parameters of the reason, in addition to those that follow from the key. */
   readonly params?: IssueParams;
 }
 
@@ -45,69 +45,78 @@ export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
-/** Returns an issue as the import response has it: ZITADEL's message, and the reason with its parameters, if it has some. */
+/** Converts an issue for the import response: ZITADEL's message, and the reason with its parameters, if any. */
 export function reportedIssue(issue: RecordIssue): ReportedIssue {
   const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : { reason: issue.reason };
   const all = { ...params, ...issueParams(issue.params ?? {}) };
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
-/** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
+/** A unique name. Its scope is the instance, or the organisation if `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
-  /** The issue of another record with the name; `adjusted` if that is imported without the section's adjusted field. */
+  /**
+   * The issue of another record with the same name; `adjusted` if the import drops the section's adjusted field
+   * instead.
+   */
   readonly taken: KeyedIssue | 'adjusted';
-  /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
+  /** Whether all names that look alike count as the same name. By default, only names that differ in case do. */
   readonly lookAlikes?: true;
   /** A boolean field that is true in records that claim the name; by default all records do. */
   readonly onlyIf?: FieldPath;
   /**
-   * A boolean field that decides whether login names contain the organisation's domain; only records in which it differs
-   * from what holds without the record claim the name.
+   * A boolean field that decides whether login names contain the organisation's domain. A record claims the name only
+   * if the field differs from what applies without the record.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
-  /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */
+  /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, the id keeps its case. */
   readonly perOrganisation?: true;
   /** Whether the scope is the organisation when its login names contain its domain (zitadel 3.4). */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
-/** A name that new records must not use when another organisation has claimed it. */
+/** A name that new records must not use if another organisation has claimed it. */
 export interface ReservedName {
   /** The `UniqueName.type` of the claims. */
   readonly type: string;
-  /** The field whose text contains the name, after its last `@`. */
+  /** The field whose text ends in the name, after the last `@`. */
   readonly suffixOf: FieldPath;
   readonly reserved: KeyedIssue;
 }
 
-/** A reference to a record that must exist before this one is written. */
+/** A reference to a record that must exist before the referring record is written. */
 export interface Reference {
   readonly collection: Collection;
-  /** The key's parts. At most one of them expands a list; then each element refers to a record. */
+  /** The key's parts. At most one part expands a list; each element then refers to a record. */
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
-  /** The issue in place of `missing` where the record's target in another collection is its organisation's own. */
+  /**
+   * The issue in place of `missing` if the record also refers to a target in this collection that belongs to its
+   * organisation.
+   */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
-   * The warning with which a record is kept although its target is missing, because the target instance may get it later.
-   * A reference with an empty last part of `key` is still an error.
+   * The warning if the target is missing. The record is imported anyway, because the importing instance may get the
+   * target later. An empty last part of `key` is still an error.
    */
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
-  /** The outcome for a foreign target, one of another organisation; by default it is accepted. */
+  /** What happens if the target belongs to another organisation; by default it is accepted. */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
-  /** A unique name which permits a foreign target if any record has claimed it: the name's type and parts. */
+  /** A unique name, by type and parts. If any record has claimed it, a target in another organisation is permitted. */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
+  /** The target's field that contains the organisation that may refer to it from outside; only with `check`. */
   readonly openTo?: FieldPath;
-  /** The warning of a record that is not carried because its target is of the same organisation; by default it is accepted. */
+  /**
+   * The warning if the target belongs to the same organisation and the record is therefore omitted; by default it is
+   * accepted.
+   */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the target is the record that contains this one in the file. Unless it is stored with the parent's content,
-   * this record is not carried.
+   * Whether the target is the record that contains this record in the file. Unless the target is stored with the
+   * content in the file, this record is omitted.
    */
   readonly isParent?: true;
   /** Validates the existing target. */

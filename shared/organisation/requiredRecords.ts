@@ -30,20 +30,23 @@ export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
 
-/** Whether a record cannot exist without a reference's target, which may be of another organisation. */
+/** Whether a record cannot exist without a reference's target, which may belong to another organisation. */
 function mayBeForeign(reference: Reference): boolean {
   const { ifForeign, permittedBy, openTo } = reference;
   return isRequired(reference) && (ifForeign === undefined || permittedBy !== undefined || openTo !== undefined);
 }
 
-/** The sections whose records may require those of other organisations; records precede those that they require. */
+/**
+ * The sections whose records may require records of other organisations. A section comes before the sections that it
+ * requires.
+ */
 export const foreignSections: readonly Section[] = sections
   .filter(({ references = [] }) => references.some(mayBeForeign))
   .sort((a, b) => b.phase - a.phase);
 
 const foreignCollections = new Set(foreignSections.map(({ collection }) => collection));
 
-/** Whether a record requires any of some users. */
+/** Whether a record requires one of the users. */
 export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<ReadonlySet<string>, 'has'>): boolean {
   const references = section.references?.filter(isRequiredUser) ?? [];
   if (references.length === 0) return false;
@@ -53,8 +56,8 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records that cannot exist without records of some organisations, although others may have them: they
- * require one of these, or another record that cannot exist without these.
+ * Selects the records that cannot exist without records of some organisations, although they may belong to others: they
+ * require such a record directly, or through another record.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -66,7 +69,7 @@ export async function selectDependents<Selected extends SectionRecord>(
   return records.filter((_, index) => required[index]?.some((key) => gone.has(documentPath(key))));
 }
 
-/** Finds the paths of records that are of some organisations, or cannot exist without these. */
+/** Finds the paths of records that belong to some organisations, or cannot exist without records of these. */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
   orgIds: ReadonlySet<string>,
@@ -81,13 +84,13 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/** Returns a stored document with its section, if that is one of `foreignSections`. */
+/** Returns a stored document with its section, if it is one of `foreignSections`. */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((one) => isInSection(stored?.partition, one));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];
 }
 
-/** Lists the keys of the records that a record requires, and other organisations may own. */
+/** Lists the keys of the records that a record requires and that may belong to other organisations. */
 function foreignKeys({ section: { references = [] }, stored: { body, orgId = '' } }: SectionRecord): DocumentKey[] {
   const json = parseObject(body);
   return references.filter(mayBeForeign).flatMap((reference) => {

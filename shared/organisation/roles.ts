@@ -1,6 +1,6 @@
 // The roles that ZITADEL defines by default, and their permissions.
 
-/** The kind of record that a membership belongs to. */
+/** The scope of a membership: what its roles apply to. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**
@@ -10,8 +10,9 @@ export type MembershipScope = 'instance' | 'organisation' | 'project' | 'project
 export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /**
- * The roles that ZITADEL defines by default, except roles of systems, each with its permissions on the instance or
- * the organisation where it is held (zitadel 7.2). Roles of projects and project grants reach no users here.
+ * The roles that ZITADEL defines by default, except system roles, each with its permissions on the instance or the
+ * organisation of the membership (zitadel 7.2). In this service, roles in projects and project grants give no
+ * permissions on users.
  */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
@@ -40,7 +41,7 @@ const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['PROJECT_GRANT_OWNER_VIEWER', []],
 ]);
 
-/** The beginnings of the roles of each scope. A member's roles all begin with the same one, as in ZITADEL. */
+/** The prefixes of the roles in each scope. All roles of a member have the same prefix, as in ZITADEL. */
 const rolePrefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
   instance: ['IAM'],
   organisation: ['ORG', 'SELF_MANAGEMENT_GLOBAL'],
@@ -48,12 +49,12 @@ const rolePrefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
   projectGrant: ['PROJECT_GRANT'],
 };
 
-/** Lists the roles that a member of the scope can hold. */
+/** Lists the roles that a member in the scope can have. */
 export function knownRoles(scope: MembershipScope): readonly string[] {
   return [...roles.keys()].filter((role) => areCompatible(scope, [role]));
 }
 
-/** Whether a member of the scope can hold all these roles at once. */
+/** Whether a member in the scope can have all these roles at once. */
 export function areCompatible(scope: MembershipScope, held: readonly unknown[]): boolean {
   const allBegin = (prefix: string) =>
     held.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));

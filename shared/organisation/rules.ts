@@ -1,4 +1,4 @@
-// The interpreter of the validation rules in ZITADEL's message definitions, as far as all of its exports keep them.
+// Interprets the validation rules in ZITADEL's message definitions, as far as all of ZITADEL's exports keep them.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import {
@@ -15,9 +15,9 @@ import { isDotAtoms, isEmailAddress, quotedOrLiteral, trimSpace } from './valueR
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
-  /** The broken rule, in plain words. */
+  /** The broken rule in plain words. */
   readonly reason: string;
-  /** ZITADEL's text of the issue, with each message and field on the path (zitadel 3.2). */
+  /** ZITADEL's text for the issue, with each message and field on the path (zitadel 3.2). */
   readonly message: string;
 }
 
@@ -29,24 +29,24 @@ interface FieldCheck {
   readonly nested: readonly FieldCheck[];
 }
 
-/** A text in plain words and in ZITADEL's (zitadel 3.2). */
+/** A text in plain words and in ZITADEL's wording (zitadel 3.2). */
 interface Wording {
   readonly plain: string;
   readonly zitadels: string;
 }
 
-/** Finds the rule of its field that a value breaks, and describes it; undefined if the value is valid. */
+/** Finds the rule that a value breaks, and describes it; undefined if the value is valid. */
 type FindBroken = (value: unknown) => Wording | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
-/** The number of issues of a file that are reported; one list could have hundreds of thousands. */
+/** The maximum number of issues to report for a file; a single list could have hundreds of thousands. */
 export const MAX_ISSUES = 100;
 
 /**
  * Checks a message and its nested messages against the rules of its descriptor (zitadel 3).
- * @returns at most one broken rule for each value, the first 100 of them
+ * @returns at most one broken rule per value, and at most 100 in total
  */
 export function checkRules(schema: DescMessage, message: Message): RuleIssue[] {
   const issues: RuleIssue[] = [];
@@ -95,7 +95,7 @@ function checkField(
   }
 }
 
-/** Compiles the checks of a message's fields that have rules themselves or in nested messages. */
+/** Compiles the checks of the fields that have rules, or contain messages with rules. */
 function compileChecks(schema: DescMessage): readonly FieldCheck[] {
   const cached = checksByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
@@ -115,7 +115,7 @@ function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   };
 }
 
-/** Builds a message's name in Go, which joins the names of parent messages with underscores. */
+/** Returns a message's name in Go, which joins the names of nested messages with underscores. */
 function goMessageName({ name, parent }: DescMessage): string {
   return parent === undefined ? name : `${goMessageName(parent)}_${name}`;
 }
@@ -124,7 +124,7 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Compiles the rules of a field; undefined for a field without any. */
+/** Compiles the rules of a field; undefined for a field without rules. */
 export function compileRules(field: DescField): FindBroken | undefined {
   if (!hasOption(field, rules)) return undefined;
   const { type, message } = getOption(field, rules);
@@ -175,10 +175,10 @@ function compileTextRules(
 }
 
 interface Bounds {
-  /** The bounds of ZITADEL's requests, which its messages name; 0 for none. */
+  /** The bounds in ZITADEL's requests, which its messages quote; 0 for none. */
   readonly min: number;
   readonly max: number;
-  /** The bounds of its stored values; 0 for none. */
+  /** The bounds of ZITADEL's stored values; 0 for none. */
   readonly least: number;
   readonly most: number;
 }
@@ -192,7 +192,7 @@ function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | Bytes
 const RUNES: Wording = { plain: 'characters', zitadels: 'runes' };
 const BYTES: Wording = { plain: 'bytes', zitadels: 'bytes' };
 
-/** The plain words for an absent field. */
+/** The plain words for a missing field. */
 export const MISSING = 'missing';
 
 function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {
@@ -220,8 +220,8 @@ function emailBroken(value: string): Wording | undefined {
 
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
- * Finds the reason why no release of ZITADEL stores a text as an e-mail address (zitadel 3.2). An address in angles after a
- * name passes; the check of a person rejects it (zitadel 3.4).
+ * Finds the reason why every release of ZITADEL rejects a text as an e-mail address (zitadel 3.2). This rule accepts an
+ * address in angle brackets after a name; the check of a person rejects it (zitadel 3.4).
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

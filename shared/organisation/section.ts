@@ -13,8 +13,8 @@ import type { ZitadelRelease } from './zitadelReleases.ts';
 export const phases = [1, 2, 3, 4] as const;
 
 /**
- * The steps of an import into ZITADEL. In this order each record's references exist: ZITADEL neither sorts nor retries
- * (zitadel 5.4).
+ * The steps of an import into ZITADEL. In this order, the targets of each record's references exist: ZITADEL neither
+ * sorts nor retries (zitadel 5.4).
  */
 export const zitadelSteps = [
   'organisations',
@@ -38,8 +38,8 @@ export const zitadelSteps = [
 ] as const;
 
 /**
- * Converts a field's value to the one that ZITADEL stores; undefined unsets the field, or drops the element of a list.
- * Returns an issue for a value that ZITADEL rejects, or the dropped texts where the record is imported without them.
+ * Converts a field's value to the value that ZITADEL stores; undefined unsets the field, or drops the element of a
+ * list. Returns an issue for a value that ZITADEL rejects, or the texts that the import drops from the record.
  */
 export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
@@ -47,63 +47,68 @@ export type ValueRule = (value: unknown) => {
   readonly dropped?: readonly string[];
 };
 
-/** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
+/**
+ * Records of another section that a file may contain inside a record. An import stores them separately, as ZITADEL
+ * does.
+ */
 export interface NestedRecords {
-  /** The parent's list. */
+  /** The path of the list in the parent. */
   readonly list: FieldPath;
-  /** Their section, of a later phase than the parent's. */
+  /** The section of the contained records, which belongs to a later phase than the parent's. */
   readonly section: Section;
   /** Converts an element of the list to canonical JSON of that section. */
   readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
 
-/** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
+/** A credential inside a record: stored in its own field, exported only if `flag` is set (specification 2.4). */
 export interface Credential {
   readonly path: FieldPath;
   readonly field: CredentialField;
   readonly flag: 'withPasswords' | 'withOtp';
-  /** The field of the same credential in clear, which is hashed before it is stored. */
+  /** The field with the same credential in clear text, which is hashed before it is stored. */
   readonly clear?: FieldPath;
 }
 
-/** A field that ZITADEL fills in where an imported record has none, so that its exports hold it (zitadel 4.3). */
+/**
+ * A field that ZITADEL fills in if an imported record does not have it, so that its exports contain it (zitadel 4.3).
+ */
 export interface FilledField {
   readonly path: FieldPath;
-  /** The value, or its derivation from the record. */
+  /** The value, or a function that derives it from the record. */
   readonly value: unknown | ((json: JsonObject) => unknown);
 }
 
-/** A field that records keep although ZITADEL's definition does not have it: imports store it, exports contain it. */
+/** A field that records keep although it is not in ZITADEL's definition: imports store it, exports contain it. */
 export type KeptField =
   | KeptValue
-  /** Stored in a field of its own, and exported with `withOtp`. */
+  /** The factor is stored in a field of its own, and exported with `withOtp`. */
   | { readonly path: 'otpEmail'; readonly type: 'factor' };
 
-/** A kept field of the record's JSON, which has neither an empty text nor false. */
+/** A kept field in the record's JSON, which omits empty texts and false. */
 export type KeptValue = {
-  /** In the record itself, or in an object of ZITADEL's definition. */
+  /** The path in the record itself, or in an object of ZITADEL's definition. */
   readonly path: FieldPath;
 } & (
   | {
       readonly type: 'text';
-      /** The greatest length, in UTF-8. */
+      /** The maximum length in bytes of UTF-8. */
       readonly maxBytes: number;
     }
   | { readonly type: 'boolean' }
 );
 
-/** Fields that a record may have in addition to those of its definition, and to the states of `states.ts`. */
+/** Fields that a record may have in addition to the fields of its definition and the states of `states.ts`. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
-  /** Fields of other releases' files that imports drop without harm, and count in `summary.notCarried`. */
+  /** Fields in files of other releases that imports can drop without harm, and count in `summary.notCarried`. */
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
 /** The form of a section in v1 files, if it differs from v2 (zitadel 5.9). */
 interface V1Form {
-  /** The field's other names. */
+  /** Other names of the field in v1 files. */
   readonly aliases?: readonly string[];
-  /** Lists that v1 files have beside the record, v2 inside it; each function converts an element. */
+  /** Lists that are next to the record in v1 files, and inside it in v2 files; each function converts an element. */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   /** Converts a record to the v2 schema. */
   readonly convert?: (value: unknown) => unknown;
@@ -113,19 +118,19 @@ interface V1Form {
 export interface GivenPrivilege {
   /** The type of the warnings. */
   readonly type: 'privilege' | 'domain';
-  /** The roles, or the domain. */
+  /** The path of the roles or the domain. */
   readonly texts: ListPath;
   /** A boolean field that is true in records that give privileges; by default all records do. */
   readonly onlyIf?: FieldPath;
-  /** The organisation or project in which the privilege holds, by its key, and its noun in warnings. */
+  /** The organisation or project to which the privilege applies: its key, and its noun in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
 
-/** A field that imports determine by stored records, as ZITADEL does. */
+/** A field that imports derive from stored records, as ZITADEL does. */
 interface CompletedField {
   readonly field: FieldPath;
-  /** Returns the completions of records, in their order; undefined for those that stay as they are. */
+  /** Returns the completions of records, in their order; undefined for records that do not change. */
   readonly complete: (
     reader: Reader,
     records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
@@ -138,21 +143,21 @@ export interface Completion {
   readonly warning: RecordWarning;
 }
 
-/** A field that records are imported without if another record of their organisation excludes it. */
+/** A field that imports drop from a record if another record of the organisation excludes it. */
 interface AdjustedField {
   readonly field: FieldPath;
-  /** Lists the marks of a record. The import knows an organisation's last record with each mark. */
+  /** Lists the marks of a record. The import knows the last record of an organisation with each mark. */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
-   * Returns how a record is reported that is imported without the field; undefined for one that keeps it.
-   * @param isLast whether the record is the organisation's last with a mark
+   * Returns how to report a record from which the import drops the field; undefined for a record that keeps it.
+   * @param isLast whether the record is the organisation's last record with a mark
    */
   readonly adjust: (
     json: JsonObject,
     isLast: (mark: string) => boolean,
     rules: OrganisationRules,
   ) => Adjustment | undefined;
-  /** Returns the warning of a record that is imported without the field, because a stored record has it. */
+  /** Returns the warning about a record from which the import drops the field, because a stored record has it. */
   readonly held: (stored: JsonObject) => RecordWarning;
 }
 
@@ -167,47 +172,53 @@ export interface OrganisationRules {
 export interface PrimaryDomain {
   readonly domainName: string;
   readonly isVerified: boolean;
-  /** Whether it remains primary, because the import does not overwrite it. */
+  /** Whether it stays primary, because the import does not overwrite it. */
   readonly isKept: boolean;
 }
 
-/** The report of a record that is imported without a field. */
+/** How to report a record from which the import drops a field. */
 export interface Adjustment {
-  /** The error, by its `type` and issue. */
+  /** The `type` and the issue of the error. */
   readonly error?: { readonly type: string; readonly issue: RecordIssue };
   readonly warning?: RecordWarning;
 }
 
-/** The part of an identity provider that exports repeat in other records. */
+/** The part of an identity provider that exports repeat in records that refer to it. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
   readonly type: string | number | undefined;
 }
 
-/** Whether an identity provider, by its id, is one of an organisation's own. */
+/** Whether an identity provider, by its id, belongs to the organisation. */
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * The differences between stored and exported records (zitadel 4.3): facts about the organisation's identity providers,
- * which other records determine. Comparisons ignore these fields.
+ * The differences between stored and exported records (zitadel 4.3): exports add facts about the organisation's
+ * identity providers from other records. Comparisons ignore these fields.
  */
 interface ExportForm {
-  /** Returns the record with the fields filled in, in any order; undefined if it has them. */
+  /** Returns the record with the fields filled in, in any order; undefined if it has them already. */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
     findProvider: (id: string) => Provider | undefined,
   ) => JsonObject | undefined;
-  /** Returns a record in the form in which it is compared, such as without the derived fields about own identity providers. */
+  /**
+   * Returns a record for comparisons, for example without the derived fields about the organisation's identity
+   * providers.
+   */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
-  /** Lists the ids of the identity providers that a record names. */
+  /** Lists the ids of the identity providers to which a record refers. */
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Removes the identity providers that a ZITADEL cannot know. */
+  /** Removes the identity providers that ZITADEL cannot know. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
-  /** The type of the section's identity providers, as ZITADEL's exports have it. */
+  /** The type of the section's identity providers in ZITADEL's exports. */
   readonly providerType?: string | number;
-  /** The path of the record's project. Exports for ZITADEL end with the records of other organisations' projects. */
+  /**
+   * The path of the record's project. Exports for ZITADEL end with the records that refer to other organisations'
+   * projects.
+   */
   readonly ofProject?: FieldPath;
 }
 
@@ -215,7 +226,7 @@ interface ExportForm {
 export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgState'>;
 
 /**
- * A section of an organisation in an export file: a field with one kind of record. A short example is
+ * A section of an organisation in an export file: a field that contains one kind of record. A short example is
  * `userMetadataSection`.
  */
 export interface Section {
@@ -226,7 +237,10 @@ export interface Section {
   readonly inner?: string;
   /** The phase that writes the section. Its records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
-  /** The step in which an import into a ZITADEL sends the section, or whether ZITADEL accepts and drops its records. */
+  /**
+   * The step in which an import into ZITADEL sends the section; `dropped` if ZITADEL accepts its records and drops
+   * them.
+   */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
   /** What ZITADEL does to the records and their fields. */
   readonly zitadel?: ZitadelBehaviour;
@@ -235,14 +249,17 @@ export interface Section {
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
-  /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
+  /**
+   * The rules for fields whose values ZITADEL converts or rejects; a path that ends in `[]` stands for a list's
+   * elements.
+   */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
     readonly exists: KeyedIssue;
-    /** Further errors of ZITADEL for existing records: of a part of the record, by its type, or of another release. */
+    /** Further errors of ZITADEL for existing records: for a part of the record, by its type, or in another release. */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
   };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
@@ -250,17 +267,17 @@ export interface Section {
     readonly field: string;
     readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
   };
-  /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
+  /** Whether the section contains keys, which are transferred only with `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 
-  // Hooks: properties of few sections, whose functions stand in the section's file.
+  // Hooks: properties of few sections. Their functions are in the section's file.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
-  /** Fields that every record has in canonical form: ZITADEL's exports always have them. */
+  /** Fields that every record has in canonical form, because ZITADEL's exports always contain them. */
   readonly defaults?: readonly { readonly path: FieldPath; readonly value: unknown }[];
-  /** Fields that only ZITADEL fills in. Records without them are stored and exported without them. */
+  /** Fields that only ZITADEL fills in. This service stores and exports records without them. */
   readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
@@ -269,27 +286,31 @@ export interface Section {
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**
-   * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7). One without content is not carried.
+   * Validates a record on its own, beyond the rules of its fields (zitadel 5.7). Returns `notCarried` for a record
+   * without content, which imports omit.
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
-  /** The lists whose invalid elements imports leave out, with a warning. Other invalid elements make the record invalid. */
+  /**
+   * The lists from which imports leave out invalid elements, with a warning. Elsewhere, an invalid element makes the
+   * record invalid.
+   */
   readonly lenientLists?: readonly FieldPath[];
   readonly adjusted?: AdjustedField;
-  /** Records of another section that a file may hold inside the record. */
+  /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;
   /** A part of the key that files may omit. */
   readonly completed?: CompletedField;
   /** The privilege that a record gives. An import warns if it adds the privilege to an existing record. */
   readonly privilege?: GivenPrivilege;
-  /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
+  /** The reserved names; checked only if login names do not contain the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
 }
 
 /** The part of a record that warnings depend on. */
 export interface ImportedRecord {
   readonly json: JsonObject;
-  /** The JSON before its values were converted; undefined if it is `json`. */
+  /** The JSON before its values were converted; absent if nothing was converted. */
   readonly given?: JsonObject;
   readonly orgId: string;
   readonly credentials: Credentials;
@@ -298,10 +319,13 @@ export interface ImportedRecord {
 /** The credentials of one record, by the fields that store them. */
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
-/** The field of an organisation that exports of this service add: the instance that exported the organisation before. */
+/**
+ * The field of an organisation that only exports of this service contain: the instance that exported the organisation
+ * before.
+ */
 export const IMPORTED_FROM = 'importedFrom';
 
-/** Whether an organisation has a list of the section's records instead of a single one. */
+/** Whether an organisation can have several of the section's records. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
@@ -311,7 +335,7 @@ export function mayHaveOtpEmail({ additional }: Section): boolean {
   return additional?.kept.some(({ path }) => path === 'otpEmail') === true;
 }
 
-/** The name of the section of service users, for code that does not need its row. */
+/** The name of the section of service users, for code that does not need the whole section. */
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
 /** Whether a stored document with this `partition` is a record of the section. */
@@ -325,10 +349,10 @@ export function sectionPartition(orgId: string, { name }: { readonly name: strin
 }
 
 /**
- * Returns the store's partitions of one section of all organisations, in the order of their ids' UTF-8 bytes.
- * @param orgId the id to start at; by default all ids are included
+ * Returns the store's partitions of one section in all organisations, in the order of the UTF-8 bytes of their ids.
+ * @param orgId the id at which to start; by default all ids are included
  */
 export function sectionPartitions(section: { readonly name: string }, orgId = ''): PartitionRange['partitions'] {
-  // In every encoding the character `0` follows `/`.
+  // In every encoding, the character after `/` is `0`.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }

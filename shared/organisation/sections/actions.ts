@@ -5,7 +5,7 @@ import type { Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 import { own, taken } from './sharedReferences.ts';
 
-/** The numbers of flows and triggers, by their names (zitadel 2.3). */
+/** The numbers of flows and triggers, by name (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
@@ -74,7 +74,7 @@ const flowTriggers: ReadonlyMap<string, readonly string[]> = new Map([
   ['4', ['6']],
 ]);
 
-/** Checks that a trigger action names a flow, a trigger of that flow and at least one action. */
+/** Checks that a trigger action has a flow, a trigger of that flow and at least one action. */
 function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
   const allowed = typeof flowType === 'string' ? flowTriggers.get(flowType) : undefined;
   if (allowed === undefined) {
@@ -93,7 +93,9 @@ function fieldParams(field: string, value: unknown, allowed: Iterable<string>): 
   return { field, value: typeof value === 'string' ? value : 'missing', allowed: [...allowed].join(', ') };
 }
 
-/** Removes repeated actions. ZITADEL counts the actions that it finds, and rejects a trigger that has one twice. */
+/**
+ * Removes repeated actions. ZITADEL counts the actions that it finds, so it rejects a trigger that repeats an action.
+ */
 function distinct(value: unknown): { readonly value: unknown } {
   if (!Array.isArray(value)) return { value };
   const actions = [...new Set(value)];

@@ -92,10 +92,10 @@ function contentOf({ body }: StoredDocument): JsonObject {
 
 const PRIMARY = 'primary';
 
-/** The paths of an organisation's last records in a file, by their marks. */
+/** The paths of an organisation's last records in a file with each mark. */
 type LastMarked = ReadonlyMap<string, string>;
 
-/** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
+/** Returns the path of the last domain that a file marks as primary; undefined if the file marks none. */
 export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | undefined {
   return lastMarked.get(PRIMARY);
 }

@@ -8,16 +8,16 @@ import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from '../section.ts';
 import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
-/** The warning of a grant to the granting organisation itself. */
+/** The warning about a grant to the granting organisation itself. */
 const grantedToItself = warn('grant_to_itself', {});
 
-/** The issue of a user grant without a project grant of its project to its organisation. */
+/** The issue of a user grant if its organisation has no project grant for the project. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
-/** The id of the issue of a project grant with a role that its project lacks. */
+/** The id of the issue of a project grant with a role that its project does not have. */
 const projectGrantMissingRole = 'COMMAND-6m9gd';
 
-/** The id of the issue of a user grant with a role that its project or project grant lacks. */
+/** The id of the issue of a user grant with a role that its project or project grant does not have. */
 const userGrantMissingRole = 'COMMAND-mm9F4';
 
 const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
@@ -76,7 +76,7 @@ export const userGrantSection: Section = {
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),
-    // ZITADEL takes an unknown project for a foreign one, which needs a grant.
+    // ZITADEL treats an unknown project as another organisation's, which requires a project grant.
     {
       collection: 'projects',
       key: ['projectId'],
@@ -88,7 +88,7 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // A project grant has no roles for the organisation that owns the project.
+      // A project grant never has roles for the organisation that owns the project, so report the role as missing.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,
@@ -106,7 +106,10 @@ export const userGrantSection: Section = {
 /** The sections of project grants and user grants. */
 export const grantSections: readonly Section[] = [projectGrantSection, userGrantSection];
 
-/** Checks that a user grant's project grant has the same project, the user grant's organisation and its roles. */
+/**
+ * Checks that a user grant and its project grant have the same project and organisation, and that the project grant has
+ * the roles.
+ */
 function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): KeyedIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
@@ -120,8 +123,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes user grants as ZITADEL does. A user grant without a project grant gets the one from its project to its
- * organisation. A user grant of the organisation's own project loses an unknown project grant, because it needs none.
+ * Completes user grants as ZITADEL does. A user grant without a project grant gets the project grant for its project
+ * and organisation. If the project belongs to the organisation itself, an unknown project grant is dropped, because
+ * none is needed.
  */
 async function completeProjectGrants(
   reader: Reader,
@@ -150,7 +154,7 @@ function unset(id: string): RecordWarning {
   return warn('field_unset', { field: 'projectGrantId', value: id });
 }
 
-/** Finds the ids of the project grants that have claimed the projects and organisations of user grants. */
+/** Finds the ids of the project grants for the projects and organisations of user grants. */
 async function findProjectGrants(
   reader: Reader,
   userGrants: readonly UserGrant[],
@@ -181,7 +185,7 @@ async function findProjectGrants(
   );
 }
 
-/** Finds the user grants with an unknown project grant of their organisation's own project. */
+/** Finds the user grants that refer to an unknown project grant, although the project belongs to their organisation. */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();
   const projectOf = ({ json, orgId }: UserGrant): DocumentKey => ({

@@ -7,7 +7,7 @@ import type { NestedRecords, OwnProviders, Provider, Section } from '../section.
 import type { MissingProviders } from '../zitadelFacts.ts';
 import { identityProvider, own, taken, user } from './sharedReferences.ts';
 
-/** The name of an organisation's identity provider of any kind. */
+/** The unique name of an organisation's identity provider of any kind. */
 const providerName: UniqueName = {
   type: 'identityProvider',
   parts: ['$orgId', 'idp.name'],
@@ -18,13 +18,13 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
-/** ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT. */
+/** The reference of a link. ZITADEL exports the links to all providers, but only OIDC and JWT providers themselves. */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
 };
 
-/** What ZITADEL does to a link, also to one inside a person. */
+/** What ZITADEL does to a link without its provider, including links inside a person. */
 export const rejectedLink: MissingProviders = {
   reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
@@ -58,7 +58,10 @@ const userLinkSection: Section = {
 
 const { success: _, ...unlistedLinks } = userLinkSection;
 
-/** The links inside a person (zitadel 2.5). As in ZITADEL, they come with the person, and `success` does not list them. */
+/**
+ * The links inside a person (zitadel 2.5). As in ZITADEL, they are imported with the person, and `success` does not
+ * list them.
+ */
 export const nestedLinks: NestedRecords = {
   list: 'user.idps',
   section: { ...unlistedLinks, references: [{ ...linkedUser, isParent: true }, linkedProvider] },
@@ -82,7 +85,7 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
-      // A provider that was converted to the newer kind is in no export any more, and keeps its id.
+      // If ZITADEL converts a provider to the newer kind, exports no longer contain it, although it keeps its id.
       exportsPartly: true,
       records: [
         {
@@ -111,7 +114,7 @@ export const identityProviderSections: readonly Section[] = [
     zitadelStep: 'identity providers',
     key: ['idpId'],
     unique: [providerName],
-    // ZITADEL writes its own number of this type, which its definition does not have.
+    // ZITADEL writes a number for this type that is not in its own definition.
     exported: { providerType: 2 },
     zitadel: { exportsPartly: true },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
@@ -120,14 +123,20 @@ export const identityProviderSections: readonly Section[] = [
   userLinkSection,
 ];
 
-/** Removes the name and the type of a link's identity provider, which exports derive from an own one. */
+/**
+ * Removes the name and the type of a link's identity provider. Exports derive them if the provider belongs to the
+ * organisation.
+ */
 function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (!isOwnProvider(textAt(link, 'idpId', ''))) return link;
   const { idpName: _name, idpType: _type, ...rest } = link;
   return rest;
 }
 
-/** Returns a link with the name and the type of its identity provider; a link whose provider is missing keeps its own. */
+/**
+ * Returns a link with the name and the type of its identity provider; if the provider is missing, the link keeps its
+ * values.
+ */
 function describeProvider(
   link: JsonObject,
   _orgId: string,

@@ -66,7 +66,7 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/** What texts are instead of public keys in PEM. The first that matches counts. */
+/** What a text is, if it is not a public key in PEM. The first match counts. */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
@@ -86,7 +86,7 @@ function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined 
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }
 
-/** The key types that ZITADEL parses, each with its curves, if only some are. */
+/** The key types that ZITADEL parses, each with the supported curves, if not all are. */
 const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefined> = new Map([
   ['rsa', undefined],
   ['dsa', undefined],
@@ -104,7 +104,7 @@ export function isPublicKey(pem: string): boolean {
   return der !== undefined && (isEncodedAs('spki', der) || isEncodedAs('pkcs1', der));
 }
 
-/** Decodes the first PEM block as ZITADEL does: lines around the block, and headers in it, are ignored. */
+/** Decodes the first PEM block as ZITADEL does: ignores lines around the block, and headers in it. */
 function decodePem(pem: string): Buffer | undefined {
   const block = /^-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*\n)-----END \1-----[ \t]*\r?$/m.exec(pem)?.[2];
   const lines = block?.split('\n').filter((line) => !line.includes(':'));

@@ -9,7 +9,7 @@ import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**
  * Creates the check of a member's roles.
- * @param none the issue of a member without a role
+ * @param none the issue of a member without roles
  * @param invalid the issue of a member with a role that is unknown or of another scope
  */
 function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssue): NonNullable<Section['check']> {
@@ -20,7 +20,10 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
   };
 }
 
-/** Creates the rule of a member's roles: those that are unknown, or of another scope, are dropped beside valid ones. */
+/**
+ * Creates the rule for a member's roles: drops roles that are unknown or of another scope, if the member has valid
+ * roles too.
+ */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {
     if (!Array.isArray(held) || areCompatible(scope, held)) return { value: held };
@@ -94,7 +97,7 @@ export const memberSections: readonly Section[] = [
         },
       ],
     },
-    // An import keeps the members under the project's own organisation.
+    // An import stores the members under the organisation that owns the project.
     references: [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
@@ -157,7 +160,7 @@ export const memberSections: readonly Section[] = [
   },
 ];
 
-/** Checks that the project grant of a member is one of the member's project. */
+/** Checks that a member's project grant belongs to the member's project. */
 function checkMembersProjectGrant(grant: JsonObject, { projectId }: JsonObject, orgId: string): KeyedIssue | undefined {
   return textAt(grant, 'projectGrant.projectId', orgId) === projectId ? undefined : projectGrantMissing;
 }

@@ -1,4 +1,4 @@
-// The lists of references of which imports leave out those whose targets are missing.
+// The lists of references from which imports leave out missing targets.
 
 import type { Collection } from '../../store/store.ts';
 import type { Section } from '../section.ts';
@@ -9,13 +9,13 @@ import { projectGrantSection, userGrantSection } from './grants.ts';
 interface PartialReferences {
   readonly field: string;
   readonly collection: Collection;
-  /** The warning of a record that is imported without one of them. */
+  /** The warning about a record that is imported without some targets. */
   readonly reason: 'role_dropped' | 'action_dropped';
 }
 
 const roles = { collection: 'projectRoles', reason: 'role_dropped' } as const;
 
-/** The lists by their sections. A record is imported without the missing targets if others remain. */
+/** The lists, by section. A record is imported without its missing targets if other targets remain. */
 export const partialReferences: ReadonlyMap<Section, PartialReferences> = new Map([
   [projectGrantSection, { ...roles, field: 'projectGrant.roleKeys' }],
   [userGrantSection, { ...roles, field: 'roleKeys' }],
