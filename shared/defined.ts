@@ -7,7 +7,8 @@ type Defined<Fields> = {
 
 /**
  * Returns the fields without the undefined ones, for types whose optional fields must be absent or have a value.
- * @example defined({ id: '1', name: undefined }); // { id: '1' }
+ * @example
+ *     defined({ id: '1', name: undefined }); // { id: '1' }
  */
 export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
 export function defined(fields: object): object {

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
 import { decodeText } from './json/utf8Text.ts';
 
-/** The ways in which other users can access a file, with the remedies. */
+/** The ways in which other users can access a file, and the remedies. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or behind one: specify its real path`,
   foreign: (path: string, kind: string) =>
@@ -19,17 +19,17 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
-/** The kinds of trusted files, and the handling of those that others can access. */
+/** The kinds of trusted files, and what to do if other users can access them. */
 const rules = {
-  /** A run directory and each file in it. Its state determines which places get tokens. */
+  /** A run directory and each file in it. Its state decides which places receive tokens. */
   run: refused,
-  /** A data directory, its database and master key. If others can read them, their mode is corrected. */
+  /** A data directory, its database and master key. If other users can read them, this process corrects their mode. */
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'reported' },
   /** A file of organisations. The importing user is responsible for its content. */
   export: { link: 'reported', foreign: 'reported', written: 'reported' },
-  /** The same, if a user asks for checks. */
+  /** A file of organisations that the user asks to check. */
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
 } as const satisfies Readonly<Record<string, ExposureRule>>;
 
@@ -45,7 +45,10 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
   checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), report);
 }
 
-/** Checks the same of a file whose status is known, such as an open descriptor, which cannot be replaced. */
+/**
+ * Does the same check for a file whose status is known, such as an open descriptor: the file cannot be replaced after
+ * that.
+ */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
   if (exposure === undefined) return;
@@ -56,11 +59,11 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
 }
 
 /**
- * Reads a file with a secret after a check of the opened descriptor.
+ * Reads a file with a secret after checking the opened descriptor.
  * @throws the errors of `checkOwn`
  */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
-  // Opening a pipe waits for its other end.
+  // Check the path before opening it: opening a pipe would wait for its other end.
   const status = await stat(path);
   if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });
   checkStatus(path, 'secret', status);
@@ -76,12 +79,12 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     const link = lstatSync(part, { throwIfNoEntry: false });
     if (link?.isSymbolicLink() && isForeign(link)) return 'link';
   }
-  // No other user can plant a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
+  // No other user can replace a terminal, or a pipe that was passed to the command: `<(…)` is /dev/fd/63.
   const isPlanted =
     status.isFile() ||
     status.isDirectory() ||
     (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
-  // Windows has neither such owners nor modes.
+  // Windows does not have these owners and modes.
   if (process.geteuid === undefined || !isPlanted) return undefined;
   if (isForeign(status)) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';

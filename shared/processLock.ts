@@ -4,8 +4,8 @@ import { sqliteCode } from './systemCode.ts';
 const BUSY = 5;
 
 /**
- * Locks a file until the lock is disposed of or the process ends. It is the lock of a SQLite file, which the operating
- * system releases when the process ends.
+ * Locks a file until the lock is disposed of or the process ends. It uses SQLite's lock of the file, which the
+ * operating system releases when the process ends.
  * @returns undefined if another lock excludes this one
  */
 export function lockForProcess(path: string): Disposable | undefined {

@@ -5,18 +5,18 @@ import { type Clock, systemClock } from './clock.ts';
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
   /**
-   * Returns the maximum number of attempts without progress, including the first one, by the last error: 1 for a permanent
-   * error, infinite for a transient one without a limit.
+   * Returns the maximum number of attempts without progress, including the first, for the last error: 1 for a permanent
+   * error, infinite for a transient error that is retried without a limit.
    */
   readonly attempts: (reason: unknown) => number;
-  /** The maximum delay after the first failure; it doubles with each further one. */
+  /** The maximum delay after the first failure; it doubles with each further failure. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** The maximum duration without progress, where no signal ends the retries; unlimited by default. */
+  /** The maximum duration without progress, if no signal ends the retries; unlimited by default. */
   readonly budgetMs?: number;
 }
 
-/** A counter of consecutive failures, which delays each retry longer than the last. */
+/** Counts consecutive failures, and delays each retry longer than the previous one. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export class Backoff {
   private failures = 0;
   private endsAt = Number.POSITIVE_INFINITY;
 
-  /** @param signal the call's deadline: ends the retries and aborts a delay */
+  /** @param signal the call's deadline: ends the retries, and any delay */
   constructor(policy: RetryPolicy, signal?: AbortSignal, clock: Clock = systemClock) {
     this.policy = policy;
     this.signal = signal;
@@ -34,7 +34,7 @@ export class Backoff {
   /**
    * Counts a failure, and waits before the retry. Delays are random, so that callers that failed together do not retry
    * together.
-   * @returns whether to retry: not after the last attempt, nor if the error is permanent
+   * @returns whether to retry: false after the last attempt, and for a permanent error
    * @throws the signal's reason
    */
   async failed(reason: unknown): Promise<boolean> {
@@ -72,7 +72,7 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Permanent errors are thrown even after the deadline, because a failed precondition shows the database's state.
+      // Throw a permanent error even after the deadline: a failed precondition shows the database's state.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

@@ -22,7 +22,9 @@ export function isDatabaseFull(reason: unknown): boolean {
   return sqliteCode(reason) === SQLITE_FULL;
 }
 
-/** Returns the system's error with the path in place of SQLite's error of a full disk; returns others unchanged. */
+/**
+ * Returns the system's error with the path in place of SQLite's error for a full disk; returns other errors unchanged.
+ */
 export function withFullPath(reason: unknown, path: string): unknown {
   if (!isDatabaseFull(reason)) return reason;
   return Object.assign(new Error(`ENOSPC: no space left, ${path}`, { cause: reason }), { code: 'ENOSPC', path });

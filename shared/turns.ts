@@ -2,17 +2,17 @@
 
 import { setImmediate } from 'node:timers';
 
-/** For this long after a request, further ones are likely to arrive. */
+/** After a request, further requests are likely for this long. */
 const ATTENDED_MS = 250;
 
-/** The longest turn of bulk work that can stop between two records. */
+/** The maximum duration of a turn for bulk work that can stop between two records. */
 const TURN_MS = 10;
 
 let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Records a request, so that bulk work keeps its turns short for a moment. */
+/** Records that a request arrived, so that bulk work keeps its turns short for a moment. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }
@@ -23,8 +23,8 @@ export function isAttended(): boolean {
 }
 
 /**
- * Lets the requests that have arrived be handled before bulk work continues, such as a part of an import or export. Each
- * round of the event loop continues one such waiter, however many imports and exports run.
+ * Lets requests that have arrived run before bulk work, such as a part of an import or export, continues. Each round of
+ * the event loop continues one such waiter, however many imports and exports run.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -39,12 +39,12 @@ function startNext(): void {
   if (waiting.length > 0) setImmediate(startNext);
 }
 
-/** Whether bulk work has kept its turn for long enough, and should yield between two records. */
+/** Whether the turn of bulk work has lasted long enough, so that it should yield between two records. */
 export function isTurnOver(): boolean {
   return performance.now() - turnStartedAt > TURN_MS;
 }
 
-/** The size of a part, which takes a millisecond or two to parse, check and plan. */
+/** The size of a part while requests arrive: parsing, checking and planning it takes a millisecond or two. */
 const ATTENDED_BYTES = 16 * 1024;
 
 /** Yields the chunks of a file, each after a turn of the event loop, and in smaller parts while requests arrive. */
@@ -59,7 +59,8 @@ export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 /**
- * Yields a list in batches, each after a turn of the event loop, which work on the embedded database blocks otherwise.
+ * Yields a list in batches, each after a turn of the event loop: work on the embedded database would otherwise block
+ * the event loop.
  * @throws the signal's reason
  */
 export async function* inTurns<Item>(

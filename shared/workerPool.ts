@@ -8,9 +8,8 @@ interface Job<Task, Result> {
 }
 
 /**
- * A pool of worker threads for computations that would block the main thread. A worker receives a task as its message,
- * and answers with one message. Workers start when they are needed, and do not keep the process alive while they are
- * idle.
+ * A pool of worker threads for computations that would block the main thread. A worker receives a task as a message,
+ * and answers with one message. Workers start on demand, and do not keep the process alive while idle.
  */
 export class WorkerPool<Task, Result> {
   private readonly start: () => Worker;
@@ -25,7 +24,7 @@ export class WorkerPool<Task, Result> {
   }
 
   /**
-   * Runs a task in the first worker that is free.
+   * Runs a task in the next free worker.
    * @param signal drops the task if no worker has begun it
    * @throws the signal's reason, or the error that ended the worker
    */
@@ -36,11 +35,11 @@ export class WorkerPool<Task, Result> {
     });
   }
 
-  /** Gives waiting jobs to free workers. */
+  /** Assigns waiting jobs to free workers. */
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();
-      // A listener for each waiting job would be too many for one signal.
+      // Check the signal here: with a listener for each waiting job, a signal would have too many.
       if (job?.signal?.aborted) job.reject(job.signal.reason);
       else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
     }

@@ -30,8 +30,7 @@ const OTP_EMAIL = 'otpEmail';
  * a comparison of two places, and for the proof of a migration.
  * @param isOwnProvider whether an identity provider belongs to the records' organisation, on either side
  * @example
- * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }),
- * isOwn);
+ * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }), isOwn);
  * // [{ path: 'project.name', first: 'Shop', second: 'Store' }]
  */
 export function fieldDifferences(

@@ -1,21 +1,24 @@
-// What a file states by the values that its records lack.
+// What it means that a value is absent in a file.
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section } from './section.ts';
 import { type RecordState, usualState } from './states.ts';
 
-/** The absent values that a file states: its source has none of them. Any other absent value is unknown. */
+/**
+ * The kinds of values whose absence a file states: if absent, the source does not have them. Any other absent value is
+ * unknown.
+ */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
-  /** Whether a record without a state has the usual one. */
+  /** Whether a record without a state has the default state. */
   readonly states: boolean;
 }
 
-/** The statement of a file that may omit anything. */
+/** For a file that states nothing: any value may be absent. */
 export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
 
 /**
- * Lists the credentials that a record does not have, as its file states.
+ * Lists the credentials that a record does not have, according to its file.
  * @param has whether the file has a credential of the record
  */
 export function lackedCredentials(
@@ -26,12 +29,12 @@ export function lackedCredentials(
   return credentials.filter((credential) => stated[credential.flag] && !has(credential));
 }
 
-/** Whether a file states the OTP e-mail factor of a section's records that lack it. */
+/** Whether a file states that records of a section without the OTP e-mail factor do not have it. */
 export function statesOtpEmail(section: Section, stated: StatedContent): boolean {
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/** Returns a record's state as its file states it: by the manifest, an absent state is the usual one. */
+/** Returns a record's state: if the manifest states it, an absent state is the default. */
 export function statedState(
   section: Section,
   state: RecordState | undefined,
@@ -41,7 +44,7 @@ export function statedState(
   return isStated ? { ...state, source: 'derived' } : state;
 }
 
-/** Adds to a record what its file states by the values that the record lacks. */
+/** Adds to a record what the absence of its values means. */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;
   const lacks = lackedCredentials(

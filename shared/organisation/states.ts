@@ -2,7 +2,7 @@
 
 import type { SectionName } from './section.ts';
 
-/** The first words of the states of records that may be deactivated, and whose definitions have no field for them. */
+/** The prefixes of the states of records that can be deactivated but whose definitions have no field for a state. */
 const stateTypes = {
   projects: 'PROJECT_STATE',
   apiApps: 'APP_STATE',
@@ -12,7 +12,7 @@ const stateTypes = {
   userGrants: 'USER_GRANT_STATE',
 } as const satisfies Partial<Record<SectionName, string>>;
 
-/** The name of a section whose records may be deactivated. */
+/** The name of a section whose records can be deactivated. */
 export type DeactivatableSection = keyof typeof stateTypes;
 
 const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]> = new Map(
@@ -24,21 +24,21 @@ export function statesOf({ name }: { readonly name: string }): readonly [usual: 
   return statesByName.get(name);
 }
 
-/** Returns the state of a record that names none, in a section whose definition has no field for it. */
+/** Returns the state of a record without one, in a section whose definition has no field for a state. */
 export function usualState(section: { readonly name: string }): string | undefined {
   return statesOf(section)?.[0];
 }
 
 /**
- * The source of a record's state: `given` by the record; `derived` if the record omits it and its file states that this
- * means the usual state; `unknown` if the file may omit it. Imports create records with an unknown state in the most likely
- * state, and leave the states of existing records as they are.
+ * The source of a record's state: `given` if the record contains it; `derived` if the record omits it and its file
+ * states that this means the default; `unknown` if the file may omit it. Imports create records with an unknown state
+ * in the most likely state, and keep the states of existing records.
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 
-/** The state of a record, decided where the record is read. */
+/** The state of a record, determined when the record is read. */
 export interface RecordState {
-  /** A name of ZITADEL's enumerations. */
+  /** The name in ZITADEL's enumeration. */
   readonly value: string;
   readonly source: (typeof stateSources)[number];
 }
@@ -46,7 +46,10 @@ export interface RecordState {
 /** The fields that contain states: of records, and of organisations. */
 export const stateFields: readonly string[] = ['state', 'orgState'];
 
-/** Whether a record in a state has no access, or is switched off. An initial person gets access by a code. */
+/**
+ * Whether a state means that a user has no access, or that a record is switched off. An initial person can still get
+ * access with a code.
+ */
 export function isClosed(state: string | undefined): boolean {
   return state !== undefined && state !== '' && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);
 }

@@ -4,21 +4,24 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { inWrittenOrder } from './recordBody.ts';
 import { compileRules } from './rules.ts';
 
-/** The order of the fields of usual values: as they are written, or different. */
+/** Whether a usual value's fields are in canonical order. */
 type Order = 'written' | 'other';
 
-/** Returns the order of a usual value, which keeps its field's rules if `checked`; undefined for an unusual value. */
+/**
+ * Returns the order of the fields in a usual value; undefined for an unusual value, or if `checked` and the value
+ * breaks a rule.
+ */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
-  /** Undefined for a field without usual values. */
+  /** Absent for a field without usual values. */
   readonly findOrder: FindOrder | undefined;
-  /** Whether the rules allow its absence. */
+  /** Whether the field's rules allow its absence. */
   readonly mayBeAbsent: boolean;
 }
 
-/** The fields of a message in the order in which they are written. */
+/** The fields of a message in canonical order. */
 interface UsualFields {
   readonly fields: readonly UsualField[];
   readonly positions: ReadonlyMap<string, number>;
@@ -27,12 +30,12 @@ interface UsualFields {
 const usualFieldsByMessage = new Map<string, UsualFields>();
 
 /**
- * Returns a message's JSON in canonical form if it is usual, as exports write it: nothing but known fields under their JSON
- * names, without defaults, each with a value of its type in its canonical form. Then decoding and writing it again would
- * return the same, and lose nothing. Only the order of its fields may differ, because exports put secrets first. An
- * unusual message may still be valid.
- * @param checked whether the descriptor's rules must be kept (zitadel 3)
- * @returns the JSON itself where its fields stand in order; undefined for an unusual message
+ * Returns a message's JSON in canonical form if the message is usual, that is, as exports write it: it contains only
+ * known fields with their JSON names, without defaults, each with a canonical value of its type. Decoding and encoding
+ * it would return the same JSON, and lose nothing. Only the order of its fields may differ, because exports put secrets
+ * first. An unusual message may still be valid.
+ * @param checked whether the descriptor's rules must be satisfied (zitadel 3)
+ * @returns the JSON itself if its fields are in order; undefined for an unusual message
  */
 export function usualMessage(schema: DescMessage, json: unknown, checked: boolean): JsonObject | undefined {
   const order = findOrder(schema, json, checked);
@@ -57,7 +60,7 @@ function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order 
   return checked && isMissing(fields, at, fields.length, json) ? undefined : order;
 }
 
-/** Whether a message lacks one of some fields, although a rule requires it. */
+/** Whether a message does not have one of the fields at these positions, although a rule requires it. */
 function isMissing(fields: readonly UsualField[], from: number, to: number, json: JsonObject): boolean {
   for (let at = from; at < to; at++) {
     const field = fields[at];
@@ -81,14 +84,14 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent };
 }
 
-/** Returns the value that the rules see for an absent field. */
+/** Returns the value that the rules apply to if a field is absent. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether an absent field has a default value, which is not written. Elements of lists are always written. */
+/** Whether a value of the field may be a default, which is omitted. Elements of lists are never omitted. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }
@@ -118,7 +121,7 @@ function compileElement(field: DescField): FindOrder | undefined {
   return scalar === ScalarType.BOOL ? compileScalar(compileBoolean(field)) : undefined;
 }
 
-/** Google's own messages have a JSON form other than their fields. */
+/** Google's own messages have a JSON form that differs from their fields. */
 function compileMessage(field: DescField, message: DescMessage): FindOrder | undefined {
   if (message.typeName.startsWith('google.protobuf.')) return undefined;
   const findBroken = compileRules(field);
@@ -128,7 +131,7 @@ function compileMessage(field: DescField, message: DescMessage): FindOrder | und
   };
 }
 
-/** Whether a value without fields is usual, and keeps its field's rules if `checked`. */
+/** Whether a value without fields is usual, and, if `checked`, satisfies its field's rules. */
 type IsUsual = (value: unknown, checked: boolean) => boolean;
 
 function compileScalar(isUsual: IsUsual): FindOrder {

@@ -1,4 +1,4 @@
-// Rules of values that several sections share: trimming, languages, phone numbers, e-mail addresses.
+// Rules for values that several sections share: trimming, languages, phone numbers, e-mail addresses.
 
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
@@ -10,7 +10,7 @@ import type { ValueRule } from './section.ts';
 
 const isWhiteSpace = (character: string | undefined) => character !== undefined && /\p{White_Space}/u.test(character);
 
-/** Returns a text without the white space around it, as Go's `strings.TrimSpace` does: in linear time. */
+/** Removes the white space around a text like Go's `strings.TrimSpace`, in linear time. */
 export function trimSpace(text: string): string {
   const start = text.search(/\P{White_Space}/u);
   if (start < 0) return '';
@@ -19,12 +19,12 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Creates the rule of a text; other values and absent fields stay as they are. */
+/** Creates a rule for texts. It does not change other values and absent fields. */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Trims a text; one without content is unset, or dropped from its list. */
+/** Trims a text. A text without content is unset, or dropped from its list. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
 /** Trims a text that must have content. */
@@ -35,14 +35,14 @@ export function trimmedText(missing: RecordIssue): ValueRule {
   };
 }
 
-/** The most characters that the field of a person's language takes. */
+/** The maximum number of characters of a person's language. */
 const MAX_LANGUAGE_CHARACTERS = 10;
 
 const isUndetermined = (tag: string) => /^und(?:[-_]|$)/i.test(tag);
 
 /**
- * Replaces the tag of a person's language by its canonical form. A tag whose canonical form is longer than the field takes
- * stays as it is: ZITADEL stores the canonical form, and then cannot import its own export.
+ * Replaces the tag of a person's language with its canonical form. If that is too long for the field, the tag does not
+ * change: ZITADEL stores the canonical form, and then cannot import its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -54,7 +54,7 @@ export const languageTag: ValueRule = textRule((text) => {
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** Replaces a text's language by its canonical form. Releases of ZITADEL differ in the languages that they have. */
+/** Replaces a text's language with its canonical form. Releases of ZITADEL differ in the supported languages. */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';
   const params = text === '' ? {} : { language: text };
@@ -68,8 +68,8 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. A text that is not one number, such as two numbers or a number with a label,
- * stays as it is: ZITADEL stores another number for it, or none.
+ * Converts a person's phone number to E.164. Does not change a text that is not a single number, such as two numbers or
+ * a number with a label: ZITADEL stores another number for it, or none.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -82,41 +82,41 @@ export const phone: ValueRule = (value) => {
   return { value: { ...value, phone: converted }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };
 
-/** A text of digits, plus signs and separators. */
+/** Matches a text of digits, plus signs and separators. */
 const digitsAndSeparators =
   /^[+＋\p{Nd}\p{White_Space}\p{Pd}\u2212\u30fc\uff0e\uff0f\u00ad\u200b\u2060()（）［］.[\]/~\u2053\u223c\uff5e]*$/u;
 
-/** Whether a number in E.164 has a length of its country. */
+/** Whether an E.164 number has a possible length in its country. */
 function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
 
-/** Whether a phone number in E.164 was converted from a text with other digits, or with several plus signs. */
+/** Whether the text of a converted phone number had other digits, or several plus signs. */
 export function isCorrectedPhone(text: string, converted: string): boolean {
   const number = withoutExtension(text);
   return `+${digitsOf(number)}` !== converted || number.replace(/[^+＋]/g, '').length > 1;
 }
 
-/** Whether a phone number that is stored is one in E.164. */
+/** Whether a stored phone number is in E.164. */
 export function isE164(phone: string): boolean {
   return /^\+\d+$/.test(phone) && toE164(phone) === phone;
 }
 
 /**
- * Converts a phone number to E.164 until the conversion changes nothing: each conversion removes one of several national
- * prefixes, and a stored number must not change when it is imported again.
+ * Converts a phone number to E.164, and repeats this until nothing changes: each conversion removes one of several
+ * national prefixes, and a stored number must not change when it is imported again.
  */
 function toStableE164(text: string): string | undefined {
   const number = toE164(text);
   return number === undefined || number === text ? number : toStableE164(number);
 }
 
-/** Creates the rule of a text that the record is imported without where it is invalid. */
+/** Creates the rule for a text that the import drops if it is invalid. */
 export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
   return (value) => (typeof value !== 'string' || isValid(value) ? { value } : { dropped: [value] });
 }
 
-/** Creates the rule of a duration that is `value` where it is absent or zero. */
+/** Creates the rule for a duration that becomes `value` if it is absent or zero. */
 export function durationOr(value: string): ValueRule {
   return (duration) => {
     if (duration === undefined) return { value };
@@ -124,17 +124,20 @@ export function durationOr(value: string): ValueRule {
   };
 }
 
-/** Creates the rule of a list's enumeration value: an unspecified one becomes `name`. */
+/** Creates the rule for an enumeration value in a list: an unspecified value becomes `name`. */
 export function enumerationOr(name: string): ValueRule {
   return textRule((value) => ({ value: value.endsWith('_UNSPECIFIED') ? name : value }));
 }
 
-/** Creates the rule of a name that stands for a number. */
+/** Creates the rule that replaces a name with its number. */
 export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   return textRule((name) => ({ value: numbers.get(name) ?? name }));
 }
 
-/** Creates the issue of an e-mail address that passes the rule of its field, but is not plain. The quotes show its spaces. */
+/**
+ * Creates the issue of an e-mail address that satisfies the rule of its field, but is not a plain address. The quotes
+ * make spaces visible.
+ */
 export function emailInvalid(address: string): RecordIssue {
   const params = { address: shortenedText(JSON.stringify(address)) };
   return { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid', params };
@@ -145,8 +148,9 @@ const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /**
- * Whether a ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases check it by a pattern, newer ones by
- * RFC 5322, also with a local part in quotes or a domain in brackets. Letters outside ASCII are those that RFC 6531 permits.
+ * Whether ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases check it with a pattern, newer
+ * releases by RFC 5322, which also permits a local part in quotes or a domain in brackets. Letters outside ASCII are
+ * those that RFC 6531 permits.
  */
 export function isEmailAddress(text: string): boolean {
   return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && (isDotAtoms(text) || quotedOrLiteral.test(text)));
@@ -163,31 +167,33 @@ function isInDns(text: string): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none.
 const address = /^([^\x00- \x7f()<>[\]:;@\\,"]+)@([^\x00- \x7f()<>[\]:;@\\,"]+)$/;
 
-/** Whether a text is an e-mail address without quotes, comments and angles. Its domain need not be one of DNS. */
+/**
+ * Whether a text is an e-mail address without quotes, comments and angle brackets. Its domain need not be valid in DNS.
+ */
 export function isDotAtoms(text: string): boolean {
   const [, ...parts] = address.exec(text) ?? [];
   return parts.length > 0 && parts.every((part) => !/^\.|\.\.|\.$/.test(part));
 }
 
-/** Returns a domain as DNS has it; empty for one whose letters outside ASCII no name of DNS has. */
+/** Returns a domain in its DNS form; empty if its letters outside ASCII are not permitted in DNS. */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
-  // The conversion would drop the text after a slash or a colon.
+  // The conversion would drop text after a slash or a colon.
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
-/** A text with at least two digits in a row, or three between punctuation. */
+/** Matches a text with at least two digits in a row, or three between punctuation. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
-/** The mark between two numbers. */
+/** Matches the mark between two numbers. */
 const SECOND_NUMBER = /[\\/] *x/;
-/** The mark of an extension, and the text after it. */
+/** Matches the mark of an extension, and the text after it. */
 const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
 
 /**
- * Converts a phone number without letters to E.164 (zitadel 3.4). Whether the number is assigned is not checked.
- * @returns undefined for a text that is no phone number
+ * Converts a phone number without letters to E.164 (zitadel 3.4). Does not check whether the number is assigned.
+ * @returns undefined for a text that is not a phone number
  */
 function toE164(text: string): string | undefined {
   if (!viable.test(text)) return undefined;
@@ -205,20 +211,20 @@ function digitsOf(text: string): string {
   return [...text].map(digitValue).join('');
 }
 
-/** Returns the ASCII digit of a decimal digit of any script; empty for other characters. */
+/** Returns the ASCII digit for a decimal digit of any script; empty for other characters. */
 function digitValue(character: string): string {
   if (!/^\p{Nd}$/u.test(character)) return '';
-  // The digits of each script follow each other, those of mathematics in several sets without a gap.
+  // The digits of each script are consecutive; those of mathematics are several consecutive sets.
   let first = character.codePointAt(0) ?? 0;
   const code = first;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;
   return String((code - first) % 10);
 }
 
-/** The most characters of an id by which operations find a record, and of an organisation's. */
+/** The maximum number of characters of ids of organisations, and of ids by which operations find a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/** Whether an id has more characters. One has one or two units, so that only longer texts need counting. */
+/** Whether an id has too many characters. A character has one or two code units, so only longer texts need counting. */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

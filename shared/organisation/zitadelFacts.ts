@@ -1,4 +1,4 @@
-// What ZITADEL does to the records of a section and to their fields. Each fact stands in the section's row.
+// What ZITADEL does to the records of a section and to their fields. The section's row contains each fact.
 
 import type { IssueRow, IssueValues } from '../errors/issueText.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
@@ -7,63 +7,71 @@ import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
 import { describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
 
-/** Secrets that a file may lack. */
+/** Secrets that a file may not contain. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
-/** Something to do by hand after an import. */
+/** A manual step after an import. */
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
   /** What to do, with named parameters. The text of the fact precedes it. */
   readonly remedy?: string;
-  /** The text that precedes the remedy, if it is not that of the fact; with named parameters. */
+  /** The text before the remedy, if it differs from the text of the fact; with named parameters. */
   readonly because?: string;
-  /** The subject of an entry: one section of an organisation, or the whole file; by default one record. */
+  /** What an entry is about: a section of an organisation, or the whole file; by default a record. */
   readonly scope?: 'organisation' | 'file';
-  /** Whether this command takes the step itself if it sends the file. */
+  /** Whether the command takes the step itself if it sends the file. */
   readonly byHand?: true;
-  /** The secrets that the file must have, or lack. */
+  /** The step applies only to files with these secrets, or without them. */
   readonly ifWith?: SecretField;
   readonly ifWithout?: SecretField;
-  /** Whether it concerns only organisations whose domain policy does not validate domains. */
+  /** Whether the step applies only to organisations whose domain policy does not validate domains. */
   readonly unlessValidated?: true;
-  /** Whether a record makes it necessary; by default every record does. */
+  /** Whether a record requires the step; by default every record does. */
   readonly applies?: (document: StoredDocument) => boolean;
   /** Returns the parameters of the texts for a record. */
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
-/** The values of a differing field: of the other side, and of ZITADEL. */
+/** The values of a differing field: first the other side's, then ZITADEL's. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** The side of a comparison that is ZITADEL. */
+/** In a comparison, the side that is ZITADEL. */
 interface ZitadelDomains {
-  /** Whether the other side was imported into it. */
+  /** Whether the other side was imported into ZITADEL. */
   readonly isTarget: boolean;
-  /** Its domains, from which it derives those of organisations. */
+  /** ZITADEL's domains, from which it derives the domains of organisations. */
   readonly domains: readonly string[];
 }
 
 /** Facts about the other records of a file. */
 export interface FileRecords {
-  /** Returns the organisation of a project of the file. */
+  /** Returns the organisation that owns a project of the file. */
   readonly ownerOf: (projectId: string) => string | undefined;
-  /** Whether an organisation has texts of passwordless registration. */
+  /** Whether an organisation has texts for passwordless registration. */
   readonly hasPasswordlessTexts: (orgId: string) => boolean;
 }
 
-/** Every fact: its text is the reason of an expected difference after an import, and begins a manual step before it. */
+/**
+ * The properties of every fact. The text is the reason for an expected difference after an import, and begins a manual
+ * step before it.
+ */
 interface Fact extends ReleaseRange {
-  /** A sentence without its period. A manual step begins with the releases, if there are others. */
+  /**
+   * A sentence without its period. If the fact does not apply to all releases, a manual step begins with the releases.
+   */
   readonly text: string;
   /** Whether the text contains the releases. */
   readonly releasesInText?: true;
-  /** Whether the manual step is for targets only that are known to be of these releases: another fact has it for others. */
+  /**
+   * Whether the manual step applies only if the target's release is known and in the range. Another fact has the step
+   * for unknown releases.
+   */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
-  /** The sentence of a plan, if it has more than the manual steps. */
+  /** The sentence in a plan, if it differs from the manual steps. */
   readonly plan?: string;
-  /** What this service does instead, for documents. */
+  /** What this service does instead, for the documents. */
   readonly here?: { readonly does: string; readonly why: string };
 }
 
@@ -71,7 +79,7 @@ interface Fact extends ReleaseRange {
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
-  /** Whether it explains the values of a differing field; by default if ZITADEL has none. */
+  /** Whether the fact explains the values of a differing field; by default it does if ZITADEL has no value. */
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
 
@@ -80,37 +88,37 @@ export type RecordFact = Fact &
   (
     | {
         readonly does: 'imports not';
-        /** Whether ZITADEL does not import a record; by default it imports none. */
+        /** Returns whether ZITADEL does not import a record; by default it imports none. */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
         /** Whether `when` depends on other records of the file. */
         readonly dependsOnFile?: true;
       }
     | {
         readonly does: 'exports not';
-        /** Whether exports lack a record, by its id; by default they lack all. */
+        /** Returns whether exports omit a record, by its id; by default they omit all. */
         readonly when?: (id: string) => boolean;
       }
     | { readonly does: 'changes' }
     | { readonly does: 'adds'; readonly when: (id: string, zitadel: ZitadelDomains) => boolean }
-    /** An effect without a difference between records. */
+    /** An effect that does not cause a difference between records. */
     | { readonly does: 'also' }
   );
 
-/** The content of a record on which its import into ZITADEL depends. */
+/** The parts of a record that decide how ZITADEL imports it. */
 interface RecordWithSecrets {
   readonly json: JsonObject;
   readonly orgId: string;
   readonly credentials: { readonly [Field in CredentialField]?: string };
 }
 
-/** A name that releases of ZITADEL do not distinguish by case: its kind, and the paths of its scope and of itself. */
+/** A name that releases of ZITADEL compare without case: its kind, the path of its scope, and its own path. */
 interface CaselessName extends ReleaseRange {
   readonly kind: string;
   readonly scope: FieldPath;
   readonly name: FieldPath;
 }
 
-/** What happens to a record that refers to identity providers which the file does not have, and what to do. */
+/** What happens to a record that refers to identity providers outside the file, and what to do. */
 export interface MissingProviders extends Pick<ManualStep, 'reason'> {
   readonly text: string;
   readonly remedy: string;
@@ -120,20 +128,23 @@ export interface MissingProviders extends Pick<ManualStep, 'reason'> {
 export interface ZitadelBehaviour {
   readonly fields?: readonly FieldFact[];
   readonly records?: readonly RecordFact[];
-  /** The content that no export of ZITADEL has, in addition to the fields above. */
+  /** The content that no export of ZITADEL contains, in addition to the fields above. */
   readonly unexported?: readonly string[];
   /**
-   * Whether a record that exists can be missing in exports although earlier exports had it, or because no export has it
-   * under this name. Its absence then does not show that it was deleted.
+   * Whether exports may omit an existing record, although earlier exports contained it, or because no export contains
+   * it under this name. Then a missing record was not necessarily deleted.
    */
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
-  /** Whether it can keep records in another organisation than the file, so that they are compared in the whole instance. */
+  /**
+   * Whether ZITADEL may store records in another organisation than the file has them, so that comparisons must search
+   * the whole instance.
+   */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
 }
 
-/** Returns the text of the fact that a ZITADEL may not import a field; undefined for a field that it imports. */
+/** Returns the text of the fact that ZITADEL may not import a field; undefined for a field that it imports. */
 export function importLoss(
   { fields = [] }: ZitadelBehaviour,
   path: FieldPath,
@@ -143,10 +154,10 @@ export function importLoss(
   return lost.find((fact) => overlap(fact, releases))?.text;
 }
 
-/** The text of a field that ZITADEL imports, and does not export. */
+/** The text about a field that ZITADEL imports but does not export. */
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
 
-/** Returns the row of a manual step. The releases of the fact precede its text, if there are others. */
+/** Returns the row of a manual step. If the fact does not apply to all releases, the text begins with the releases. */
 export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
   const { because = fact.text, remedy } = step;
   const { releasesInText = false, ifKnown = false } = fact;
@@ -155,12 +166,12 @@ export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'becau
   return remedy === undefined ? { text } : { text, remedy };
 }
 
-/** Creates the fact about fields that ZITADEL imports, and does not export. */
+/** Creates the fact about fields that ZITADEL imports but does not export. */
 export function unexported(...fields: readonly FieldPath[]): FieldFact {
   return { does: 'exports not', fields, text: NOT_EXPORTED };
 }
 
-/** Lists the content that exports of ZITADEL may lack: fields as code, then other content. */
+/** Lists the content that exports of ZITADEL may not contain: fields as code, then other content. */
 export function unexportedContent(
   { fields = [], unexported: others = [] }: ZitadelBehaviour,
   releases: ReleaseRange,
@@ -170,15 +181,15 @@ export function unexportedContent(
   return [...never.map((path) => `\`${path}\``), ...others];
 }
 
-/** Whether ZITADEL has no value of a boolean field, or false. */
+/** Whether a boolean field is absent or false in ZITADEL. */
 export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
 
-/** The compared field with the organisation of a record that ZITADEL moves. */
+/** In comparisons, the field that contains the organisation of a record that ZITADEL moves. */
 export const ORGANISATION_FIELD = 'orgId';
 
-/** The fact about names that ZITADEL does not distinguish by case. */
+/** The fact about names that ZITADEL compares without case. */
 export const equalButForCase = {
   reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',

@@ -1,4 +1,7 @@
-/** ZITADEL's releases, in their order, as far as imports and exports differ. Those with a date are patches of release 4. */
+/**
+ * ZITADEL's releases in order, as far as their imports and exports differ. Releases with a date are patches of release
+ * 4.
+ */
 const zitadelReleases = ['2', '3', '4', 'June 2026', 'July 2026'] as const;
 
 /** A release of ZITADEL. */
@@ -10,16 +13,16 @@ export interface ReleaseRange {
   readonly until?: ZitadelRelease;
 }
 
-/** The releases that import and export the states of organisations and users. */
+/** The releases that import and export states of organisations and users. */
 export const releasesWithStates: ReleaseRange = { since: '4' };
-/** The other releases. */
+/** The releases that do not. */
 export const releasesWithoutStates: ReleaseRange = { until: '3' };
-/** The releases that a ZITADEL may be of if nothing is known about it. */
+/** The range for a ZITADEL whose release is unknown. */
 export const allReleases: ReleaseRange = {};
-/** The releases that refuse a person whose password hash their settings do not allow. */
+/** The releases that refuse a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/** Whether a ZITADEL that may be of some releases certainly imports and exports states. */
+/** Whether all releases of a range import and export states. */
 export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }
@@ -30,7 +33,7 @@ export function overlap(one: ReleaseRange, other: ReleaseRange): boolean {
   return position(other.since, 0) <= last && first <= position(other.until, zitadelReleases.length);
 }
 
-/** Whether all releases of a range belong to the other. */
+/** Whether the outer range contains all releases of the inner range. */
 export function contains(outer: ReleaseRange, inner: ReleaseRange): boolean {
   const last = zitadelReleases.length;
   return (
@@ -42,7 +45,7 @@ function position(release: ZitadelRelease | undefined, byDefault: number): numbe
   return release === undefined ? byDefault : zitadelReleases.indexOf(release);
 }
 
-/** Describes a range, such as `from June 2026 on`; the text for all releases is empty. */
+/** Describes a range, such as `from June 2026 on`; returns an empty text for all releases. */
 export function describeReleases({ since, until }: ReleaseRange): string {
   if (since === undefined) return until === undefined ? '' : `up to ${releaseName(until)}`;
   return until === undefined ? `from ${releaseName(since)} on` : `from ${releaseName(since)} to ${releaseName(until)}`;

@@ -20,7 +20,7 @@ const readableTypes = [
   'application/grpc-web-text',
 ];
 
-/** The responses of one method. */
+/** The functions that respond to requests of one method. */
 export interface RpcResponses {
   /** Responds to a request to the RPC's own path, in the request's protocol. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
@@ -92,25 +92,25 @@ async function run(
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;
-    // The handler reads no body, and renders the error in the call's protocol.
+    // Pass an empty body: the handler does not read it, and renders the error in the call's protocol.
     response = await handler({ ...request, body: emptyFrame() });
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  // Connect's own status for a body that is too slow is 504, as if the service had failed.
+  // Connect itself uses status 504 if the body arrives too slowly, as if the service had failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
-/** The protocols' headers for a call's timeout: the digits of a value, and the milliseconds of its units. */
+/** The headers for a call's timeout in each protocol: the digits of a value, and the milliseconds of its units. */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },
   { name: 'connect-timeout-ms', pattern: /^(\d{1,10})()$/, milliseconds: { '': 1 } },
 ] as const;
 
 /**
- * Removes a timeout that is too long for a timer, 24 days: without one, the call has as much time. With it, the call would
- * time out at once.
+ * Removes a timeout of more than 24 days, which is too long for a timer: the call would time out at once. Without the
+ * header, the call has no such timeout.
  */
 function withoutEndlessTimeout(headers: Headers): Headers {
   const endless = timeouts.filter(({ name, pattern, milliseconds }) => {
@@ -124,7 +124,10 @@ function withoutEndlessTimeout(headers: Headers): Headers {
   return copy;
 }
 
-/** The handler cannot write the message of an error that quotes half a character; `receiptFailure` replaces the error. */
+/**
+ * The handler cannot write the message of an error that quotes half of a surrogate pair; `receiptFailure` replaces the
+ * error.
+ */
 function ignoreUnwritable(error: unknown): undefined {
   if (!(error instanceof URIError)) throw error;
 }
@@ -135,8 +138,8 @@ async function* emptyFrame(): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Converts an RPC's response to a Response. A Response cannot have trailers: they are set on `outgoing` and announced by
- * the `trailer` header. Without a message, they become headers, as gRPC and gRPC-Web allow and ZITADEL does.
+ * Converts an RPC's response to a `Response`, which cannot have trailers: sets them on `outgoing` and announces them in
+ * the `trailer` header. Without a message, trailers become headers, as gRPC and gRPC-Web allow and ZITADEL does.
  */
 export async function rpcResponse(
   { status, header, body, trailer }: UniversalServerResponse,
@@ -156,7 +159,7 @@ export async function rpcResponse(
   return new Response(bytes, { status, headers });
 }
 
-/** Encodes the message again: the library encodes more characters than gRPC's own clients decode. */
+/** Encodes the error message again: the library encodes more characters than gRPC's own clients decode. */
 function reencodeMessage(trailers: Headers): Headers {
   const copy = new Headers(trailers);
   const message = copy.get('grpc-message');
@@ -172,7 +175,10 @@ async function concatenate(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
 
 const textType = /^application\/grpc-web-text(\+proto)?$/i;
 
-/** Whether a content type is gRPC-Web's text format for clients that cannot read bytes: the same frames in base64. */
+/**
+ * Whether a content type is gRPC-Web's text format, for clients that cannot read bytes: it contains the same frames in
+ * base64.
+ */
 export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
 }
@@ -189,10 +195,12 @@ export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (rest !== '') yield Buffer.from(rest, 'base64');
 }
 
-/** The flag of an uncompressed trailers frame. A length of four bytes follows it. */
+/** The flag of an uncompressed trailers frame. Four bytes of length follow it. */
 const trailersFlag = 0x80;
 
-/** Parses the trailers of a gRPC-Web response without a message; returns undefined if there is a message. */
+/**
+ * Parses the trailers of a gRPC-Web response without a message; returns undefined if the response contains a message.
+ */
 export function parseTrailersOnly(body: Buffer): Headers | undefined {
   if (body[0] !== trailersFlag) return undefined;
   const lines = body.toString('latin1', 5).split('\r\n').filter(Boolean);

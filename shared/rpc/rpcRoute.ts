@@ -19,16 +19,18 @@ const acceptable = [
   'application/grpc+proto',
 ];
 
-/** A method's REST route, and the conversion of its path and query to the request message, which the contract validates. */
+/**
+ * A method's REST route, and how to convert its path and query to the request message, which the contract validates.
+ */
 export interface RestBinding {
   readonly endpoint: Endpoint;
   readonly toRequest: (context: Context<HttpEnv>) => JsonObject;
 }
 
 /**
- * Creates the two routes of a method: the RPC and its REST route. The REST route responds in JSON or, if `Accept` asks for
- * it, as gRPC or gRPC-Web does, with the interface's HTTP status (docs/decisions/0005-remote-procedure-calls.md).
- * RPC modules load lazily, on the first RPC: they would take most of the start-up time.
+ * Creates the two routes of a method: the RPC and its REST route. The REST route responds in JSON or, if `Accept` asks
+ * for it, as gRPC or gRPC-Web does, with the interface's HTTP status (docs/decisions/0005-remote-procedure-calls.md).
+ * The modules for RPCs load with the first RPC, because loading them takes longer than the rest of the start.
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   let loading: Promise<RpcResponses> | undefined;

@@ -23,7 +23,7 @@ import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { encodeDetails, toPublicError } from '../http/responses.ts';
 
-/** One method of a service. Its messages are in their JSON mapping, as on the REST route. */
+/** One method of a service. It uses the JSON mapping of its messages, as on the REST route. */
 export interface UnaryRpc<Caller> {
   /** `/<service>/<method>`. */
   readonly path: string;
@@ -38,13 +38,15 @@ export interface UnaryRpc<Caller> {
 export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;
-  /** The request of a REST route, which the contract validates; undefined for an RPC, whose request is its message. */
+  /**
+   * The request of a REST route, which the contract validates; undefined for an RPC, whose request is in its message.
+   */
   readonly restRequest?: JsonObject;
   /** The call's error; undefined if the call succeeded, or if the protocol itself rejected it. */
   failure?: IdentityError;
   /** Aborts when the protocol's handler ends the call; its reason is the error, if there was one. */
   ended?: AbortSignal;
-  /** Stops to receive the request, which may never come. */
+  /** Aborts receiving the request, which may never arrive completely. */
   readonly receiving: AbortController;
   /** Whether the request's message was received and parsed. */
   isReceived?: boolean;
@@ -52,10 +54,13 @@ export interface RpcCall {
 
 export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {}, receiving: new AbortController() });
 
-/** Decompressed size. A user id with unknown fields is much smaller. */
+/** The maximum decompressed size. A user id with some unknown fields is much smaller. */
 const readMaxBytes = 64 * 1024;
 
-/** Creates a handler for gRPC, gRPC-Web and Connect, in JSON and binary. The request's content type selects the protocol. */
+/**
+ * Creates a handler for gRPC, gRPC-Web and Connect, with JSON and binary messages. The request's content type selects
+ * the protocol.
+ */
 export function rpcHandler<Caller>(
   { path, authenticate, call }: UnaryRpc<Caller>,
   method: DescMethodUnary,
@@ -87,14 +92,14 @@ export function rpcHandler<Caller>(
 }
 
 /**
- * Returns the error of a call whose request did not arrive as a message, where the protocol's handler reports an internal
- * one: a malformed message is the client's error. Undefined where the handler reports the error as it is.
+ * Returns the error of a call whose request did not arrive as a valid message, if the protocol's handler reports
+ * INTERNAL although the client caused the error. Undefined if the handler reports the error correctly.
  */
 export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // The handler reports what it met next, such as a malformed message.
+  // The handler reports the error that it found last, such as a malformed message, instead of the expired deadline.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();

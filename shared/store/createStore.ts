@@ -17,8 +17,8 @@ import type {
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
 /**
- * Creates the store of a database. Secrets are encrypted in writes and decrypted in reads. Reads of other fields have no
- * overhead. Without keys, only reads and writes of secrets fail.
+ * Creates the store of a database. It encrypts secrets in writes and decrypts them in reads; reads of other fields have
+ * no overhead. Without keys, only reads and writes of secrets fail.
  */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
@@ -79,12 +79,12 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** Neither checks the database nor encrypts: for the guard itself. */
+  /** For the guard itself: neither checks the database nor encrypts. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),
   };
-  /** Reads run in parallel with the check. Their results are discarded if it fails. */
+  /** Reads run in parallel with the check. If the check fails, their results are discarded. */
   const checked = <Result>(reading: Promise<Result>): Promise<Result> => {
     const check = guard.check(unguarded);
     return check === undefined ? reading : Promise.all([reading, check]).then(([result]) => result);

@@ -1,16 +1,16 @@
-// What an adapter of a database implements. `createStore` builds everything else on it.
+// The interface that an adapter of a database implements. `createStore` builds the store on top of it.
 
 import type { FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
 import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, TrailEvent, Write } from './store.ts';
 
 /**
- * A document's version, which changes with every change; undefined for a missing document. The database orders all
- * changes: the text of a later version is greater.
+ * A document's version, which changes with every write; undefined for a missing document. Versions are in the order of
+ * all changes: a later version is greater when compared as a text.
  */
 export type Version = string | undefined;
 
-/** The version that each document must have for a commit to apply, by path. */
+/** The version that each document must have for the commit to succeed, by path. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
 /** Documents in the order of their keys, each with its version. */
@@ -19,7 +19,7 @@ export interface VersionedDocuments {
   readonly versions: readonly Version[];
 }
 
-/** A past state of a database. Disposing of it ends its reads. */
+/** A past state of a database. After its disposal, it cannot be read. */
 export interface Moment extends AsyncDisposable {
   readonly readTime: Date;
 }
@@ -28,12 +28,13 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database whose documents have versions. Fields and writes are those that it stores: it knows nothing of secrets.
- * Each verb gets the call that it serves, if there is one. An adapter whose operations can fail for a while retries them
- * until the call's deadline; after the deadline, it attempts each once, so that a batch that has begun can finish.
+ * A database with versioned documents. It stores fields and writes as they are, and does not know which are secret.
+ * Each method receives the call that it serves, if any. An adapter whose operations can fail temporarily retries them
+ * until the call's deadline. After the deadline it attempts each operation once, so that a batch that has begun can
+ * finish.
  */
 export interface Database<Past extends Moment> {
-  /** Reads documents of one state: the latest, or a past one. */
+  /** Reads documents of a single state: the latest, or a past one. */
   read(
     keys: readonly DocumentKey[],
     fields: readonly FieldName[],
@@ -46,9 +47,9 @@ export interface Database<Past extends Moment> {
    */
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**
-   * Applies all writes if every expected document still has its version, otherwise none. Resolves when they are durable,
-   * and all data that reads have returned before; a commit of nothing waits for that alone.
-   * @param events are committed with them; a database without a trail gets none
+   * Applies all writes if every expected document still has its version, otherwise none. Resolves when the writes, and
+   * all data that earlier reads returned, are durable; a commit without writes only waits for that.
+   * @param events to commit with the writes; empty for a database without a trail
    * @throws WriteConflictError
    */
   commit(
@@ -57,11 +58,11 @@ export interface Database<Past extends Moment> {
     events: readonly TrailEvent[],
     call: StoreCall | undefined,
   ): Promise<void>;
-  /** Fixes the present state, all of which is durable. */
+  /** Returns the present state, all of which is durable. */
   moment(call: StoreCall | undefined): Promise<Past>;
   advice(): Advice;
   close(): Promise<void>;
-  /** The audit trail; undefined for a database whose trail is the platform's log. */
+  /** The audit trail; undefined if the platform's log is the trail. */
   readonly trail: Trail | undefined;
   readonly lock: InstanceLock;
 }

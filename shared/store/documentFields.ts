@@ -1,11 +1,11 @@
 // The fields of stored documents, and which of them are secrets.
 
 /**
- * The fields of a stored document. SQLite derives its columns from this table, Firestore its typed values.
- * A record is one string of canonical JSON (`body`); the other fields contain the values that the service itself reads.
+ * The fields of a stored document. SQLite's columns and Firestore's typed values derive from this table. A record is a
+ * string of canonical JSON (`body`); the other fields contain values that the service itself reads.
  */
 export const documentFieldTypes = {
-  /** The key that a scan selects by: `<section>/<organisation id>` for a record. */
+  /** The key by which scans select documents: `<section>/<organisation id>` for a record. */
   partition: 'string',
   /** The organisation of the record, or of a token's user when the token was created. */
   orgId: 'string',
@@ -18,11 +18,11 @@ export const documentFieldTypes = {
   clientSecret: 'string',
   sealedTotpSeed: 'string',
   sealedClientSecret: 'string',
-  /** The user's or organisation's state, by its name in ZITADEL's enums. */
+  /** The user's or organisation's state, a name in ZITADEL's enums. */
   state: 'string',
   /** Whether the user has the OTP e-mail factor. */
   otpEmail: 'boolean',
-  /** The number of changes to the record; creating it counts as the first. */
+  /** The number of changes to the record, including its creation. */
   sequence: 'integer',
   /** ISO 8601, UTC. */
   createdAt: 'string',
@@ -31,9 +31,9 @@ export const documentFieldTypes = {
   expiresAt: 'string',
   /** The path of a claim's record, or the id of a token's user. */
   ownerId: 'string',
-  /** The id of the instance from whose export an import has created the organisation; absent if that is unknown. */
+  /** The id of the instance from whose export an import created the organisation; absent if unknown. */
   importedFrom: 'string',
-  /** Which export an import has read into the organisation last; absent before the first one. See `lastImport.ts`. */
+  /** Which export was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
   lastImport: 'string',
 } as const;
 
@@ -46,8 +46,8 @@ export type FieldName = keyof typeof documentFieldTypes;
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
- * The credentials of a record, in the order in which manifests hash them. Comparisons, digests, encryption and the rows of
- * sections derive from this list. Each has the field of its encrypted form, or none if it is a hash.
+ * The credentials of a record, in the order in which manifests hash them. Comparisons, digests, encryption and the
+ * sections derive from this list. Each credential has a field for its encrypted form, unless it is a hash.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },
@@ -63,7 +63,7 @@ export type CredentialField = RecordCredential['name'];
 /** The names of the credentials' fields. */
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
-/** The recoverable secrets: operations use them in clear, databases contain only their encrypted forms. */
+/** The recoverable secrets: operations use them in clear text, databases contain only their encrypted forms. */
 export const secrets = credentials.filter(isSecret);
 
 function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {
@@ -72,7 +72,7 @@ function isSecret(credential: RecordCredential): credential is Exclude<RecordCre
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-/** The names of the fields that databases have. */
+/** The names of the fields in databases. */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
 /** The names of the fields that operations use. */
@@ -82,12 +82,12 @@ type NamesWithType<Type> = {
   [Name in FieldName]: (typeof documentFieldTypes)[Name] extends Type ? Name : never;
 }[FieldName];
 
-/** A document under construction, while its fields are read from the database. */
+/** A document under construction while its fields are read from the database. */
 export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?: DocumentFields[Name] };
 
 /**
  * Sets a field that was read from the database.
- * @throws Error when the value does not have the type in `documentFieldTypes`: another program wrote it
+ * @throws Error if the value does not have the type in `documentFieldTypes`: another program wrote it
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

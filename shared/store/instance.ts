@@ -7,12 +7,13 @@ import { parseObject } from '../json/jsonObject.ts';
 import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
 /**
- * The format of databases that this version reads and writes. The instance's document has it, and an embedded database
- * also in its file. A number is never used again; `docs/decisions/0012-formats-of-databases.md` describes how to add the next one.
+ * The format of databases that this version reads and writes. The instance's document contains it, and for an embedded
+ * database also the file. A number is never reused; `docs/decisions/0012-formats-of-databases.md` describes how to add
+ * the next format.
  */
 export const FORMAT = 14;
 
-/** The key of the document that describes the instance; `identity init` writes it once. */
+/** The key of the document that describes the instance; `identity init` creates it. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
 
 const instanceBody = z.object({
@@ -28,20 +29,26 @@ export interface InstanceDescription {
   readonly instance: string;
   /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
-  /** The same at all addresses of the instance; undefined before `identity init`, and where an earlier version did that. */
+  /**
+   * The id is the same at all addresses of the instance; undefined before `identity init`, or if an earlier version ran
+   * it.
+   */
   readonly instanceId?: string | undefined;
-  /** Whether login names contain the domain of an organisation that has no domain policy; `identity init` sets it for good. */
+  /**
+   * Whether login names contain the domain of an organisation that has no domain policy; `identity init` sets this
+   * permanently.
+   */
   readonly loginNamesByDomain: boolean;
 }
 
 /** The settings of a new instance. */
 export interface NewInstance {
   readonly name: string;
-  /** Whether login names contain the domain of an organisation that has no domain policy; by default not. */
+  /** Whether login names contain the domain of an organisation that has no domain policy; by default false. */
   readonly loginNamesByDomain?: boolean;
 }
 
-/** Describes the instance of a database. */
+/** Reads the description of a database's instance. */
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
   const { name, id, userLoginMustBeDomain } = parseInstanceBody(document);
@@ -74,7 +81,7 @@ export async function readDefaultOrganisation(reader: Reader): Promise<string> {
 }
 
 /**
- * Reads the instance's document, and checks the format in it.
+ * Reads the instance's document, and checks its format.
  * @throws IdentityError UNAVAILABLE
  */
 export async function checkFormat(reader: Reader): Promise<void> {
@@ -84,7 +91,7 @@ export async function checkFormat(reader: Reader): Promise<void> {
 
 /**
  * Checks the format in the instance's document.
- * @param instance undefined before `identity init`: a database without an instance has no other format
+ * @param instance undefined before `identity init`: a database without an instance cannot have another format
  * @throws IdentityError UNAVAILABLE
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {

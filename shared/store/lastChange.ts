@@ -1,5 +1,5 @@
 // The last change of a record, and which call made it. An import must not undo what a call without the lock has changed
-// since the import began, even if a write that is no such change follows.
+// since the import began, even if an import or a key rotation has written the record after that.
 
 import type { StoredDocument } from './store.ts';
 
@@ -10,13 +10,16 @@ export function changeDate({ changedAt = '' }: StoredDocument): string {
   return changedAt.split(SEPARATOR, 1).join('');
 }
 
-/** Whether an import changed the stored record last, and not a call that gives it the present time. */
+/**
+ * Whether an import made the last change of the stored record. Other calls write the present time as the change date,
+ * which has fewer digits.
+ */
 export function isOfAnImport(stored: StoredDocument): boolean {
   return /\.\d{4,}Z$/.test(changeDate(stored));
 }
 
 /**
- * Returns the version of a record's last change by another call than an import; undefined if there was none.
+ * Returns the version of a record's last change by a call other than an import; undefined if there was none.
  * @param version the document's version; undefined in a trial, which changes nothing
  */
 export function callVersion(stored: StoredDocument, version: string | undefined): string | undefined {
@@ -25,8 +28,8 @@ export function callVersion(stored: StoredDocument, version: string | undefined)
 }
 
 /**
- * Returns the change date for a write of an import or a rotation of the master key, which keeps the version of the last
- * change by another call. The next such change replaces both.
+ * Returns the change date for a write by an import or a rotation of the master key. It keeps the version of the last
+ * change by another call, until another call changes the record again.
  */
 export function withCallVersion(date: string, version: string | undefined): string {
   return version === undefined ? date : `${date}${SEPARATOR}${version}`;

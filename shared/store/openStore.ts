@@ -11,29 +11,29 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. Other files
- * distinguish databases by these properties, not by their kind.
+ * The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. Other
+ * modules check these properties instead of the kind of database.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
   | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string }
 ) & {
-  /** The directory of the files of a database that the process opens itself; undefined for a database on a server. */
+  /** The directory of an embedded database's files; undefined for a database on a server. */
   readonly directory?: string | undefined;
-  /** The Google Cloud project of the database, whose log has the audit trail; undefined for other databases. */
+  /** The Google Cloud project of the database, whose log is the audit trail; undefined for other databases. */
   readonly projectId?: string | undefined;
-  /** The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys beside it in `master.key`. */
+  /** The text of `IDENTITY_MASTER_KEY`. By default, the keys of an embedded database are in `master.key` next to it. */
   readonly masterKey?: string | undefined;
 };
 
-/** Whether the database exists; opening creates only embedded ones. */
+/** Whether the database exists. `openStore` creates only embedded databases. */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
- * Opens the database of an instance, and creates an embedded one that does not exist.
- * Loads only the implementation in use, because each one slows the start down.
+ * Opens the database of an instance; creates an embedded database if it does not exist. Loads only the implementation
+ * in use, because each one slows the start down.
  * @example
  *     const store = await openStore({ kind: 'sqlite', directory: './north' });
  *     const [instance] = await store.getMany([instanceKey]);
@@ -60,7 +60,7 @@ export async function openStore(
 }
 
 /**
- * Opens the keys of a database, which may be none.
+ * Opens the keys of a database; there may be none.
  * @throws IdentityError for invalid keys
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
@@ -69,7 +69,8 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 }
 
 /**
- * Requires the keys of a database on a server, for a process that reads or writes secrets. An embedded one has its own.
+ * Requires the keys of a database on a server, for a process that reads or writes secrets. An embedded database has its
+ * keys next to it.
  * @throws IdentityError UNAVAILABLE
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
@@ -77,8 +78,8 @@ export function requireMasterKey({ directory, masterKey }: StoreLocation): void 
 }
 
 /**
- * Returns the milliseconds after which no process writes with an earlier master key. Each commit to an embedded database
- * requires the key, so that there is nothing to wait for.
+ * Returns the milliseconds after which no process writes with an earlier master key. It is 0 for an embedded database,
+ * where each commit requires the current key.
  */
 export function keyFenceMs({ directory }: StoreLocation): number {
   return directory === undefined ? KEY_FENCE_MS : 0;

@@ -21,10 +21,10 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A writable layer on top of a store, which stays unchanged. The caller disposes of it. */
+/** A writable layer on top of a store. The store does not change. The caller disposes of the layer. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-/** How bulk work uses an overlay. */
+/** The advice for bulk work on an overlay. */
 export const trialAdvice = (): Advice => ({
   records: 250,
   writes: Number.POSITIVE_INFINITY,
@@ -33,9 +33,9 @@ export const trialAdvice = (): Advice => ({
 });
 
 /**
- * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to the
- * snapshot.
- * @param collectionsWithBody the collections whose written documents keep their `body`, the largest field
+ * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which takes precedence over
+ * the snapshot in reads.
+ * @param collectionsWithBody the collections whose written documents keep `body`, the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
@@ -82,7 +82,7 @@ async function readThrough(
   });
 }
 
-/** Applies all writes or none: nothing is written before all preconditions are known to hold. */
+/** Applies all writes or none: checks all preconditions before the first write. */
 async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
   const keys = writes.map(({ key }) => key);
   const existing = await readThrough(layer, base, keys);
@@ -113,7 +113,10 @@ interface Layer {
 
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
-/** Secrets are encrypted with a key that only this process has, because the disk may keep the file's blocks. */
+/**
+ * Opens the file of written documents. It encrypts secrets with a key that only this process has, because the disk may
+ * keep the file's blocks.
+ */
 function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
   const keyring = temporaryKeyring();
   const database = openTemporaryDatabase(

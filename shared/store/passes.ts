@@ -3,16 +3,16 @@
 import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
-/** The batches of a pass: at most some thousands of documents, all in memory. */
+/** The number of batches in a pass: at most some thousands of documents, all in memory. */
 const PASS_BATCHES = 20;
 
-/** The documents of one collection, of one partition or of all. */
+/** The documents of a collection, in one partition or in all. */
 export type PassRange = Omit<IdRange, 'from'>;
 
 /**
- * Reads the documents of a range for a caller that commits after each batch, in passes. Each pass has its own snapshot,
- * which is closed before the caller gets the documents: a snapshot that stayed open would end when the caller's commits
- * outgrow the log of the database, or when it gets too old. A later pass reads the commits before it.
+ * Reads the documents of a range in passes, for a caller that commits after each batch. Each pass has its own snapshot,
+ * which is closed before the caller receives the documents: otherwise the snapshot would end when the caller's commits
+ * exceed the log of the database, or when it becomes too old. A later pass sees the commits before it.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

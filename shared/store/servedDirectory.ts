@@ -1,4 +1,4 @@
-// The lock of a directory whose database a server serves. Commands beside the server do not take it.
+// The lock of a directory whose database a server serves. Commands that run at the same time do not need it.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { systemCode } from '../systemCode.ts';
 import type { StoreLocation } from './openStore.ts';
 
 /**
- * Locks the directory of an embedded database for a server, until the lock is disposed of or the process ends. A full disk,
- * or a directory that is not writable, keeps no server from its start.
+ * Locks the directory of an embedded database for a server, until the lock is disposed of or the process ends. If the
+ * directory cannot be locked, because the disk is full or the directory is read-only, the server starts without a lock.
  * @returns undefined for a database without a directory, or if the directory cannot be locked
  * @throws IdentityError INSTANCE_SERVED if another process serves the directory
  */
@@ -33,7 +33,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** Describes the process that holds the lock, which may not have written its id yet. */
+/** Describes the process that has the lock. It may not have written its id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

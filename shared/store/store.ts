@@ -5,7 +5,7 @@ import type { DocumentFields, FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
 
 /**
- * Every collection of the store, mostly one per kind of record. `claims` contains the unique names of an instance.
+ * Every collection of the store; most contain one kind of record. `claims` contains the unique names of an instance.
  */
 export const collections = [
   'organisations',
@@ -37,7 +37,7 @@ export const READ_BATCH = 500;
 /** The name of a collection. */
 export type Collection = (typeof collections)[number];
 
-/** The address of a document. `id` comes from `documentId`, never from a caller directly. */
+/** The address of a document. `id` must come from `documentId`, never directly from a caller. */
 export interface DocumentKey {
   readonly collection: Collection;
   readonly id: string;
@@ -70,14 +70,14 @@ export interface Reader {
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
-/** A document to hold. One with a version need not be read by the transaction. */
+/** A document to hold. If it has a version, the transaction need not have read it. */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
 }
 
 /**
- * A transaction without locks. Its writes are applied together after `work` has returned, if no document that it writes
- * or holds has changed since it was read.
+ * An optimistic transaction without locks. Its writes are applied together after `work` has returned, if no document
+ * that it writes or holds has changed since it was read.
  */
 export interface Transaction extends Reader {
   /** Adds writes to the commit at the end of the transaction. */
@@ -86,14 +86,14 @@ export interface Transaction extends Reader {
   hold(documents: readonly HeldDocument[]): void;
   /** Returns the versions of the documents that were read and have changed after a position, by path; see `InstanceLock`. */
   changedAfter(position: string): ReadonlyMap<string, string>;
-  /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */
+  /** Adds an event to the database's trail, if it has one: the event is committed with the writes, or not at all. */
   record(event: TrailEvent): void;
 }
 
 /**
  * The work of a transaction.
- * @param earlier the results of its earlier attempts, each of which met a conflict, or was committed although its response
- * was lost
+ * @param earlier the results of its earlier attempts. Each of these met a conflict, or was committed although its
+ * response was lost
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
@@ -104,19 +104,19 @@ export interface TrailEvent {
 }
 
 interface StoredEvent {
-  /** The event's place in the order of commits, which no clock turns back: a decimal number. */
+  /** The event's place in the order of commits, which does not depend on clocks: a decimal number. */
   readonly cursor: string;
   readonly text: string;
 }
 
-/** The audit trail in a database. Nothing that reads documents reads it. */
+/** The audit trail in a database. Operations on documents cannot read it. */
 export interface Trail {
   /**
-   * Commits an event alone; resolves when it is durable.
+   * Commits a single event; resolves when it is durable.
    * @throws IdentityError UNAVAILABLE when the event cannot be written
    */
   append(event: TrailEvent): Promise<void>;
-  /** Reads some hundreds of events after a cursor, oldest first; none at the end. */
+  /** Reads some hundreds of events after a cursor, oldest first; returns none at the end. */
   readAfter(cursor: string): readonly StoredEvent[];
   /** Returns the cursor of the newest event; `0` if there is none. */
   newest(): string;
@@ -131,7 +131,7 @@ export interface Trail {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of one collection from an id on (inclusive), of one partition or of all, in the database's order of ids,
+ * The documents of a collection from an id on (inclusive), in one partition or in all, in the database's order of ids,
  * which never changes.
  */
 export interface IdRange {
@@ -142,8 +142,8 @@ export interface IdRange {
 }
 
 /**
- * A range of partitions in one collection, read by ascending partition, then id. Partitions are ordered by their UTF-8
- * bytes; `from` is inclusive, `to` exclusive. Its batches are small, so that many such scans can be read in turn.
+ * A range of partitions in a collection, read by ascending partition, then id. Partitions are ordered by their UTF-8
+ * bytes; `from` is inclusive, `to` exclusive. Batches are small, so that many such scans can be read alternately.
  */
 export interface PartitionRange {
   readonly collection: Collection;
@@ -151,7 +151,7 @@ export interface PartitionRange {
   readonly fields?: readonly FieldName[];
 }
 
-/** The documents in a batch of a scan of several partitions. */
+/** The number of documents in a batch of a scan over several partitions. */
 export const PARTITION_SCAN_BATCH = 100;
 
 /** A read-only view of the database at one moment. The caller disposes of it. */
@@ -172,11 +172,11 @@ export interface DocumentStore extends Reader {
    */
   commit(writes: readonly Write[]): Promise<void>;
   /**
-   * Runs `work` and commits its writes under the versions that it read. After a conflict `work` runs again, so it must
-   * have no other effects.
+   * Runs `work` and commits its writes if the documents that it read have not changed. After a conflict `work` runs
+   * again, so it must have no other effects.
    * @param until ends the retries, with its reason; by default, they end after some seconds
-   * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last retry
-   * fails
+   * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last
+   * retry fails
    * @example
    *     await store.transaction(async (transaction) => {
    *       const [user] = await transaction.getMany([key], ['sequence']);
@@ -186,29 +186,29 @@ export interface DocumentStore extends Reader {
   transaction<Result>(work: TransactionWork<Result>, until?: AbortSignal): Promise<Result>;
 }
 
-/** The call of a function that a store serves. */
+/** A call of a function, for which a store runs operations. */
 export interface StoreCall {
   /**
-   * The call's deadline; its reason is the error of an operation that has not succeeded by then. Only databases that can be
-   * throttled or unreachable ask for it.
+   * The call's deadline; its reason is the error of an operation that has not succeeded yet. Only databases that can be
+   * throttled or unreachable use it.
    */
   readonly signal: AbortSignal;
-  /** Whether the call writes many documents: its commits adapt to the load that the database takes. */
+  /** Whether the call writes many documents: then its commits adapt to the load of the database. */
   readonly isBulk?: boolean;
 }
 
-/** How bulk work uses a database best at present. */
+/** The best way for bulk work to use a database at present. */
 export interface Advice {
-  /** The records in a commit, and the limit of its writes. */
+  /** The number of records in a commit, and the maximum number of its writes. */
   readonly records: number;
   readonly writes: number;
-  /** The commits in flight that the database takes. */
+  /** The best number of commits in flight. */
   readonly inFlight: number;
-  /** The milliseconds for which a snapshot can be read. */
+  /** How many milliseconds a snapshot can be read. */
   readonly snapshotMs: number;
 }
 
-/** The documents that a process has read from a database, and written to it. */
+/** The numbers of documents that a process has read from a database and written to it. */
 export interface DocumentCounts {
   readonly read: number;
   readonly written: number;
@@ -216,31 +216,31 @@ export interface DocumentCounts {
 
 /** The database of one instance. All implementations pass `test/integration/store/`. */
 export interface Store extends DocumentStore {
-  /** Opens a snapshot of the present state, all of which is durable; later writes do not change it. */
+  /** Opens a snapshot of the present state, all of which is durable. Later writes do not change the snapshot. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until all data that reads have returned is durable. A call whose response depends on records of other calls waits
-   * for this first.
+   * Waits until all data that reads have returned is durable. A call whose response depends on other calls' records
+   * must wait for this first.
    */
   durable(): Promise<void>;
   /**
-   * Returns the same database for one call: it retries transient errors until the call's deadline. After the deadline it
-   * attempts each operation once, so that a batch that has begun can finish.
+   * Returns the same database for a single call: it retries transient errors until the call's deadline. After the
+   * deadline it attempts each operation once, so that a batch that has begun can finish.
    */
   forCall(call: StoreCall): Store;
   advice(): Advice;
   close(): Promise<void>;
-  /** The audit trail; undefined for a database whose trail is the platform's log. */
+  /** The audit trail; undefined if the platform's log is the trail. */
   readonly trail: Trail | undefined;
   /** The lock that imports, deletions and rotations of the master key take; see `withLock` in `lock/fence.ts`. */
   readonly lock: InstanceLock;
-  /** The counts of all calls. */
+  /** The document counts of all calls. */
   readonly counts: DocumentCounts;
 }
 
 /**
- * Returns a store with some other members, and the same of them for each call.
- * @param decorate returns these members
+ * Returns a store with some members replaced, in the store itself and in the store of each call.
+ * @param decorate returns the replaced members
  */
 export function decorateStore(store: Store, decorate: (store: Store, call?: StoreCall) => Partial<Store>): Store {
   const decorated = (inner: Store, call?: StoreCall): Store => ({
@@ -251,22 +251,22 @@ export function decorateStore(store: Store, decorate: (store: Store, call?: Stor
   return decorated(store);
 }
 
-/** An error for a commit whose preconditions failed. None of its writes was applied. */
+/** The error of a commit with a failed precondition. None of its writes was applied. */
 export class WriteConflictError extends Error {
   override readonly name = 'WriteConflictError';
 }
 
 /** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
-/** The greatest number of writes in a commit of bulk work. Cloud Firestore once had this limit. */
+/** The maximum number of writes in a commit of bulk work. Cloud Firestore once had this limit. */
 export const MAX_COMMIT_WRITES = 500;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 
-/** The number of characters above which a scan yields its batch. */
+/** The number of characters after which a scan yields its batch. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** Returns a document's path, which identifies it in the whole database. */
+/** Returns a document's path, which is unique in the database. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
@@ -274,9 +274,9 @@ export function documentPath({ collection, id }: DocumentKey): string {
 const MAX_ID_BYTES = 1_400;
 
 /**
- * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so a
- * longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so no short key
- * can collide with it.
+ * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so
+ * a longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so that no
+ * short key can collide with it.
  * @example
  *     documentId('310716089541007', 'a/b'); // 310716089541007|a%2fb
  */
@@ -294,12 +294,12 @@ function encodePart(part: string): string {
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** Returns keys without repetitions, in the order of their first occurrences. */
+/** Returns the keys without duplicates, in the order of their first occurrence. */
 export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }
 
-/** Reads documents by distinct keys; returns them by `documentPath`. */
+/** Reads documents by their keys, each once; returns them by `documentPath`. */
 export async function readByPath(
   reader: Pick<Reader, 'getMany'>,
   keys: readonly DocumentKey[],

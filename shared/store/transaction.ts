@@ -1,4 +1,4 @@
-// Transactions on a database with document versions.
+// Transactions on a database with versioned documents.
 
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
@@ -15,7 +15,7 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** What transactions need of a database. */
+/** The parts of a database that transactions need. */
 export interface TransactionDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**
@@ -28,12 +28,12 @@ export interface TransactionDatabase {
 }
 
 const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
-/** The attempts of a transaction that no signal ends. */
+/** The maximum number of attempts of a transaction without a signal. */
 const MAX_ATTEMPTS = 12;
 
 /**
- * Runs an optimistic transaction: it commits under the versions that it read, and starts again after a conflict. A process
- * that ends in the middle leaves no traces.
+ * Runs an optimistic transaction: commits if the versions that it read are unchanged, and starts again after a
+ * conflict. A process that ends in the middle leaves no traces.
  */
 export async function transact<Result>(
   database: TransactionDatabase,
@@ -50,7 +50,7 @@ export async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      // A database that aborts a commit again and again may do so because of a change that a new read shows.
+      // If a database aborts a commit repeatedly, the cause may be a change that only a new read shows.
       const isAborted = storeContention.is(reason);
       const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
       if (!isAborted && !isConflict) throw reason;
@@ -63,7 +63,8 @@ export async function transact<Result>(
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
-  // Most transactions of a repeated import write nothing, so that nobody asks for the paths of what they read.
+  // Stored as lists, because most transactions of a repeated import write nothing, and never need the paths of their
+  // reads.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
@@ -112,7 +113,7 @@ class TransactionAttempt implements Transaction {
     await this.database.commit(writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
   }
 
-  /** Whether a document has another version than the one that was read, so that another attempt may succeed. */
+  /** Whether a document no longer has the version that was read, so that another attempt may succeed. */
   async isOutdated(): Promise<boolean> {
     const read = [...this.readDocuments().values()];
     const { versions } = await this.database.read(
@@ -122,7 +123,10 @@ class TransactionAttempt implements Transaction {
     return read.some(({ version }, index) => version !== versions[index]);
   }
 
-  /** Returns what was read, by path. The first version counts: the commit fails if a later read returned another one. */
+  /**
+   * Returns the documents that were read, by path. If a document was read twice, the first version counts: the commit
+   * fails if the versions differ.
+   */
   private readDocuments(): ExpectedVersions {
     const documents = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
     for (const { keys, versions } of this.reads)
@@ -134,7 +138,7 @@ class TransactionAttempt implements Transaction {
   }
 }
 
-// Callers only estimate sizes, so they get a tolerance that stays below the emulator's limit of 4 MiB.
+// Callers only estimate sizes, so they have a tolerance, which stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
 // The path before the document id, the precondition, and the tags and lengths of the enclosing messages.
 const BYTES_PER_WRITE = 150;
@@ -142,10 +146,10 @@ const BYTES_PER_FIELD = 24;
 
 /**
  * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
- * @throws Error when the writes exceed the limit
+ * @throws Error if the writes exceed the limit
  */
 export function checkCommitSize(writes: readonly Write[]): void {
-  // A text has at most three bytes for each character. Counting them takes time, and few commits come near the limit.
+  // A text needs at most three bytes per code unit. Exact counting takes time, and few commits come near the limit.
   if (estimateSize(writes, (text) => 3 * text.length) <= HARD_LIMIT_BYTES) return;
   const size = estimateSize(writes, Buffer.byteLength);
   if (size <= HARD_LIMIT_BYTES) return;

@@ -5,13 +5,13 @@ import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 
-/** The limit of listed fields, because a request may have any number of unknown fields. */
+/** The maximum number of listed fields: a request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;
 export const MAX_NAME_CHARACTERS = 64;
-/** Names with more differences, or with more than a third of the name, are not similar. */
+/** The maximum number of differences between similar names; it is also at most a third of the name's length. */
 const MAX_DIFFERENCES = 3;
 
-/** The unknown fields of one request, in its order, each once. */
+/** The unknown fields of a request, in the request's order, without duplicates. */
 export class IgnoredFields {
   private readonly known: readonly string[];
   private readonly found = new Map<string, IgnoredField>();
@@ -21,12 +21,12 @@ export class IgnoredFields {
     this.known = [...new Set([...known.values()].map(snakeCase))];
   }
 
-  /** The first unknown fields. */
+  /** The first unknown fields, at most 20. */
   get list(): readonly IgnoredField[] {
     return [...this.found.values()];
   }
 
-  /** Adds a field, unless it is listed or the list is full. */
+  /** Adds a field, unless the list contains it or is full. */
   add(name: string): void {
     if (this.found.size >= MAX_LISTED_FIELDS) return;
     const field = shortenedText(name, MAX_NAME_CHARACTERS);
@@ -37,7 +37,7 @@ export class IgnoredFields {
 }
 
 /**
- * Lists the fields of a request that are unknown to the service. `null` counts as absent.
+ * Lists the unknown fields of a request. `null` counts as absent.
  * @param known all spellings of the known fields
  */
 export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {
@@ -67,7 +67,7 @@ function foldName(name: string): string {
   return name.toLowerCase().replace(/[_\-.\s]/g, '');
 }
 
-/** Counts the characters to insert, delete, replace or swap with the next one in order to turn one text into another. */
+/** Counts the characters to insert, delete, replace or swap with the next in order to turn one text into the other. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -15,7 +15,7 @@ import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../o
 /** The key that marks messages in the JSON Schema of a contract. */
 const MESSAGE = 'x-message';
 
-/** A field of ZITADEL's that this service rejects; the OpenAPI document omits it. */
+/** A ZITADEL field that this service rejects; the OpenAPI document omits it. */
 export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
@@ -41,7 +41,10 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
-/** The options of a parsed request, by the schemas of its fields. The time limit is the call's, not the operation's. */
+/**
+ * The options of a parsed request, by the schemas of its fields. They do not include the timeout, which applies to the
+ * whole call.
+ */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
   readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;
 };
@@ -57,7 +60,7 @@ export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
 
 /**
  * Validates a request.
- * @throws IdentityError INVALID_ARGUMENT that lists every issue with its path, in the snake_case of the interface
+ * @throws IdentityError INVALID_ARGUMENT that lists every issue with its path, in the interface's snake_case
  */
 export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
@@ -67,7 +70,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   throw invalidRequest(issues.map(issueViolation));
 }
 
-/** Returns the interface's names of the fields that are true. */
+/** Returns the interface's names of the boolean fields that are true. */
 export function setFlags(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));
 }
@@ -96,7 +99,7 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
-/** The id of a transfer, in the path of its object. */
+/** The id of a transfer, which is part of its object's path. */
 export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
   error: 'must have 22 characters: letters, digits, "-" and "_"',
 });
@@ -124,7 +127,7 @@ export function objectLocation(request: z.output<typeof bucketRequest>, field: s
 }
 
 /**
- * Describes a request message as clients send it: fields have the interface's names, and optional ones may be `null`,
+ * Describes a request message as clients send it: fields have the interface's names, and optional fields may be `null`,
  * which counts as absent.
  * @param more schema parts that the contract cannot express: further fields, and dependencies between fields
  */
@@ -150,7 +153,10 @@ function orNull(field: Subschema): Subschema {
   return { ...field, type: [type, 'null'], ...(values === undefined ? {} : { enum: [...values, null] }) };
 }
 
-/** Removes the default of a required field: the contract's checks reject it, with an error text of their own. */
+/**
+ * Removes the default of a required field. The contract gives an absent field this default, and its checks then reject
+ * the default with an error text of their own.
+ */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;
   const { default: _replaced, ...rest } = field;

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 
-/** The library of schemas, which the command loads with a call, not with the table. */
+/** The schema library. The caller passes it, so that loading the table does not load the library. */
 type Zod = typeof z;
 
 const list = (schemas: Zod) => schemas.array(schemas.string()).default([]);
@@ -11,13 +11,13 @@ const flag = (schemas: Zod) => schemas.boolean().default(false);
 const SELECTION = 'Selection and conflicts';
 const organisations = { value: 'ORG_ID', isRequired: false, isRepeatable: true, group: SELECTION } as const;
 
-/** The handling of records that exist with other content; `fail` requires that no organisation of the file exists. */
+/** What to do with records that exist with other content; `fail` requires that no organisation of the file exists. */
 export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
 
 /**
- * The options, by their names in JSON: the schema, the descriptions in the requests that have the option, and the option of
- * the command. The command has its own options for secrets and times. None holds a credential, so a query may hold
- * them: logs keep queries.
+ * The options, by their names in JSON: the schema, the descriptions in the requests that have the option, and the
+ * option of the command. The command has its own options for secrets and times. No option contains a credential, so
+ * queries, which logs keep, may contain them all.
  */
 export const transferOptions = {
   orgIds: {
@@ -115,7 +115,7 @@ type RequestShape<Operation extends 'export' | 'import'> = {
   >;
 };
 
-/** Returns the schemas of the options that the request of an operation has, with their descriptions. */
+/** Returns the schemas of the options of an operation's request, with their descriptions. */
 export function requestShape<Operation extends 'export' | 'import'>(
   schemas: Zod,
   operation: Operation,

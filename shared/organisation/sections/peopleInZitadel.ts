@@ -16,20 +16,22 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state of an imported person in ZITADEL. This command closes people whom the file has as closed.
- * @param hasPassword whether the person is imported with a password or its hash
+ * Returns the state of an imported person in ZITADEL. This command closes people who are closed in the file.
+ * @param hasPassword whether the import has a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
   if (state !== undefined && isClosed(state)) return state;
   return hasPassword && isVerified ? ACTIVE : INITIAL;
 }
 
-/** Whether a state of a record in ZITADEL is that of an open record that an import activates, also if it was initial. */
+/**
+ * Whether ZITADEL shows a record as active that is not closed in the source: an import also activates initial people.
+ */
 export function isActivated(source: string | undefined, zitadel: string | undefined): boolean {
   return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
 }
 
-/** Whether ZITADEL makes a person initial who is open here. */
+/** Whether an open person becomes initial in ZITADEL. */
 function becomesInitial(person: StoredDocument): boolean {
   return person.state !== INITIAL && importedState(person) === INITIAL;
 }
@@ -38,7 +40,7 @@ function importedState(person: StoredDocument): string {
   return stateInZitadel(person.state, isAddressVerified(person.body), person.passwordHash !== undefined);
 }
 
-/** Whether the address of a person is verified, by the record's JSON. */
+/** Whether a person's e-mail address is verified, according to the record's JSON. */
 export function isAddressVerified(body: string | undefined): boolean {
   return valueAt(parseObject(body), ADDRESS_VERIFIED) === true;
 }
@@ -104,7 +106,7 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.since}`;
 
-/** What happens to people with a hash that ZITADEL may refuse, as reasons: the hash is sent, or left out. */
+/** The reasons for the two outcomes of a hash that ZITADEL may refuse: the command sends the hash, or leaves it out. */
 export const refusedHash = {
   sent: `with a password hash ${REFUSES}`,
   omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,

@@ -11,7 +11,7 @@ import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
 import { identityProvider, own } from './sharedReferences.ts';
 
-/** The type of the claim that settles the scope of an organisation's login names. */
+/** The type of the claim that decides the scope of an organisation's login names. */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';
 
 const domainPolicyExists: KeyedIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
@@ -26,7 +26,7 @@ const lifetimes: Section['defaults'] = [
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
-/** Drops a provider whose owner is an unknown value: an export with it could not be imported. */
+/** Drops a provider whose owner type is an unknown value: an export with it could not be imported. */
 const dropUnspecifiedOwner: ValueRule = (provider) => {
   if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
   return { dropped: [textAt(provider, 'idpId', '')] };
@@ -116,7 +116,7 @@ export const policySections: readonly Section[] = [
       },
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
-      // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
+      // Exports do not contain the instance's own providers, so the policy keeps references to them unchecked.
       references: [
         {
           ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
@@ -139,10 +139,10 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
   return { collection, id: documentId(orgId, name) };
 }
 
-/** The properties that policies do not have in common. */
+/** The properties in which policies differ. */
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
-/** Creates the section of a policy: a single object, identified by its organisation. */
+/** Creates the section of a policy: a single record per organisation, whose key is the organisation's id. */
 function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {
     name,
@@ -157,7 +157,7 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Returns the policy with the owner's type of the organisation's own identity providers. */
+/** Returns the policy with the owner type of the organisation's own identity providers. */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
@@ -170,7 +170,7 @@ function fillOwnerTypes(
   return { ...policy, idps: idps.map((idp) => (isMistyped(idp) ? { ...idp, ownerType: 'IDP_OWNER_TYPE_ORG' } : idp)) };
 }
 
-/** Removes the owner's type of the organisation's own identity providers, which exports derive. */
+/** Removes the owner type of the organisation's own identity providers, which exports derive. */
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
   const others = listed(idps).map((idp) => {
@@ -182,7 +182,7 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // A canonical record has no empty list, and the manifest has the digest of the canonical record.
+  // A canonical record never has an empty list, and the manifest contains its digest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }
@@ -202,7 +202,7 @@ function isColour(text: string): boolean {
   return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }
 
-/** Whether a redirect URI is valid: with a scheme, and for http and https with a host. */
+/** Whether a redirect URI is valid: it must have a scheme, and for http and https also a host. */
 function isRedirectUri(uri: string): boolean {
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);

@@ -104,7 +104,7 @@ export const projectSections: readonly Section[] = [
   }),
 ];
 
-/** What kinds of applications do not have in common. */
+/** The properties in which kinds of applications differ. */
 interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'values'> {
   readonly name: SectionName;
   readonly type: string;
@@ -113,7 +113,7 @@ interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' 
   readonly facts?: readonly FieldFact[];
 }
 
-/** Creates the section of one kind of application. All kinds share one id space. */
+/** Creates the section of one kind of application. All kinds share the same ids. */
 function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {
     ...row,

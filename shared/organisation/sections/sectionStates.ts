@@ -23,7 +23,7 @@ export const activated: FieldFact = {
   ],
 };
 
-/** The fact about the states of organisations and users in the releases without them. */
+/** The fact about the states of organisations and users, for releases that do not import or export them. */
 export const stateless: FieldFact = {
   ...releasesWithoutStates,
   does: 'imports not',
@@ -43,10 +43,10 @@ export const stateless: FieldFact = {
 /** What this service does with the states of users. */
 export const KEEPS_STATE = { does: 'keeps their states', why: 'an import must not give access' };
 
-/** The states of closed users that ZITADEL imports. */
+/** The states of closed users that ZITADEL can import. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
-/** The facts about the states of users, people or service users. */
+/** The facts about the states of people and service users. */
 export const userStates: readonly FieldFact[] = [
   stateless,
   {

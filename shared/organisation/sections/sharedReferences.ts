@@ -6,7 +6,7 @@ import type { GivenPrivilege } from '../section.ts';
 
 /** Creates the issue of a unique name that another record has claimed. */
 export const taken = (key: ZitadelKey): KeyedIssue => ({ id: 'V3-DKcYh', key });
-/** Creates a reference to a user, person or service user. */
+/** Creates a reference to a person or a service user. */
 export const user = (path: string, id: string): Reference => ({
   collection: 'users',
   key: [path],
@@ -30,16 +30,16 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** Restricts a reference to its own organisation: a foreign target counts as missing. */
+/** Restricts a reference to its own organisation: a target in another organisation counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** The part of a privilege on the record's own organisation. */
+/** The properties of a privilege that applies to the record's own organisation. */
 export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',
 } as const satisfies Partial<GivenPrivilege>;
 
-/** Lists the parts of the targets' keys: of a single target, or of one for each element of the list that a path expands. */
+/** Lists the parts of the targets' keys. There are several targets if a path expands a list. */
 export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
   let targets: string[][] = [[]];
   for (const path of key) {

@@ -5,14 +5,14 @@ import type { Section, SectionName } from '../section.ts';
 import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 
-/** The fact about texts without content, which ZITADEL and this service do not import. */
+/** The fact about texts without content, which neither ZITADEL nor this service imports. */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
   when: ({ json }) => hasNoText(json),
 };
 
-/** The fact about the texts that ZITADEL accepts in an import, and drops. */
+/** The fact about texts that ZITADEL accepts in an import but drops. */
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
@@ -35,7 +35,7 @@ const writtenElsewhere: RecordFact = {
   ],
 };
 
-/** The facts about texts, by their steps. */
+/** The facts about texts, by the step in which they are sent. */
 const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
   'message texts': [writtenElsewhere],
   dropped: [dropped],
@@ -117,20 +117,20 @@ export const textSections: readonly Section[] = [
   }),
 ];
 
-/** The sections of texts that ZITADEL added later, at the end of the document. */
+/** The sections of texts that later releases of ZITADEL added at the end of the document. */
 export const laterTextSections: readonly Section[] = [
   texts('verifySmsOtpMessages', 'verify_sms_otp_message', 'dropped'),
   texts('verifyEmailOtpMessages', 'verify_email_otp_message', 'dropped'),
   texts('inviteUserMessages', 'invite_user_messages', 'message texts', { zitadel: invitations }),
 ];
 
-/** Removes the screens without texts: ZITADEL exports all. */
+/** Removes screens without texts, because ZITADEL exports all screens. */
 function withoutEmptyScreens(texts: JsonObject): JsonObject {
   const isEmpty = (screen: unknown) => isJsonObject(screen) && Object.keys(screen).length === 0;
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));
 }
 
-/** Whether a record of texts has nothing but its language. */
+/** Whether a record of texts contains only its language. */
 function hasNoText({ language: _, ...content }: JsonObject): boolean {
   return isBlank(content);
 }

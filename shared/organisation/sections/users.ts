@@ -1,4 +1,4 @@
-// The sections of people and service users, and the state of users in deletion.
+// The sections of people and service users, and the partition of users whose deletion has begun.
 
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
@@ -39,7 +39,7 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-/** The issue of the calling user's own record if overwriting it would change the state, which could lock out the caller. */
+/** The issue of an overwrite that would change the state of the calling user, and could lock out the caller. */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
 /** The type of an error about a TOTP seed. */
@@ -138,17 +138,17 @@ export const userMetadataSection: Section = {
 const DELETION = 'deletedUsers/';
 
 /**
- * Returns the partition of an organisation's users in deletion. It belongs to no section: exports omit these users, and
- * imports report their ids as taken.
+ * Returns the partition of an organisation's users whose deletion has begun. It belongs to no section: exports omit
+ * these users, and imports report their ids as taken.
  */
 export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
 }
 
-/** The partitions of the users in deletion of all organisations. */
+/** The partitions of these users in all organisations. */
 export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
-/** Whether the deletion of a stored user has begun. Such a user counts as missing, and its id as taken. */
+/** Whether the deletion of a stored user has begun. Such a user counts as missing, but its id is still taken. */
 export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
@@ -170,9 +170,9 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Returns the most likely state of a person without one, as in files of older versions. A person is new unless the
- * e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
- * password as new. This service does not, because exports may omit passwords.
+ * Returns the most likely state of a person whose record has none, as in files of older versions. A person is new
+ * unless the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people
+ * without a password as new. This service does not, because exports may omit passwords.
  */
 function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
@@ -183,7 +183,7 @@ function defaultDisplayName(person: JsonObject): string {
   return `${textAt(person, 'user.profile.firstName', '')} ${textAt(person, 'user.profile.lastName', '')}`;
 }
 
-/** Returns a person by which it is compared: a ZITADEL has the canonical form of every language. */
+/** Returns a person for comparisons: ZITADEL stores the canonical form of every language. */
 function inCanonicalLanguage(person: JsonObject): JsonObject {
   const language = textAt(person, LANGUAGE, '');
   const canonical = canonicalLanguageTag(language);
@@ -193,7 +193,7 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
   return copy;
 }
 
-/** Repeats the id inside `user`, where alone ZITADEL reads it. The outer id counts. */
+/** Repeats the id inside `user`, where ZITADEL reads it. If both exist, the outer id counts. */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
   const isCanonical = isJsonObject(user) && outerId !== undefined && state !== undefined;

@@ -7,15 +7,18 @@ import { raceAbort } from '../../async.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
-/** The deadline of one call of a function, for the operations of its store. */
+/** The deadline of a function's call, for the operations of its store. */
 export interface CallDeadline {
-  /** Ends retries and waits. Its reason is the error of an operation that has not succeeded by then. */
+  /** Ends retries and waits. Its reason is the error of an operation that has not succeeded yet. */
   readonly signal: AbortSignal;
-  /** Ends the attempts that are still in flight some seconds later, for the same reason. */
+  /** Aborts a few seconds later, with the same reason; ends the attempts that are still in flight. */
   readonly cut: AbortSignal;
 }
 
-/** For attempts that are in flight at the deadline, and the last operations of a batch that has begun. */
+/**
+ * The additional time for attempts that are in flight at the deadline, and for the last operations of a batch that has
+ * begun.
+ */
 const GRACE_MS = 5_000;
 
 /** Creates the deadline of a call that ends with `signal`. */
@@ -24,14 +27,14 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
   const startGrace = () => setTimeout(() => cut.abort(signal.reason), GRACE_MS).unref();
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
-  // Each operation in flight adds a listener.
+  // Each operation in flight adds a listener to these signals.
   setMaxListeners(0, signal, cut.signal);
   return { signal, cut: cut.signal };
 }
 
 /**
- * Retries an operation until it succeeds or the call's deadline. After the deadline it is attempted once, so that a batch
- * that has begun can still finish.
+ * Retries an operation until it succeeds or the call's deadline expires. After the deadline, attempts it once, so that
+ * a batch that has begun can still finish.
  * @throws the last attempt's error; the deadline's reason
  */
 export function attemptUntil<Result>(
@@ -66,7 +69,10 @@ function isTransientStatus(reason: unknown): boolean {
   return hasStatus(reason, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL);
 }
 
-/** Converts a failed call's error to one that is safe to show, with the original as cause. Returns others unchanged. */
+/**
+ * Converts a failed call's error to an error without confidential details, with the original as cause. Returns other
+ * errors unchanged.
+ */
 export function fromGrpcError(reason: unknown): unknown {
   const failure = grpcStatus(reason);
   if (failure === undefined) return reason;
@@ -76,19 +82,19 @@ export function fromGrpcError(reason: unknown): unknown {
     : storeFailed({ reason: status[failure] }, { cause: reason });
 }
 
-/** Whether the database rejects a read because it does not keep the state of its read time. */
+/** Whether the database rejected a read because it no longer has the state of the read time. */
 export function isReadTimeRejected(reason: unknown): boolean {
   return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
 
-/** Whether the database is overloaded: it rejected a commit or did not finish it in time. */
+/** Whether the database is overloaded: it rejected a commit, or did not finish it in time. */
 export function isOverload(reason: unknown): boolean {
   return hasStatus(reason, status.RESOURCE_EXHAUSTED, status.ABORTED, status.DEADLINE_EXCEEDED);
 }
 
 /**
- * The policy for transient errors: retries until the call's deadline, or for 25 seconds without one. INTERNAL can
- * be permanent, so it is retried for some seconds only.
+ * The retry policy for transient errors: retries until the call's deadline, or for 25 seconds without a call. INTERNAL
+ * can be permanent, so it is retried only for some seconds.
  */
 export const transientPolicy: RetryPolicy = {
   attempts: (reason) => {
@@ -100,7 +106,7 @@ export const transientPolicy: RetryPolicy = {
   budgetMs: 25_000,
 };
 
-/** The policy for commits. The server aborts one that contends with another; nothing of it was applied. */
+/** The retry policy for commits. The server aborts a commit that contends with another; then it has applied nothing. */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,
   attempts: (reason) =>

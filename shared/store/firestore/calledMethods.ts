@@ -1,5 +1,5 @@
 /**
- * The methods of Firestore's client that the store calls. A bundle has the codecs of these methods alone
+ * The methods of Firestore's client that the store calls. A bundle contains only the codecs of these methods
  * (`tools/build/firestoreMessages.ts`), so the type of the connection permits no others.
  */
 export const calledMethods = ['batchGetDocuments', 'commit', 'getDocument', 'runQuery'] as const;

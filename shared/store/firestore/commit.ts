@@ -13,8 +13,8 @@ import {
 import { isCommitted, markCommit } from './lostCommit.ts';
 
 /**
- * Commits writes under the versions of documents. A commit whose response got lost is sent again, and recognises the
- * first one by the id that it stored.
+ * Commits writes if documents still have their versions. If a response is lost, sends the commit again, and recognises
+ * by the stored commit id that the first attempt was applied.
  * @throws WriteConflictError, IdentityError
  */
 export async function commit(
@@ -51,7 +51,7 @@ function encodeCommit(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // Only the first write of a document meets the version that was read.
+    // Only the first write of a document can require the version that was read.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
@@ -75,7 +75,7 @@ type ExpectedVersion = { readonly version: Version } | undefined;
 function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
-    // An update cannot have the precondition that the document is missing.
+    // An update cannot require that the document is missing.
     if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
     return { currentDocument: { exists: false } };
   }
@@ -90,7 +90,7 @@ function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): Wr
   return { update: { name, fields: {} }, updateMask: { fieldPaths: [] }, currentDocument };
 }
 
-// A missing database also gives NOT_FOUND, so the status alone is ambiguous.
+// NOT_FOUND can also mean that the database is missing, so the status alone is ambiguous.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);

@@ -1,4 +1,4 @@
-// The limit of bulk commits in flight to Firestore.
+// Limits the number of bulk commits in flight to Firestore.
 
 import { raceAbort } from '../../async.ts';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -6,15 +6,15 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** Smaller commits are not measured, because their latency differs from bulk work. */
+/** The minimum size of measured commits: the latency of smaller commits is not comparable. */
 const MEASURED_WRITES = 100;
-/** The latency of a write is acceptable below this multiple of the lowest. */
+/** The latency per write is acceptable below this multiple of the lowest latency. */
 const TOLERANCE = 2;
-/** The lowest latency becomes outdated by this factor with each round: other records take longer. */
+/** The lowest latency rises by this factor in each round, because later records may take longer. */
 const AGEING = 1.05;
 
 /**
- * A limiter of bulk commits in flight that adapts to the database: additive increase while the latency of a write is stable,
+ * Adapts the number of bulk commits in flight to the database: additive increase while the latency per write is stable,
  * multiplicative decrease when the database is overloaded.
  */
 export class CommitLimiter {
@@ -30,13 +30,13 @@ export class CommitLimiter {
     this.clock = clock;
   }
 
-  /** The number of commits that may be in flight at present. */
+  /** The number of commits that may be in flight now. */
   get allowed(): number {
     return this.limit;
   }
 
   /**
-   * Runs one attempt of a commit when fewer than the allowed ones are in flight; after the deadline, immediately.
+   * Runs one attempt of a commit when fewer than the allowed number are in flight; after the deadline, immediately.
    * @throws the attempt's error; the signal's reason
    */
   async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -52,7 +52,7 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // Wakes all waiting calls, because an aborted one would not pass its turn on.
+      // Wake all waiting calls, because an aborted call would not pass its turn on.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }
@@ -63,7 +63,7 @@ export class CommitLimiter {
     return signal === undefined ? promise : raceAbort(promise, signal);
   }
 
-  /** Halves the limit, once for all commits that were in flight together. */
+  /** Halves the limit once for all commits that were in flight at the same time. */
   private halve(startedAt: number): void {
     if (startedAt <= this.halvedAt) return;
     this.limit = Math.max(1, Math.floor(this.limit / 2));
@@ -71,7 +71,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Records the latency of a write, and adapts the limit after as many commits as may be in flight. */
+  /** Records the latency per write. Adapts the limit after as many commits as may be in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

@@ -19,7 +19,7 @@ export interface FirestoreConnection {
   readonly options: CallOptions;
   /** The deadline of the call that this connection serves. */
   readonly deadline?: CallDeadline;
-  /** Limits the commits of bulk work. */
+  /** Limits the number of bulk commits in flight. */
   readonly limiter?: CommitLimiter;
 }
 
@@ -27,19 +27,19 @@ export interface FirestoreConnection {
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
 /**
- * The bytes that the server may send before the client has acknowledged them. With gRPC's 64 KiB a stream waits for a
- * round trip every 100 records. Each stream that its consumer does not read buffers at most as much.
+ * The number of bytes that the server may send before the client acknowledges them. With gRPC's 64 KiB a stream waits
+ * for a round trip every 100 records. Each stream that its consumer does not read buffers at most this much.
  */
 export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
 
 const channelOptions = {
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
-  // By default, the pauses between two attempts to connect grow to two minutes.
+  // By default, the pauses between connection attempts grow to two minutes.
   'grpc.max_reconnect_backoff_ms': 5_000,
 };
 
 /**
- * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.
+ * Creates a client of Cloud Firestore or of the emulator. It connects at the first call.
  * @param emulatorHost the emulator's `host:port`
  */
 export function connectFirestore(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
@@ -57,7 +57,7 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
 // The emulator treats this token as the administrator's; without it, it evaluates security rules for each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
-// A client without credentials prevents the search for a metadata server and its warning.
+// Credentials that do nothing prevent the search for a metadata server and its warning.
 function emulatorOptions(emulatorHost: string): ClientOptions {
   const { hostname, port } = new URL(`http://${emulatorHost}`);
   return {
@@ -77,8 +77,8 @@ export interface DatabaseAddress {
 const PREFIX_LENGTH = '00~'.length;
 
 /**
- * Builds a document's full name. Two hex digits of the id's hash precede the id: they distribute the documents, because ids
- * that follow each other would create a hot spot.
+ * Returns a document's full name. The document's id is prefixed with two hex digits of its hash, which distribute the
+ * documents: consecutive ids would create a hot spot.
  */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
@@ -127,13 +127,13 @@ export function decodeDocument(message: DocumentMessage, names: readonly FieldNa
   return document;
 }
 
-// 64-bit integers arrive as text. This service stores only counts well below 2^53.
+// 64-bit integers arrive as text. This service stores only counts that are far below 2^53.
 function decodeValue(value: ValueMessage): unknown {
   if (value.integerValue !== undefined && value.integerValue !== null) return Number(value.integerValue);
   return value.stringValue ?? value.booleanValue;
 }
 
-/** The digits of the seconds until the year 9999, the last one of Firestore's times. */
+/** The number of digits of the seconds until the year 9999, where Firestore's times end. */
 const SECONDS_DIGITS = 12;
 
 /** Returns a document's version: the time of its last change. */

@@ -11,17 +11,17 @@ import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
   records: 250,
-  // A commit also contains the document by which the database fences an import's lock.
+  // Leaves room for the fence document, which each commit under the lock of an import contains.
   writes: MAX_COMMIT_WRITES - 1,
-  // Cloud Firestore reads any moment of the last hour.
+  // Cloud Firestore can read any moment of the last hour.
   snapshotMs: 3_600_000,
 };
 
 /**
  * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
  * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors until the call's deadline; without a
- * call for 25 seconds, then throws UNAVAILABLE.
- * @param leaseMs after which the lock of a process that does not respond can be taken
+ * call, retries for 25 seconds, then throws UNAVAILABLE.
+ * @param leaseMs the time after which another process can take the lock of a process that does not respond
  */
 export function openFirestoreDatabase(address: DatabaseAddress, leaseMs = LEASE_MS): Database<FirestoreMoment> {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);

@@ -1,4 +1,5 @@
-// The lock of an instance in Firestore: a lease that expires by Firestore's own times, and the fence of its takeovers.
+// The lock of an instance in Firestore: a lease whose expiry uses Firestore's own times, and a fence that changes with
+// takeovers.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -22,13 +23,13 @@ import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp 
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-/** A call that has ended does not wait longer for a database that does not answer. */
+/** The maximum time to release the lease when a call ends and the database does not answer. */
 const RELEASE_MS = SECOND_MS;
-/** A holder that has not renewed its lease for this long can be replaced. */
+/** Another process can replace a holder that has not renewed its lease for this long. */
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
-/** Another process changed the lease at the same time. */
+/** The retry policy for conflicts: another process changed the lease at the same time. */
 const conflictPolicy: RetryPolicy = {
   attempts: (reason) => (reason instanceof WriteConflictError ? Number.POSITIVE_INFINITY : 1),
   initialDelayMs: SECOND_MS / 8,
@@ -45,14 +46,18 @@ const leaseSchema = z.object({
 type Lease = z.output<typeof leaseSchema>;
 type Holder = Lease['holders'][number];
 
-/** The document that a holder renews: its own, so that holders do not contend. */
+/**
+ * Returns the key of a holder's own document, which the holder renews. Each holder has one, so that holders do not
+ * contend.
+ */
 function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
   return { collection: 'instance', id: documentId('lease holder', id) };
 }
 
 /**
- * Creates the lock of the instance in a database. Only one process at a time holds it alone, even if another was stopped.
- * @param leaseMs the same in all processes of the instance
+ * Creates the lock of the instance in a database. Only one process at a time can hold it exclusively, even if another
+ * process was suspended and resumed.
+ * @param leaseMs must be the same in all processes of the instance
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -77,7 +82,7 @@ async function attempt(
   const enter = async () => {
     signal.throwIfAborted();
     const state = await readState(called, leaseMs);
-    // A commit whose response was lost has entered the holder.
+    // If only the response of a commit was lost, the lease already contains this holder.
     const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
     const [excluding] = state.live;
     if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
@@ -90,14 +95,14 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // A commit whose response was lost would exclude others until the lease expires.
+    // A commit may have succeeded although its response was lost: it would exclude others until the lease expires.
     if (isSent) await leave(connection, holder);
     throw error;
   }
 }
 
 /**
- * Reads the fence of a lease that was taken.
+ * Reads the fence after taking the lease.
  * @throws WriteConflictError if another process has taken the lease over since
  */
 async function readFence(connection: FirestoreConnection, { epoch }: Lease): Promise<Fence> {
@@ -107,12 +112,12 @@ async function readFence(connection: FirestoreConnection, { epoch }: Lease): Pro
   return { epoch, versions: versions.filter((version) => version !== undefined) };
 }
 
-/** Describes a holder to those who wait for it, without its id. */
+/** Returns the description of a holder for calls that wait for it, without its id. */
 function describe({ operation, caller, since }: Holder): LockHolder {
   return { operation, caller, since };
 }
 
-/** The lease, and which of its holders have renewed it in time. */
+/** The lease, and which of its holders have expired. */
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;
@@ -150,15 +155,16 @@ function milliseconds(time: Timestamp | undefined): number {
 }
 
 /**
- * Returns the lease with another holder, without the expired ones. Holders that exclude each other have different epochs:
- * a commit whose response an ended holder did not wait for may reach the database later, and must fail then.
+ * Returns the lease with another holder, without the expired holders. Holders that exclude each other have different
+ * epochs: a late commit of an ended holder, which did not wait for the response, may reach the database afterwards, and
+ * must then fail.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
   return { mode, epoch: isSharedOn ? lease.epoch : randomUUID(), holders: [...live, holder] };
 }
 
-/** Creates the writes of a lease. A new epoch changes all copies of the fence with it, before the holder's first write. */
+/** Creates the writes of a lease. A new epoch also changes all copies of the fence, before the holder's first write. */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =
@@ -171,14 +177,17 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
   ];
 }
 
-/** The versions by which a commit fails if another process changed the lease, or an expired holder renewed it. */
+/**
+ * Returns the expected versions, so that the commit fails if another process changed the lease, or an expired holder
+ * renewed it.
+ */
 function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
   const documents = [{ key: leaseKey, version }, ...holders];
   return new Map(documents.map((one) => [documentPath(one.key), one]));
 }
 
-/** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
+/** Renews a lease until it is released. If the lease is lost, the fence prevents further commits. */
 function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, leaseMs: number): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
@@ -193,7 +202,7 @@ function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, lea
   };
 }
 
-/** Removes a holder from the lease. What was written stays written: a lease that cannot be released expires. */
+/** Removes a holder from the lease. If this fails, the lease expires; the holder's earlier commits are not affected. */
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
   const signal = AbortSignal.timeout(RELEASE_MS);
   const called = { ...connection, deadline: createDeadline(signal) };

@@ -1,4 +1,4 @@
-// Recognition of commits whose responses got lost.
+// Recognises commits that succeeded although their responses were lost.
 
 import { grpc } from 'google-gax';
 import { defined } from '../../defined.ts';
@@ -14,10 +14,10 @@ import {
 } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
 
-/** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
+/** A field that is not in `documentFieldTypes`: the id of the commit that wrote the document. */
 const COMMIT_FIELD = 'commit';
 
-/** Marks the first document that a commit writes with the commit's id. A commit of deletes alone has no such document. */
+/** Adds the commit's id to the first document that it writes. A commit with only deletes has no such document. */
 export function markCommit(messages: readonly WriteMessage[], id: string): void {
   const marked = messages.find(({ update }) => update != null);
   if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
@@ -25,9 +25,9 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 }
 
 /**
- * Whether an attempt of a commit was applied although its response was lost. Because others may have changed the documents
- * since, earlier states are read until one contains the commit's mark, or is the commit's precondition.
- * @param messages the commit's writes, one of them marked by `markCommit`
+ * Whether an attempt of a commit was applied although its response was lost. Other calls may have changed the documents
+ * since, so earlier states are read until one contains the commit's id, or is the state that the commit expected.
+ * @param messages the commit's writes, one of them with the id from `markCommit`
  */
 export async function isCommitted(
   connection: FirestoreConnection,
@@ -38,7 +38,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
   const marked = messages.find(({ update }) => hasMark(update ?? undefined));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // Deletes leave no mark: the commit counts as applied if each document was missing at some time.
+  // Deletes leave no id: the commit counts as applied if each document was missing at some time.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -47,7 +47,7 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether a state of a document after the write's expected one meets a condition. */
+/** Whether any state of a document after the state that the write expected meets a condition. */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,
@@ -62,10 +62,13 @@ async function everWas(
   return false;
 }
 
-/** Limits the reads of earlier states. A document changes about once a second at most. */
+/** The maximum number of earlier states to read. A document changes at most about once a second. */
 const MAX_STATES = 100;
 
-/** Yields the states of a document, the present one first, back to where it was missing or the database ends. */
+/**
+ * Yields the states of a document, starting with the present one, until it is missing or the database has no earlier
+ * states.
+ */
 async function* readStates(connection: FirestoreConnection, name: string): AsyncGenerator<DocumentMessage | undefined> {
   let readTime: Timestamp | undefined;
   for (let states = 0; states < MAX_STATES; states++) {
@@ -93,7 +96,7 @@ async function readState(
   }
 }
 
-/** Returns the moment before a timestamp, which has microseconds. */
+/** Returns the previous microsecond, the unit of Firestore's timestamps. */
 function justBefore({ seconds, nanos }: Timestamp): Timestamp {
   const earlier = (nanos ?? 0) - 1_000;
   return earlier >= 0

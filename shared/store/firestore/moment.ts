@@ -5,12 +5,12 @@ import { documentId } from '../store.ts';
 import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
 
-/** A past state, which Cloud Firestore keeps for an hour. */
+/** A past state, which Cloud Firestore can read for an hour. */
 export interface FirestoreMoment extends Moment {
   readonly timestamp: Timestamp;
 }
 
-// Every response contains its read time; reading a document that never exists is the cheapest way to get one.
+// Every response contains its read time. Reading a document that never exists is the cheapest way to get it.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 /** Returns the present moment. */

@@ -15,7 +15,7 @@ import {
   type Timestamp,
 } from './firestoreConnection.ts';
 
-/** The documents, their versions, and the time of the state that was read. */
+/** The documents, their versions, and the time of the state from which they were read. */
 export interface ReadResult extends VersionedDocuments {
   readonly readTime: Timestamp | undefined;
 }
@@ -30,7 +30,7 @@ const NAMES_PER_REQUEST = 2_000;
 
 /**
  * Reads documents by their keys.
- * @param at the moment whose state is read; the latest by default
+ * @param at the moment whose state to read; the latest by default
  */
 export async function getDocuments(
   connection: FirestoreConnection,

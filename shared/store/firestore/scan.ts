@@ -35,14 +35,14 @@ type Cursor = NonNullable<Query['startAt']>;
 const DOCUMENTS_PER_BATCH = 500;
 
 /**
- * A connection allows 100 calls at once, and every export has one call for each section: idle calls would block those
- * of other requests.
+ * The time after which an unread call is closed. A connection allows 100 simultaneous calls, and every export has a
+ * call for each section: idle calls would block other requests.
  */
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Reads the documents of a range at `readTime` from one stream. Resumes the stream after the last document if it breaks,
- * because the server ends calls of slow consumers, or if it was closed while the consumer did not read.
+ * Reads the documents of a range at `readTime` from a stream. If the stream breaks, because the server ends calls of
+ * slow consumers, or was closed because the consumer did not read, opens a new stream after the last document.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
@@ -80,7 +80,7 @@ function idleTimer(onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-/** The received part of a query's response. */
+/** The part of a query's response that was received. */
 interface Inbox {
   documents: DocumentMessage[];
   characters: number;
@@ -88,8 +88,9 @@ interface Inbox {
 }
 
 /**
- * Groups the documents of a query into batches of at most `size`, fewer if they are large. Backpressure limits it to one
- * batch ahead of the consumer. Cancels the call when the consumer stops. Documents received before an error come first.
+ * Groups the documents of a query into batches of at most `size`, or fewer if they are large. Backpressure keeps it at
+ * most one batch ahead of the consumer. Cancels the call when the consumer stops. Yields the documents that were
+ * received before an error first.
  */
 export async function* readBatches(stream: CancellableStream, size: number): AsyncGenerator<DocumentMessage[]> {
   const inbox: Inbox = { documents: [], characters: 0 };
@@ -120,7 +121,8 @@ export async function* readBatches(stream: CancellableStream, size: number): Asy
       inbox.documents = [];
       inbox.characters = 0;
       stream.resume();
-      // The connection's window holds several batches, which would otherwise follow each other in one turn of the event loop.
+      // The connection's window contains several batches, which would otherwise be processed in one turn of the event
+      // loop.
       await yieldToEventLoop();
       if (documents.length > 0) yield documents;
       if (inbox.documents.length > 0 || inbox.end === undefined) continue;
@@ -139,7 +141,7 @@ function countCharacters({ fields }: DocumentMessage): number {
   return characters;
 }
 
-/** @param resumeAt replaces the range's start */
+/** @param resumeAt replaces the start of the range */
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {
@@ -164,7 +166,7 @@ function selectIds(connection: FirestoreConnection, { collection, partition, fro
   };
 }
 
-// The index on `partition` orders equal partitions by name, so this needs no index of both.
+// The index on `partition` orders equal partitions by name, so no composite index is needed.
 function selectPartitions({ from, to }: PartitionRange['partitions']): Query {
   const filters = [partitionFilter('GREATER_THAN_OR_EQUAL', from), partitionFilter('LESS_THAN', to)];
   return {

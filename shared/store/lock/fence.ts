@@ -1,4 +1,4 @@
-// The fence of an instance's lock: what a commit requires where a lock can expire.
+// The fence of an instance's lock: what each commit requires if the lock can expire.
 
 import { randomInt } from 'node:crypto';
 import { instanceLockLost } from '../../errors/storeErrors.ts';
@@ -25,7 +25,7 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
   id: documentId('fence', String(number)),
 }));
 
-/** Does some work while it holds the lock, with a store that commits only as long as the lock is held. */
+/** Runs work while holding the lock, with a store that commits only while the lock is held. */
 export async function withLock<Result>(
   store: Store,
   request: LockRequest,
@@ -35,18 +35,19 @@ export async function withLock<Result>(
   return await work(fencedStore(store, held.fence));
 }
 
-/** Returns a store that commits only while the fence is unchanged; the store itself without a fence. */
+/** Returns a store that commits only while the fence is unchanged; without a fence, the store itself. */
 function fencedStore(store: Store, fence: Fence | undefined): Store {
   return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }
 
-/** Returns the documents of a store, which commits only while the fence is unchanged. */
+/** Returns document access that commits only while the fence is unchanged. */
 export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
   if (fence === undefined) return store;
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
     store.transaction<Result>(async (inner, earlier) => {
       const { version, ...copy } = anyCopy(fence);
-      // The epoch is read after a conflict only: until then, the versions with which the lock was taken stand for it.
+      // Read the epoch only after a conflict: before that, the versions from when the lock was taken are required
+      // instead.
       if (earlier.length > 0) await requireEpoch(inner, copy, fence);
       inner.hold([earlier.length > 0 ? copy : { ...copy, version }]);
       return work(inner, earlier);

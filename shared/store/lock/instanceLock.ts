@@ -1,13 +1,13 @@
-// The lock of an instance: who takes something away runs alone.
+// The lock of an instance. Operations that delete or replace records hold it exclusively.
 
 import { setTimeout } from 'node:timers/promises';
 import { deadlineExceeded } from '../../errors/errors.ts';
 import { instanceBusy } from '../../errors/storeErrors.ts';
 
-/** `alone` excludes every other holder; `shared` excludes only those that run alone. */
+/** `alone` excludes every other holder; `shared` excludes only holders in mode `alone`. */
 export type LockMode = 'shared' | 'alone';
 
-/** An operation that holds the lock, as those that wait for it see it. */
+/** The description of an operation that holds the lock, for calls that wait for it. */
 export interface LockHolder {
   /** The operation, such as `import`. */
   readonly operation: string;
@@ -24,17 +24,20 @@ export interface LockRequest {
   readonly caller: string;
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Called when the wait begins, and when it is for another operation. */
+  /** Called when the wait begins, and when another operation becomes the holder. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
-/** The epoch that a holder's commits require, and the versions of its copies. The next holder that excludes it changes them. */
+/**
+ * The epoch that a holder's commits require, and the versions of its copies. The next holder that excludes this one
+ * changes them.
+ */
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
 }
 
-/** The lock while an operation holds it. Disposing of it releases it. */
+/** The lock while an operation holds it. Disposing of it releases the lock. */
 export interface HeldLock extends AsyncDisposable {
   /** What each commit requires; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
@@ -44,21 +47,26 @@ export interface HeldLock extends AsyncDisposable {
 export interface InstanceLock {
   /**
    * Takes the lock, in the order of the calls of this process.
-   * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if several calls of this process wait; the
-   * signal's reason
+   * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if too many calls of this process wait;
+   * the signal's reason
    */
   take(request: LockRequest): Promise<HeldLock>;
-  /** Returns the position of this moment in the database's order of commits, from which a transaction recognises changes. */
+  /**
+   * Returns the present position in the database's order of commits. A transaction uses it to recognise later changes.
+   */
   position(signal: AbortSignal): Promise<string>;
 }
 
-/** The most calls of a process that wait at once: each may hold a request's body. */
+/** The maximum number of calls of a process that wait at once: each may occupy memory with a request's body. */
 export const MAX_WAITING = 4;
 
-/** Tries to take the lock once; returns a holder that excludes the request, or nothing if it cannot be read yet. */
+/**
+ * Tries to take the lock once. Returns a holder that excludes the request, or undefined if the holder cannot be read
+ * yet.
+ */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
-/** Creates the `take` of a lock from attempts, which it repeats for the first request of a queue. */
+/** Creates the method `take` of a lock. It repeats the attempt for the first request in the queue. */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;
@@ -91,7 +99,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         await waitFor(wake, pollMs, request.signal);
       }
     } catch (error) {
-      // The deadline may end a pause or an attempt.
+      // The deadline may have ended a pause or an attempt.
       throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };
@@ -115,17 +123,17 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
   };
 }
 
-/** Whether two descriptions are of the same operation. */
+/** Whether two descriptions are about the same operation. */
 export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Describes a holder whose description cannot be read yet. */
+/** Returns the description of a holder whose own description cannot be read yet. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }
 
-/** Waits for an event of this process, or some time for one of another process. */
+/** Waits for an event of this process, or for a limited time, because other processes send no events. */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();
   // A timer that lost the race must not keep the process alive.

@@ -19,14 +19,14 @@ import type { MasterKey } from './masterKey.ts';
 export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentId('master keys') };
 
 const keyRecord = z.object({
-  /** The ids of the keys that values may be encrypted with; writers use the first one. */
+  /** The ids of the keys with which values may be encrypted; writers use the first key. */
   ids: z.tuple([z.string()], z.string()),
 });
 
-/** The master keys of a database, by their ids. Ids are derived from the keys, so they identify the right ones. */
+/** The ids of a database's master keys. Ids are derived from the keys, so they identify the right keys. */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
-/** Reads the record; undefined before a database's first secret. */
+/** Reads the record; undefined if the database has never contained a secret. */
 export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefined> {
   const [stored] = await reader.getMany([keyRecordKey], ['body']);
   return parseKeyRecord(stored);
@@ -43,7 +43,7 @@ export function keyRecordWrite(record: KeyRecord, type: 'create' | 'update'): Wr
 }
 
 /**
- * Returns the key to write with, after a check that all keys of the database are given.
+ * Returns the key for writes, after checking that the keyring contains all keys of the database.
  * @throws IdentityError UNAVAILABLE for a missing or wrong key
  */
 export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: Keyring): MasterKey {
@@ -52,7 +52,7 @@ export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: 
 }
 
 /**
- * Returns the database's keys. A database without any gets the newest key.
+ * Returns the database's keys. If it has none yet, stores the newest key of the keyring as its key.
  * @throws IdentityError UNAVAILABLE without a key
  */
 export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): Promise<KeyRecord> {
@@ -68,14 +68,14 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
   }
 }
 
-/** The documents of a database, without its guard. */
+/** The documents of a database, without the checks of its guard. */
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
 /** The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change. */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
-   * Checks the database's format, and that its keys are given; runs beside each operation.
+   * Checks the database's format, and that the keyring contains its keys; runs in parallel with each operation.
    * @returns undefined if there is nothing to wait for
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
    */
@@ -85,9 +85,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Reads the key's id in each transaction that writes a secret, and holds it until the commit: no value is encrypted with
- * an earlier key once another is current. The embedded database checks format and keys when it is opened, and the format
- * again in each transaction.
+ * Creates the guard of an embedded database. It reads the key's id in each transaction that writes a secret, and holds
+ * it until the commit, so that no value is encrypted with an earlier key after a rotation. The database checks format
+ * and keys when it is opened, and the format again in each transaction.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -102,16 +102,17 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   };
 }
 
-/** The time for which a process relies on the database's format and master key that it has read. */
+/** How long a process trusts the database's format and master key after reading them. */
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
-/** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
+/** A process uses the writing key for up to a minute, and then may still finish a commit that it has begun. */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * Checks the database at the first operation, and again each minute, because another version may migrate it, and `identity
- * rekey` change its keys, while this process runs: a document that every commit holds would be too slow in Cloud Firestore.
- * The first secret of a database settles its key.
+ * Creates the guard of a database on a server. It checks the database at the first operation, and again each minute,
+ * because another version may migrate the database, or `identity rekey` may change its keys, while this process runs.
+ * Requiring a document in every commit would be too slow in Cloud Firestore. The first secret of a database fixes its
+ * key.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -121,7 +122,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
     const record = parseKeyRecord(keys);
-    // A process without keys reads and writes no secrets.
+    // A process without keys does not read or write secrets.
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };

@@ -8,17 +8,17 @@ import { systemCode } from '../../systemCode.ts';
 import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.ts';
 
 interface KeySource {
-  /** Reads the keys, the newest first. */
+  /** Reads the keys, newest first. */
   read(): readonly MasterKey[];
-  /** Changes the stored keys; absent where only the operator can. */
+  /** Changes the stored keys; absent if only the operator can change them. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   /** The file of the keys. */
   readonly file?: string;
 }
 
 /**
- * The master keys of a process. Keys are never dropped, because snapshots may hold values of an earlier one. An unknown key
- * causes the source to be read again, because `identity rekey` adds one while servers run.
+ * The master keys of a process. A keyring never drops a key, because snapshots may contain values that an earlier key
+ * encrypted. It reads its source again for an unknown key, because `identity rekey` adds a key while servers run.
  */
 export class Keyring {
   private readonly source: KeySource;
@@ -28,7 +28,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** Whether there are no keys, as in a function that needs none. */
+  /** Whether there are no keys, as in a function that does not need them. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
@@ -38,14 +38,14 @@ export class Keyring {
     return this.source.change !== undefined;
   }
 
-  /** Reads the given keys, the newest first. */
+  /** Reads the keys, newest first. */
   keys(): readonly MasterKey[] {
     const keys = this.source.read();
     for (const key of keys) this.known.set(key.id, key);
     return keys;
   }
 
-  /** @throws IdentityError UNAVAILABLE for a key that is not given */
+  /** @throws IdentityError UNAVAILABLE for an unknown key */
   require(id: string): MasterKey {
     const known = this.known.get(id);
     if (known !== undefined) return known;
@@ -56,7 +56,7 @@ export class Keyring {
   }
 
   /**
-   * Returns the newest key, and creates the first one where the keyring can store it.
+   * Returns the newest key. Creates the first key if the keyring can store it.
    * @throws IdentityError UNAVAILABLE without a key
    */
   newest(): MasterKey {
@@ -66,21 +66,21 @@ export class Keyring {
     return this.add();
   }
 
-  /** Creates a key, and stores it before the earlier ones. */
+  /** Creates a key, and stores it as the newest. */
   add(): MasterKey {
     const key = generateMasterKey();
     this.change((keys) => [key, ...keys]);
     return key;
   }
 
-  /** The file of the keys; undefined for given ones. */
+  /** The file of the keys; undefined if they come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }
 
   /**
-   * Stores only the keys with these ids, and keeps each other one in a file of its own, because earlier backups need it.
-   * Keys in use stay known to this process.
+   * Keeps only the keys with these ids in the key file, and moves each other key to a file of its own, because earlier
+   * backups need it. This process still has all its keys.
    */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))
@@ -94,14 +94,14 @@ export class Keyring {
   }
 }
 
-/** Opens the keyring of a key file, which need not exist. */
+/** Opens the keyring of a key file. The file may be missing. */
 export function fileKeyring(file: string): Keyring {
   return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change), file });
 }
 
 /**
- * Opens the keyring of a text that cannot be read again.
- * @param source the variable or the file that has it, for the error
+ * Opens a keyring with the keys in a text that cannot be read again.
+ * @param source the variable or the file of the text, for the error
  * @throws IdentityError for a text without valid keys
  */
 export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyring {
@@ -110,13 +110,13 @@ export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyr
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring with a new key that is stored nowhere. */
+/** Opens a keyring with a new key that is never stored. */
 export function temporaryKeyring(): Keyring {
   const keys = [generateMasterKey()];
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring without keys, for a process that reads and writes no secrets. */
+/** Opens a keyring without keys, for a process that does not read or write secrets. */
 export function emptyKeyring(): Keyring {
   return new Keyring({ read: () => [] });
 }
@@ -160,8 +160,8 @@ function readKeyText(file: string): string | undefined {
 }
 
 /**
- * Replaces the keys of a file that only its owner can read, durably and atomically, after each key that it loses is in a
- * file of its own. The partial file, which replaces it, is the lock.
+ * Replaces the keys of a file that only its owner can read, durably and atomically. First stores each removed key in a
+ * file of its own. The partial file, which becomes the key file, serves as the lock.
  * @param change returns the new keys
  * @throws IdentityError ABORTED while another process changes the file
  */

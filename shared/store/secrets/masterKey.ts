@@ -6,13 +6,13 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 export interface MasterKey {
   /** The id, which is stored with each encrypted value. It is derived from the key, but does not reveal it. */
   readonly id: string;
-  /** The key as in files and variables. */
+  /** The key as it is written in files and variables. */
   readonly text: string;
   readonly cipherKey: KeyObject;
 }
 
 interface KeyLookup {
-  /** @throws IdentityError UNAVAILABLE for a key that is not given */
+  /** @throws IdentityError UNAVAILABLE for an unknown key */
   require(id: string): MasterKey;
 }
 
@@ -40,9 +40,9 @@ const base64 = /^[\w+/-]{43}=?$/;
 const comment = /#.*$/gm;
 
 /**
- * Parses keys of 32 bytes in base64 or hex, separated by commas or white space, the newest first. Ignores text from `#` to
+ * Parses keys of 32 bytes in base64 or hex, separated by commas or white space, newest first. Ignores text from `#` to
  * the end of a line.
- * @returns undefined if the text has no key, or anything else
+ * @returns undefined if the text contains no key, or anything other than keys
  */
 export function parseMasterKeys(text: string): readonly MasterKey[] | undefined {
   const words = text
@@ -60,27 +60,28 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and field to which the value is bound: it decrypts nowhere else
+ * @param place the document and field to which the value is bound: it cannot be decrypted for another place
  * @returns the key's id, a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(place));
-  // GCM encrypts as a stream: the end adds nothing to the text.
+  // GCM is a stream cipher: the final call adds nothing to the ciphertext.
   const encrypted = cipher.update(text, 'utf8');
   cipher.final();
   return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;
 }
 
-/** Returns the id of the key that has encrypted a value. */
+/** Returns the id of the key that encrypted a value. */
 export function sealingKeyId(sealed: string): string {
   return sealed.slice(0, Math.max(sealed.indexOf('.'), 0));
 }
 
 /**
  * Decrypts a value.
- * @throws IdentityError UNAVAILABLE without its key; Error for a value that was changed, or belongs to another place
+ * @throws IdentityError UNAVAILABLE if its key is missing; Error for a value that was changed, or belongs to another
+ * place
  */
 export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);

@@ -20,9 +20,9 @@ import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from 
 /** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Called with the reason if the rotation waits. */
+  /** Called with a text if the rotation waits. */
   readonly onStep: (name: string) => void;
-  /** Called with the number of documents of each batch that is encrypted anew. */
+  /** Called with the number of documents of each batch that was encrypted again. */
   readonly onResealed?: (documents: number) => void;
   /** The milliseconds after which no process writes with an earlier key; 0 if commits require the key. */
   readonly fenceMs: number;
@@ -32,22 +32,23 @@ export interface RekeyOptions {
 export interface Rekeyed {
   /** The id of the key that encrypts all values now. */
   readonly keyId: string;
-  /** The number of documents whose values had another key. */
+  /** The number of documents with values that another key had encrypted. */
   readonly documents: number;
   /** The keys that only earlier backups need now. */
   readonly earlierKeys: readonly EarlierKey[];
 }
 
-/** A replaced key, which encrypts no value of the database. */
+/** A replaced key, with which no value of the database is encrypted. */
 interface EarlierKey {
   readonly id: string;
-  /** The file that keeps it; absent for a key of a variable. */
+  /** The file that contains it; absent for a key from a variable. */
   readonly file?: string;
 }
 
 /**
- * Encrypts all secrets of a database with its newest key, while processes use it. A key file gets a new key, unless an
- * interrupted rotation has made one; a variable must name the new key first. All keys stay known until no value needs them.
+ * Encrypts all secrets of a database with its newest key, while processes use the database. Adds a new key to a key
+ * file, unless an interrupted rotation has already done so; if the keys are in a variable, the operator must put the
+ * new key first. Keeps all keys until no value needs them.
  * @throws IdentityError UNAVAILABLE without the database's keys; the signal's reason
  */
 export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions): Promise<Rekeyed> {
@@ -85,7 +86,7 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
 
 const DOCUMENTS_PER_COMMIT = 250;
 
-/** Encrypts a collection's values with a key, and returns the number of changed documents. */
+/** Encrypts a collection's values with the target key, and returns the number of changed documents. */
 async function reseal(
   store: Store,
   collection: Collection,
@@ -119,7 +120,8 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      // An import that waits for the rotation does not overwrite what other calls change meanwhile.
+      // Keep the version of other calls' changes, so that an import that waits for the rotation does not overwrite
+      // them.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

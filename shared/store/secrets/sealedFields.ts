@@ -1,4 +1,4 @@
-// Encryption of secrets on their way into a store.
+// Encrypts and decrypts secrets between operations and the database.
 
 import { type DocumentFields, type FieldName, secrets } from '../documentFields.ts';
 import {
@@ -15,8 +15,8 @@ import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
 const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
- * Returns the stored fields for some fields: encrypted forms replace secrets; the same list without secrets. The same list
- * gets the same result, as databases prepare their reads by list.
+ * Returns the stored fields for some fields: replaces secrets with their encrypted forms. Returns the same list if it
+ * has no secrets, and the same result for the same list, because databases prepare their reads by list.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   const known = sealedLists.get(fields);
@@ -44,7 +44,7 @@ export function unsealFields<Document extends DocumentFields>(
   return opened;
 }
 
-/** Whether a write has secrets in clear. */
+/** Whether a write contains unencrypted secrets. */
 export function hasSecrets(write: Write): boolean {
   return write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined);
 }
@@ -59,7 +59,7 @@ export function sealWrites(writes: readonly Write[], key: MasterKey): readonly W
   });
 }
 
-/** Encrypts the secrets of a document; those to remove stay `null`. */
+/** Encrypts the secrets of a document; secrets to remove stay `null`. */
 export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
@@ -80,10 +80,10 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 /** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The fields of the encrypted forms of all secrets. Reads return them as they are stored. */
+/** The fields with the encrypted forms of all secrets. Reads return them without decryption. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** Whether a document, read as it is stored, has a secret that another key has encrypted. */
+/** Whether a document that was read without decryption has a secret that another key encrypted. */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
     const sealed = document[sealedName];
@@ -91,7 +91,7 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/** Encrypts the secrets of a document, read as it is stored, with another key. */
+/** Encrypts the secrets of a document that was read without decryption with another key. */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

@@ -31,10 +31,11 @@ const OPEN_TIMEOUT_MS = 5_000;
 const PAUSE_MS = 10;
 
 /**
- * Creates the database file, or checks the format and the master key of an existing one without writing to it. Only the
- * file's owner can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
- * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing or
- * wrong master key, FAILED_PRECONDITION for a read-only one
+ * Creates the database file, or checks the format and the master key of an existing file without writing to it. Only
+ * the file's owner can read it, because it contains password hashes. SQLite gives its journal files the same
+ * permissions.
+ * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing
+ * or wrong master key, FAILED_PRECONDITION for a read-only file
  */
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
@@ -44,7 +45,7 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
     if (isUnused(connection)) {
       enterWalMode(connection);
       connection.execute('BEGIN IMMEDIATE');
-      // Another process may have created the tables meanwhile.
+      // Another process may have created the tables in the meantime.
       if (isUnused(connection)) createTables(connection, keyring);
       connection.execute('COMMIT');
     }
@@ -72,8 +73,8 @@ function openWritable(file: string): void {
 const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Checks that no other user could have written the files beside a database, as far as they exist, and that only their owner
- * can read them.
+ * Checks that no other user could have written the database's files, and that only their owner can read them. Skips
+ * missing files.
  * @throws IdentityError PERMISSION_DENIED
  */
 export function protectFiles(file: string): void {
@@ -83,7 +84,7 @@ export function protectFiles(file: string): void {
 
 const OTHERS_READ = 0o044;
 
-// Another process may remove the journal files meanwhile.
+// Another process may remove the journal files during the check.
 function protect(file: string): void {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status === undefined) return;
@@ -112,12 +113,12 @@ export function requireFileFormat(connection: SqliteConnection): void {
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/** Whether the file is empty: its tables are created together with their format. */
+/** Whether the file is empty: a transaction creates the tables together with the format. */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
-/** Reads the file's format: SQLite's `user_version`, 0 for none. */
+/** Reads the file's format: SQLite's `user_version`, 0 if none is set. */
 function readFileFormat(connection: SqliteConnection): number {
   return z.number().parse(readPragma(connection, 'user_version'));
 }
@@ -147,7 +148,10 @@ function enterWalMode(connection: SqliteConnection): void {
 
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
-/** Creates the tables, and the record of the master key. Requires an open transaction, so that of two processes only one creates a key. */
+/**
+ * Creates the tables, and the record of the master key. Requires an open transaction, so that only one of two processes
+ * creates a key.
+ */
 function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
   connection.execute(
@@ -166,21 +170,21 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 
 /** The options of a copy. */
 export interface CopyOptions {
-  /** The keys that the database must have. */
+  /** The keys, which must include those of the database. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
-  /** Whether the source is a backup: a log beside it is not its own, and is not read. */
+  /** Whether the source is a backup. A log file next to a backup does not belong to it, and is not read. */
   readonly isBackup?: boolean;
-  /** Is called for each removed folder of a copy whose process was killed. */
+  /** Called for each removed folder that a killed process left. */
   readonly warn?: (warning: string) => void;
 }
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
- * the database meanwhile. The copy appears under its name when it is complete and durable.
- * @throws IdentityError for a file that is no database of an instance, of another format, or of another key, before
- * anything is written; Error of the file system, EEXIST where the name is taken
+ * the database during the copy. The copy appears under its name when it is complete and durable.
+ * @throws IdentityError for a file that is not a database of an instance, or has another format or another key, before
+ * anything is written; Error of the file system, EEXIST if the name is taken
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
@@ -200,7 +204,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   }
 }
 
-/** The position in a database's header of the journal version: 2 with a log beside the file, 1 without. */
+/** The position of the journal version in a database's header: 2 if the database has a log file, otherwise 1. */
 const WRITE_VERSION = 18;
 
 async function requireNoLog(file: string): Promise<void> {
@@ -221,12 +225,12 @@ function checkSource(file: string, keyring: Keyring): void {
 
 async function copyPages(source: string, target: string): Promise<void> {
   using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  // Without a read transaction, each commit of another connection would start the copy over.
+  // Without a read transaction, each commit of another connection would restart the copy.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   await backup(database, target);
 }
 
-/** Turns a copy into one file without a log, and checks it. */
+/** Converts a copy to a single file without a log, and checks it. */
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
   const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS });
   try {
@@ -238,7 +242,7 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
   }
 }
 
-/** Gives the instance of a copied database a new id. */
+/** Gives a copied instance a new id. */
 export function makeOtherInstance(copy: SqliteConnection): void {
   const [instance] = selectDocuments(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));

@@ -29,14 +29,14 @@ export function toScannedDocument(row: readonly unknown[], fields: readonly Fiel
   return toDocument(typeof id === 'string' ? id : idColumn.parse(id), row, fields);
 }
 
-/** @param row values in the order of `fields`, which others may follow */
+/** @param row values in the order of `fields`; further values are ignored */
 function toDocument(id: string, row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
   const document: MutableDocument = { id };
   for (let index = 0; index < fields.length; index++) {
     const name = fields[index];
     const value = row[index];
     if (name === undefined || value === null) continue;
-    // Most values are texts, for which another look-up of the type would show in exports.
+    // Most values are texts: looking up their type too would slow down exports.
     const isBoolean = typeof value === 'number' && documentFieldTypes[name] === 'boolean';
     setField(document, name, isBoolean ? value !== 0 : value);
   }
@@ -75,7 +75,7 @@ function versionText(version: number): string {
 
 const selects = new WeakMap<readonly FieldName[], string>();
 
-/** Returns the statement that reads these fields, and the version after them. The same list gets the same text. */
+/** Returns the statement that reads these fields, followed by the version. Returns the same text for the same list. */
 function selectSql(fields: readonly FieldName[]): string {
   const known = selects.get(fields);
   if (known !== undefined) return known;
@@ -87,7 +87,7 @@ function selectSql(fields: readonly FieldName[]): string {
 
 /**
  * Compares versions, within the connection's open transaction.
- * @throws WriteConflictError at the first document that has another version
+ * @throws WriteConflictError for the first document that has another version
  */
 export function checkVersions(connection: SqliteConnection, expected: ExpectedVersions): void {
   for (const { key, version } of expected.values()) {
@@ -108,8 +108,8 @@ const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
 const versionRow = z.tuple([z.number()]);
 
 /**
- * Returns the version of all documents that the connection's open transaction writes. One counter serves all documents, so
- * that one which was deleted and created again has a new version.
+ * Returns the version of all documents that the connection's open transaction writes. All documents share one counter,
+ * so that a document that was deleted and created again has a new version.
  */
 export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
@@ -122,7 +122,7 @@ const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 /**
  * Applies writes in order, within the connection's open transaction.
  * @param version the transaction's `nextVersion`
- * @throws WriteConflictError at the first failed precondition; the writes before it stay applied
+ * @throws WriteConflictError for the first failed precondition; earlier writes stay applied
  */
 export function applyWrites(connection: SqliteConnection, writes: readonly Write[], version: number): void {
   for (const write of writes) {
@@ -155,8 +155,8 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
 const updates = new Map<string, string>();
 
 /**
- * Returns the statement that sets these fields; its parameters are the version, the values, the collection and the id. There
- * are few combinations of fields, each of which is written often.
+ * Returns the statement that sets these fields; its parameters are the version, the values, the collection and the id.
+ * Few combinations of fields occur, and each occurs often.
  */
 function updateSql(names: readonly FieldName[]): string {
   const combination = names.join();

@@ -1,4 +1,5 @@
-// The lock of an instance in a directory: the locks of a SQLite file, which the system releases when a process ends.
+// The lock of an instance in a directory: it uses the locks of a SQLite file, which the operating system releases when
+// a process ends.
 
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
@@ -21,18 +22,21 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 
 const POLL_MS = 100;
 
-/** The file that only this module opens: closing it otherwise would release this process's locks. */
+/** The lock's file. Only this module may open it: closing another descriptor would release this process's locks. */
 const LOCK_FILE = 'lock.sqlite';
-/** The end of the name of a file that describes a holder, who keeps it locked: a process that was killed does not. */
+/**
+ * The end of the name of a file that describes a holder. The holder keeps the file locked; the file of a killed process
+ * is not locked.
+ */
 const HOLDER = '.holder';
 
-/** SQLite's code of a file that is missing. */
+/** SQLite's code for a missing file. */
 const CANNOT_OPEN = 14;
 
 const holderSchema = z.object({ operation: z.string(), caller: z.string(), since: z.string() });
 
 /**
- * Creates the lock of an instance, between the processes that use its directory on one machine.
+ * Creates the lock of an instance for the processes that use its directory on one machine.
  * @param directory the directory of the lock's files, which is created when the lock is first taken
  * @param position returns the position of the newest commit
  */
@@ -72,8 +76,9 @@ async function attempt(
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**
- * Locks a file, which is created if it is missing; undefined if another connection excludes that. A damaged file is not
- * replaced: another process may hold the lock of the file, and would not exclude a holder of another file.
+ * Locks a file, and creates it if it is missing; undefined if another connection's lock excludes this one. Does not
+ * replace a damaged file: another process may hold the lock of the old file, which would not exclude a holder of the
+ * new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   const database = new DatabaseSync(file);
@@ -87,7 +92,7 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   }
 }
 
-/** Creates a file that describes a holder. It has its name only once it is complete and locked. */
+/** Creates a file that describes a holder. The file gets its name only when it is complete and locked. */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
   const database = new DatabaseSync(unnamed);
@@ -104,13 +109,13 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
 
 /** Writes a description, and keeps it locked. */
 function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
-  // Nobody needs the file after a crash.
+  // The file is not needed after a crash.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
   database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
   database.exec(lockStatements.shared);
 }
 
-/** Finds the holder that began last, and removes the files of killed ones. */
+/** Finds the most recent holder, and removes the files of killed processes. */
 async function findHolder(directory: string): Promise<LockHolder | undefined> {
   const holders: LockHolder[] = [];
   const names = await readdir(directory);
@@ -122,9 +127,9 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
   return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
 }
 
-/** Reads which holder a file describes; undefined if no process keeps the file locked. */
+/** Reads the holder's description in a file; undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // A file that its holder has just removed is not created again.
+  // Do not create a file that its holder has just removed.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
@@ -138,10 +143,13 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   }
 }
 
-/** The milliseconds for which others that look at a holder's file at the same time can keep it locked. */
+/** How long other processes that read a holder's file at the same time can keep it locked, in milliseconds. */
 const LOOK_MS = 100;
 
-/** Reads the description in a file that a process keeps locked: its holder, or for a moment another that looks at it. */
+/**
+ * Reads the description in a locked file. The lock belongs to its holder or, for a moment, to another process that
+ * reads it.
+ */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);
@@ -152,7 +160,7 @@ function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   }
 }
 
-/** Opens a file; undefined if it is missing. */
+/** Opens an existing file; undefined if it is missing. */
 function openIfThere(file: string): DatabaseSync | undefined {
   const url = pathToFileURL(file);
   url.search = 'mode=rw';
@@ -164,7 +172,7 @@ function openIfThere(file: string): DatabaseSync | undefined {
   }
 }
 
-/** Removes all files of killed processes: a process that holds the lock alone is the only one that has any. */
+/** Removes the files of killed processes. Requires the exclusive lock: then no other process can have such a file. */
 async function removeLeft(directory: string): Promise<void> {
   const names = await readdir(directory);
   for (const name of names.filter((name) => name !== LOCK_FILE)) await rm(join(directory, name), { force: true });

@@ -13,31 +13,32 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The write-ahead log of an open database, read as a file. SQLite locks the database's other files only: these would lose
- * their locks when another descriptor of theirs is closed.
+ * The write-ahead log of an open database, read as a file. This is safe because SQLite locks only the database's other
+ * files, which would lose their locks if another descriptor of them were closed.
  */
 export class LogFile {
   private descriptor: number | undefined;
 
   /**
-   * @param connection a connection that has read, and stays open as long as this is in use: the last one deletes the file
+   * @param connection a connection that has read, and stays open while this object is in use: closing the last
+   * connection deletes the log
    * @throws Error of the file system
    */
   constructor(connection: SqliteConnection) {
     this.descriptor = openSync(`${connection.file}-wal`, 'r+');
   }
 
-  /** Waits until all earlier commits are on the disk. SQLite itself would block this thread. */
+  /** Waits until all earlier commits are on the disk. SQLite itself would block the main thread. */
   readonly sync: () => Promise<void> = shareRuns(async () => {
     if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
 
   /**
-   * Returns the size of the file. SQLite shortens it to a few megabytes with the first commit after its content was moved
-   * into the database, so that it is close to what is in use.
+   * Returns the size of the file. After the content was moved into the database, SQLite shortens the file to a few
+   * megabytes with the next commit, so the size is close to the size of the content in use.
    */
   size(): number {
-    // A snapshot may outlive its store.
+    // A snapshot may be closed after its store.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -47,18 +48,21 @@ export class LogFile {
   }
 }
 
-/** The growth of the write-ahead log after which it is moved into the database. */
+/** The growth of the write-ahead log after which its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** A number of pages that is small enough for the writer to wait until they are moved and on the disk. */
+/** A number of pages that can be moved and synced quickly enough for the writer to wait. */
 const LAST_PAGES = 256;
 
-/** The pages of the log, and how many of them are in the database; -1 while another process moves it. */
+/** The number of pages in the log, and how many of them are in the database; -1 while another process moves them. */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
-/** The modes of a checkpoint: as far as readers allow, or all, which empties the file. */
+/**
+ * The modes of a checkpoint: `PASSIVE` moves as much as readers allow, `TRUNCATE` moves everything and empties the
+ * file.
+ */
 type Mode = 'PASSIVE' | 'TRUNCATE';
 
-// Without imports, so that a bundle needs no file for it.
+// The worker's program is a text without imports, so that a bundle needs no separate file.
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require('node:sqlite');
@@ -69,8 +73,8 @@ const program = `
 `;
 
 /**
- * Moves the write-ahead log into the database in a worker thread, while the writer continues. SQLite itself would do so
- * within a commit, which then takes a tenth of a second; here that is the last resort.
+ * Moves the write-ahead log into the database in a worker thread, while the writer continues. SQLite itself would do
+ * this within a commit, which would then take a tenth of a second; this remains the last resort.
  */
 export class Checkpoints {
   private readonly file: string;
@@ -80,15 +84,18 @@ export class Checkpoints {
   private running: Promise<void> | undefined;
   private begunAt = 0;
 
-  /** @param betweenCommits moves the last pages while no commit adds others, so that the next one starts the log anew */
+  /**
+   * @param betweenCommits runs work while no commit adds pages: after the last pages are moved, the next commit starts
+   * the log again
+   */
   constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;
     this.betweenCommits = betweenCommits;
   }
 
   /**
-   * Begins to move the log if it has grown enough since the last time, or has exceeded its limit, after which no snapshot
-   * needs it.
+   * Starts moving the log if it has grown enough since the last time. Also starts if the log has exceeded its limit,
+   * because no snapshot needs it then.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;
@@ -109,7 +116,7 @@ export class Checkpoints {
     }
   }
 
-  /** Moves the log until little is left; returns false if a snapshot needs the rest. */
+  /** Moves the log until few pages remain; returns false if a snapshot needs the rest. */
   private async moveMost(): Promise<boolean> {
     for (let before = -1; ; ) {
       const { log: pages, checkpointed } = await this.move('PASSIVE');

@@ -10,19 +10,19 @@ import { column, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
 
-/** A database file and the limit of its write-ahead log. */
+/** A database file, and the limit of its write-ahead log. */
 export interface LogLimit {
   readonly file: string;
   readonly log: LogFile;
-  /** How much larger than the database the log may become. */
+  /** The number of bytes by which the log may exceed the size of the database. */
   readonly logMarginBytes: number;
 }
 
 const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
- * The open moments of one database. SQLite keeps every page that is written after the oldest moment in the write-ahead log,
- * so all moments end when the log exceeds its limit: writers continue.
+ * The open moments of one database. SQLite keeps in the write-ahead log every page that is written after the oldest
+ * moment. So that writers can continue, all moments end when the log exceeds its limit.
  */
 export class Moments {
   private readonly limit: LogLimit;
@@ -33,7 +33,7 @@ export class Moments {
     this.limit = limit;
   }
 
-  /** Opens a moment. As long as one is open, a timer watches the log, which other processes write too. */
+  /** Opens a moment. While moments are open, a timer checks the log, to which other processes write too. */
   open(): SqliteMoment {
     const moment = openSqliteMoment(this.limit.file, () => {
       this.opened.delete(moment);
@@ -57,10 +57,10 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A moment that can be ended before its reader disposes of it. */
+/** A moment that this module can end before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
-   * Returns the connection, whose reads all return the state of the moment.
+   * Returns the connection. All its reads return the state of the moment.
    * @throws IdentityError ABORTED when the moment has ended
    */
   connection(): SqliteConnection;
@@ -69,8 +69,8 @@ export interface SqliteMoment extends Moment {
 }
 
 /**
- * Fixes the present state of the database by a connection of its own.
- * @param onEnd is called once, when the moment has ended
+ * Fixes the present state of the database with a separate connection.
+ * @param onEnd called once, when the moment has ended
  */
 function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   const connection = connectSqlite({ file });
@@ -95,7 +95,7 @@ function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   };
 }
 
-/** Small while requests arrive, which wait for each batch. */
+/** The sizes of batches: small while requests arrive, because each request waits for the current batch. */
 const batchSizes = { attended: 100, unattended: 500 };
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
@@ -125,7 +125,7 @@ export async function* scanSqlite(
   }
 }
 
-/** Takes at most `size` documents; fewer if they are large. */
+/** Returns at most `size` documents; fewer if they are large. */
 function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number) {
   const documents: StoredDocument[] = [];
   let characters = 0;

@@ -10,38 +10,40 @@ import { isDatabaseFull, sqliteCode } from '../../systemCode.ts';
 export interface SqliteConnection {
   readonly file: string;
   execute(sql: string): void;
-  /** Runs a statement that is prepared once. */
+  /** Runs a statement, which is prepared once. */
   run(sql: string): void;
   inTransaction(): boolean;
   isOpen(): boolean;
-  /** Returns a statement that is prepared once, for one run at a time. Its rows are arrays. */
+  /** Returns a statement, which is prepared once and must not run twice at the same time. Its rows are arrays. */
   prepare(sql: string): StatementSync;
-  /** Prepares a statement for the caller alone, whose rows can be read step by step. */
+  /** Prepares a statement for this caller only, so that its rows can be read step by step. */
   prepareAnew(sql: string): StatementSync;
   close(): void;
 }
 
-/** The usual limit of a wait for another process's lock, in which SQLite blocks this process. */
+/** The default time for which SQLite waits for another process's lock, and blocks this process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /** The options of a connection. */
 export interface ConnectionOptions {
   readonly file: string;
-  /** The milliseconds for which SQLite blocks this process while another process holds a lock. */
+  /** How many milliseconds SQLite blocks this process while another process holds a lock. */
   readonly busyTimeout?: number;
   readonly readOnly?: boolean;
 }
 
 /**
- * The size to which SQLite shortens a write-ahead log whose content it has moved into the database. Commits in a larger file
- * were not faster, and the size of a small one shows what is in use.
+ * The size to which SQLite shortens a write-ahead log after its content was moved into the database. Commits to a
+ * larger file were not faster, and a small file shows how much is in use.
  */
 export const KEPT_LOG_BYTES = 4 * 2 ** 20;
-/** The pages after which a commit moves the log into the database, if `Checkpoints` has not done so before. */
+/**
+ * The number of pages after which a commit moves the log into the database, if `Checkpoints` has not done so before.
+ */
 const CHECKPOINT_PAGES = 16_000;
 
 /**
- * Opens a connection to an existing database file. Deleted and overwritten content is erased from free space.
+ * Opens a connection to an existing database file. SQLite erases deleted and overwritten content from free space.
  * @throws Error of SQLite
  */
 export function connectSqlite({
@@ -81,7 +83,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 20;
 
 /**
- * Begins a write transaction as soon as no other connection has one.
+ * Begins a write transaction when no other connection has one.
  * @throws Error of SQLite after some seconds
  */
 export async function waitForLock(connection: SqliteConnection): Promise<void> {
@@ -99,7 +101,7 @@ export async function waitForLock(connection: SqliteConnection): Promise<void> {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.string() });
 
-/** SQLite's results for a lock that another connection holds, and for a file that is damaged or no database. */
+/** SQLite's result codes for a lock of another connection, and for a file that is damaged or not a database. */
 const results = { busy: [5, 6], damaged: [11, 26] };
 
 function isResult(reason: unknown, codes: readonly number[]): boolean {
@@ -110,10 +112,10 @@ function isResult(reason: unknown, codes: readonly number[]): boolean {
 /** Whether `reason` is SQLite's error for a lock that another connection holds. */
 export const isBusy = (reason: unknown): boolean => isResult(reason, results.busy);
 
-/** Whether `reason` is SQLite's error for a file that is damaged, or no database. */
+/** Whether `reason` is SQLite's error for a file that is damaged or not a database. */
 export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
-/** Does some work, and converts an error of SQLite. */
+/** Runs work, and converts an error of SQLite. */
 export function withStoreErrors<Result>(work: () => Result): Result {
   try {
     return work();
@@ -124,7 +126,7 @@ export function withStoreErrors<Result>(work: () => Result): Result {
 
 const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
 
-/** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
+/** Converts an error of SQLite to an error without confidential details; returns any other reason unchanged. */
 export function fromSqliteError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable({}, { cause: reason });
   const { success, data } = sqliteError.safeParse(reason);

@@ -12,34 +12,41 @@ import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors 
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
-/** With the commit that exceeds it, the log stays below the size of the database and 64 MB. */
+/**
+ * The limit is low enough that the log, including the commit that exceeds it, stays below the size of the database plus
+ * 64 MB.
+ */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
-/** More writes than these are bulk work. */
+/** A commit with more writes counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
- * A large commit costs less for each record; a small one lets requests through soon. Commits run one at a time, and their
- * number of writes does not matter. A snapshot can be read until it is disposed of.
+ * Large commits cost less per record; small commits let waiting requests run sooner. Commits run one at a time, and
+ * their number of writes does not matter. A snapshot can be read until it is disposed of.
  */
 const bulkAdvice = { writes: Number.POSITIVE_INFINITY, inFlight: 1, snapshotMs: Number.POSITIVE_INFINITY };
 const attendedAdvice = { ...bulkAdvice, records: 80 };
 const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 
 export interface SqliteOptions {
-  /** How much larger than the database its write-ahead log may become before the open snapshots end. */
+  /**
+   * The number of bytes by which the write-ahead log may exceed the size of the database before the open snapshots end.
+   */
   readonly logMarginBytes?: number;
-  /** Whether requests are likely to wait for this process, so that bulk work uses small batches. By default, none wait. */
+  /**
+   * Whether requests are likely to wait for this process, so that bulk work should use small batches; by default false.
+   */
   readonly isAttended?: (() => boolean) | undefined;
-  /** The keys that encrypt its secrets, whose ids the database has. */
+  /** The keys that encrypt secrets. The database contains their ids. */
   readonly keyring: Keyring;
 }
 
 /**
- * Opens the embedded database in one file; a missing file is created, readable by its owner only. Several processes may
- * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
- * Snapshots throw ABORTED after concurrent writes have outgrown the write-ahead log's limit.
- * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
- * or it has another format; INTERNAL when it is no database
+ * Opens the embedded database in one file; creates a missing file, which only its owner can read. Several processes may
+ * open it at once. Writes run one at a time, and fail with UNAVAILABLE after waiting some seconds for another process.
+ * Snapshots throw ABORTED after concurrent writes have exceeded the write-ahead log's limit.
+ * @throws IdentityError UNAVAILABLE if another process keeps the file locked, or its master key is missing or wrong, or
+ * it has another format; INTERNAL if it is not a database
  */
 export function openSqliteDatabase(file: string, options: SqliteOptions): Database<SqliteMoment> {
   const { logMarginBytes = LOG_MARGIN_BYTES, isAttended = () => false, keyring } = options;
@@ -106,7 +113,8 @@ async function commitWrites(
   });
 }
 
-// One read transaction, so that all documents are of one state, as in Firestore. One statement is a transaction anyway.
+// Use a single read transaction, so that all documents are of the same state, as in Firestore. A single statement is
+// always a transaction.
 function readConsistently(
   connection: SqliteConnection,
   keys: readonly DocumentKey[],

@@ -7,9 +7,9 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. A position is the event's time in microseconds, or the next number after the newest
- * event if that is later. So positions are in the order of commits, regardless of the clocks of several processes, no event
- * precedes the position of its time, and a restored database continues after lost events.
+ * Creates the table of the audit trail. An event's position is its time in microseconds, or the newest event's position
+ * plus one if that is greater. So positions are in the order of commits, even if the clocks of processes differ; no
+ * position is less than the event's time; and a restored database continues after the positions of lost events.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
@@ -19,7 +19,7 @@ const EVENTS_PER_STATEMENT = 500;
 // A position can exceed JavaScript's safe integers.
 const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
                 ORDER BY position LIMIT ${EVENTS_PER_STATEMENT}`;
-// Without the newest event, the next event could get the position of a deleted one.
+// Never delete the newest event: otherwise the next event could get the position of a deleted event.
 const DELETE_EVENTS = `DELETE FROM trail WHERE position IN
                 (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST_POSITION}) ORDER BY position LIMIT ${EVENTS_PER_STATEMENT})`;
 
@@ -57,7 +57,7 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
   };
 }
 
-/** Converts an error of a commit with events, which the database could not record either. */
+/** Converts the error of a commit with events: if the commit failed, its events were not recorded either. */
 export function toTrailError(reason: unknown): unknown {
   const converted = fromSqliteError(reason);
   return storeFailed.is(converted) ? auditUnwritable({}, { cause: reason }) : converted;

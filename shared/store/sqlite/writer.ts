@@ -1,4 +1,4 @@
-// The writing connection to a SQLite file, which groups small changes.
+// The writing connection to a SQLite file. It groups small changes.
 
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
@@ -12,12 +12,12 @@ export type Change = (connection: SqliteConnection, version: number) => void;
 /** This process's only writing connection. */
 export interface Writer {
   /**
-   * Applies a change in a transaction, which simultaneous small changes share because a commit takes longer than they do. A
-   * change that throws is rolled back alone. Settles after the commit even if the change failed, because it may have read
-   * another change of the transaction. If the commit fails, all of its changes fail.
+   * Applies a change in a transaction, which simultaneous small changes share because a commit takes longer than they
+   * do. If a change throws, only this change is rolled back. Settles after the commit even if the change failed,
+   * because it may have read another change of the transaction. If the commit fails, all of its changes fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
-  /** Does some work between two transactions of this process. */
+  /** Runs work between two transactions of this process. */
   between(work: () => Promise<unknown>): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface WriterHooks {
   sync(): Promise<void>;
 }
 
-/** Limits the time for which a group of changes occupies the event loop. */
+/** The maximum number of changes in a group, to limit the time for which it occupies the event loop. */
 const MAX_GROUP = 64;
 
 interface Member {
@@ -39,7 +39,10 @@ interface Member {
   readonly settled: PromiseWithResolvers<void>;
 }
 
-/** Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block. */
+/**
+ * Opens the writing connection. It waits for other processes' locks with timers, so that SQLite does not block this
+ * process.
+ */
 export function openWriter(file: string, hooks: WriterHooks): Writer {
   const connection = connectSqlite({ file, busyTimeout: 0 });
   const enqueue = createSerialQueue();
@@ -59,7 +62,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
   const commitAlone = async (member: Member) => {
     await yieldToEventLoop();
     const settle = await enqueue(() => commitGroup(connection, hooks, [member], 'NORMAL'));
-    // Outside the queue: other changes are committed meanwhile.
+    // Wait outside the queue, so that other changes can be committed at the same time.
     await hooks.sync().then(settle, member.settled.reject);
   };
   return {
@@ -82,7 +85,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
 /**
  * Commits a group of changes. Never rejects.
  * @param durability `FULL` waits until the commit is on the disk; `NORMAL` leaves that to `sync`
- * @returns settles the members
+ * @returns a function that settles the members
  */
 async function commitGroup(
   connection: SqliteConnection,
@@ -94,7 +97,8 @@ async function commitGroup(
     connection.execute(`PRAGMA synchronous = ${durability}`);
     await waitForLock(connection);
     const version = hooks.onBegin(connection);
-    // A savepoint costs a bulk change a copy of every page.
+    // A change alone in its group, such as a bulk change, needs no savepoint, which would copy every page that it
+    // changes.
     const failures = group.map(({ change }) =>
       group.length === 1
         ? void change(connection, version)
@@ -118,7 +122,10 @@ async function commitGroup(
   }
 }
 
-/** Calls the hook after the commit. Its failure does not fail the committed changes; the next commit tries again. */
+/**
+ * Calls the hook after the commit. If it fails, the committed changes still succeed, and the next commit calls it
+ * again.
+ */
 function reportCommit(hooks: WriterHooks): void {
   try {
     hooks.onCommit();
