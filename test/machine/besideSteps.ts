@@ -169,6 +169,7 @@ async function adoptAny({ model }: State, system: System, one: Effects, other: E
   assign(model.instanceRoles, actual.instanceRoles);
   for (const id of model.tokens.keys()) if (!actual.tokens.has(id)) model.tokens.delete(id);
   settleScopes(model, candidates);
+  for (const orgId of model.outdated) if (!model.has('organisations', orgId)) model.outdated.delete(orgId);
 }
 
 /** Returns the orders in which a call takes effect before, after or in the midst of another one. */

@@ -60,6 +60,29 @@ function mirrorStep(sent: Sent): Step {
   );
 }
 
+/** A request that mirrors all records that the instance has itself. */
+const ofOwn: Sent = {
+  own: [true],
+  changes: [],
+  files: [],
+  withKeys: true,
+  dryRun: false,
+  isTooMany: false,
+  until: undefined,
+};
+
+/** Mirrors the instance's own records, removes some, and sends the mirror again, which must not restore them. */
+export function mirrorAgainAfter(removals: fc.Arbitrary<Step>): fc.Arbitrary<Step> {
+  return removals.map((removal) =>
+    step(`a mirror again after ${removal.toString()}`, async (state, system) => {
+      const request = await mirror(state, system, ofOwn);
+      if (request === undefined || !(await removal.check(state))) return;
+      await removal.run(state, system);
+      await checkOutdated(state.model, system, request);
+    }),
+  );
+}
+
 /** The export of another instance. */
 async function exportOf({ own, changes, files, withKeys }: Sent, system: System) {
   const { orgs } = await system.instance.export();
@@ -85,11 +108,17 @@ function withoutSome(given: Organisation, isKept: () => boolean): Organisation {
   return { orgId, org, orgState, ...Object.fromEntries(kept) };
 }
 
-async function mirror(state: State, system: System, sent: Sent): Promise<void> {
+interface MirrorRequest {
+  /** All organisations of the file. */
+  readonly replace_changed: readonly string[];
+}
+
+/** @returns the request, unless its outcome is open */
+async function mirror(state: State, system: System, sent: Sent): Promise<MirrorRequest | undefined> {
   const { withKeys, dryRun, isTooMany, until } = sent;
   const { orgs, bytes } = await exportOf(sent, system);
   const options: Options = { onConflict: 'overwrite', withKeys };
-  if (hasOpenOutcome(state.model, orgs, options)) return;
+  if (hasOpenOutcome(state.model, orgs, options)) return undefined;
   const expected = mirrorFile(state.model, orgs, options, stated);
   const deletions = expected === 'fails' ? 1_000 : total(expected.deleted);
   const request = {
@@ -101,10 +130,11 @@ async function mirror(state: State, system: System, sent: Sent): Promise<void> {
     max_deleted: Math.max(0, deletions - (isTooMany ? 1 : 0)),
     replace_changed: orgs.map(({ orgId }) => orgId),
   };
+  await checkOutdated(state.model, system, request);
   if (isTooMany && !dryRun && expected !== 'fails' && deletions > 0) {
     const { status, text } = await system.instance.attempt('import', request);
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('MIRROR_DELETES_TOO_MUCH') });
-    return;
+    return request;
   }
   const interrupted = until === undefined ? undefined : await system.importUntil(request, until.end, until.commit);
   const isWhole = interrupted === undefined || interrupted.status === 200;
@@ -112,6 +142,18 @@ async function mirror(state: State, system: System, sent: Sent): Promise<void> {
   expect(status, text).toBe(200);
   if (expected === 'fails') await adoptFailed(state.model, system, text);
   else await checkMirrored(state, system, { orgs, options, dryRun, isWhole, text, request }, expected);
+  if (!dryRun) for (const { orgId } of orgs) state.model.outdated.delete(orgId);
+  return request;
+}
+
+/** Expects that a mirror is refused for each organisation that has lost records if it names only the others. */
+async function checkOutdated(model: Model, system: System, request: MirrorRequest): Promise<void> {
+  const trial = { ...request, dry_run: true, max_deleted: undefined };
+  for (const orgId of request.replace_changed.filter((id) => model.outdated.has(id))) {
+    const others = request.replace_changed.filter((id) => id !== orgId);
+    const { status, text } = await system.instance.attempt('import', { ...trial, replace_changed: others });
+    expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('MIRROR_OUTDATED') });
+  }
 }
 
 /** Adopts what an import has written that failed, and has deleted nothing. */

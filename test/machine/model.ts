@@ -17,6 +17,8 @@ export class Model {
   readonly tokens = new Map<string, Token>();
   /** Organisations that have had users; uncertain if an import for them was interrupted. */
   readonly scopes = new Map<string, 'settled' | 'unsure'>();
+  /** Organisations that have lost records since the last mirror that named them: no other mirror may restore these. */
+  readonly outdated = new Set<string>();
 
   clone(): Model {
     const copy = new Model();
@@ -24,6 +26,7 @@ export class Model {
     for (const [userId, roles] of this.instanceRoles) copy.instanceRoles.set(userId, roles);
     for (const [id, token] of this.tokens) copy.tokens.set(id, token);
     for (const [orgId, scope] of this.scopes) copy.scopes.set(orgId, scope);
+    for (const orgId of this.outdated) copy.outdated.add(orgId);
     return copy;
   }
 
@@ -41,6 +44,13 @@ export class Model {
 
   loginNamesByDomain(orgId: string): boolean {
     return this.find('settings', orgId, 'domainPolicy')?.json.userLoginMustBeDomain === true;
+  }
+
+  /** Deletes a record that no later mirror may restore. */
+  remove(place: string): void {
+    const record = this.records.get(place);
+    if (record !== undefined) this.outdated.add(record.orgId);
+    this.records.delete(place);
   }
 
   change(place: string, record: ModelRecord, changes: Partial<ModelRecord>): void {
@@ -69,8 +79,8 @@ export class Model {
 
   /** Deletes a user with everything that refers to it, in every organisation. */
   deleteUser(userId: string): void {
-    this.records.delete(`users ${userId}`);
-    for (const [place, record] of [...this.records]) if (belongsTo(record, userId)) this.records.delete(place);
+    this.remove(`users ${userId}`);
+    for (const [place, record] of [...this.records]) if (belongsTo(record, userId)) this.remove(place);
     this.forget(userId);
   }
 
@@ -81,9 +91,10 @@ export class Model {
     for (let before = Number.POSITIVE_INFINITY; this.records.size < before; ) {
       before = this.records.size;
       for (const [place, record] of [...this.records])
-        if (!requiredKeys(record).every((key) => this.has(...key))) this.records.delete(place);
+        if (!requiredKeys(record).every((key) => this.has(...key))) this.remove(place);
     }
     this.scopes.delete(orgId);
+    this.outdated.delete(orgId);
   }
 
   private forget(userId: string): void {

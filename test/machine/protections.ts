@@ -87,7 +87,7 @@ const changeOfMember = (before: Model, change: 'add' | 'remove'): readonly Prote
           // A role that is held already is written, too, so that an import does not replace it.
           const added = rolesIn(model).includes(role) ? rolesIn(model) : [...others, role];
           const roles = change === 'add' ? added : others;
-          if (roles.length === 0) model.records.delete(place);
+          if (roles.length === 0) model.remove(place);
           else model.change(place, stored, { json: { ...stored.json, roles } });
         },
         succeeds: isPossible,

@@ -6,7 +6,7 @@ import { besideSteps } from './besideSteps.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
 import { type ModelRecord, nameOf, placeOf, textAt, textsAt } from './kinds.ts';
-import { mirrorSteps } from './mirrorSteps.ts';
+import { mirrorAgainAfter, mirrorSteps } from './mirrorSteps.ts';
 import { exportedOrganisations } from './modelFile.ts';
 import { anyProtection, naming } from './protections.ts';
 import { brief, type State, type Step, step } from './step.ts';
@@ -99,7 +99,7 @@ function setRoles({ model }: State, id: string, orgId: string | undefined, roles
   else model.records.set(`members organisation ${orgId} ${id}`, member);
   if (roles.length > 0) return;
   if (orgId === undefined) model.instanceRoles.delete(id);
-  else model.records.delete(`members organisation ${orgId} ${id}`);
+  else model.remove(`members organisation ${orgId} ${id}`);
 }
 
 const addMember = fc.record({ user: anyone, where: anyRole }).map(({ user, where: { role, org } }) =>
@@ -168,7 +168,7 @@ const removeUserGrant = fc.record({ user: anyUser, project: fc.constantFrom('pa'
     const isRemoved = (one: ModelRecord) => textAt(one, 'userId') === user && textAt(one, 'projectId') === project;
     const grants = model.ofSection('userGrants').filter(isRemoved);
     await run(system, grants.length > 0, 'user-grant remove', [], { user, project, yes: true });
-    for (const grant of grants) model.records.delete(placeOf(grant));
+    for (const grant of grants) model.remove(placeOf(grant));
   }),
 );
 
@@ -221,6 +221,7 @@ const protect = anyProtection.map(({ name, choose }) =>
 export const anySteps: readonly fc.Arbitrary<Step>[] = [
   ...importSteps,
   ...mirrorSteps,
+  mirrorAgainAfter(fc.oneof(deleteUser, deleteServiceUser, deleteOrganisation, removeMember, removeUserGrant)),
   enable,
   removal,
   removal,
