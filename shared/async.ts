@@ -52,7 +52,7 @@ async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Pro
   else await closed;
 }
 
-/** Yields bytes that were read already, then the iterator's remaining ones. */
+/** Yields bytes that were read already, then the iterator's remaining bytes. */
 export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (start.length > 0) yield start;

@@ -160,7 +160,7 @@ export const log = {
     logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'response aborted');
   },
 
-  /** Logs that the audit trail lacks an event. Logs only the event's name, time and request id. */
+  /** Logs that an event is missing in the audit trail. Logs only the event's name, time and request id. */
   auditFailed(error: unknown, { event, time, requestId = '' }: UnwrittenEvent): void {
     logger.error({ event, event_time: time, stack_trace: errorText(error), ...labelled(requestId) }, 'audit failed');
   },

@@ -110,7 +110,7 @@ export class ExportedRecords {
     }
   }
 
-  /** Adds the fields that ZITADEL's exports contain in addition to the stored ones (zitadel 4.3, 4.6). */
+  /** Adds the fields that only ZITADEL's exports contain (zitadel 4.3, 4.6). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { forZitadel, leftToDo } = this.options;
     const { providers, keepProviders } = section.exported ?? {};

@@ -31,7 +31,7 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
 
 /** The selection and the form of an export. */
 export interface ExportSelection extends ExportRequestOptions {
-  /** The fields of the request that the service does not know, for the manifest. */
+  /** Unknown fields of the request, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
   /** Whether the file contains only the organisations, without records, but with the instances that exported them. */
   readonly orgsOnly?: boolean;

@@ -109,7 +109,7 @@ async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promi
 
 function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   const file = new Blob(parts);
-  // The platform's limit is higher for responses with a content length than for streamed ones.
+  // The platform's limit is higher for responses with a content length than for streamed responses.
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 

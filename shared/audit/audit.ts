@@ -100,7 +100,7 @@ export function commandEvent(name: string): string {
 /** Facts that are known only at the end. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
-/** An audited call: an event before its first effect, and one at its end. */
+/** A call with two audit events: before its first effect, and at its end. */
 export class AuditedCall {
   private readonly audit: Audit;
   private events: CallEvents;

@@ -41,7 +41,7 @@ const event = z.object({
   object: auditedObject.optional(),
   /** The object in the instance's bucket for transfers that the response redirects to. */
   transfer: auditedObject.optional(),
-  /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
+  /** SHA-256 of an imported file, or the digest in the manifest of an exported file. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
   /** The ids of the objects that a command created. */

@@ -262,7 +262,7 @@ export const REPEAT_COMMAND = 'repeat the command';
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 
-/** The error that hides an unexpected one from the caller. */
+/** The error that callers receive in place of an unexpected error. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
 });

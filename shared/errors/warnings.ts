@@ -65,14 +65,14 @@ export const warnings = {
   providers_not_exported: {
     text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
   },
-  // Only the command creates this warning.
+  // Only the command creates the following warnings.
   file_kept: {
     text: 'the file of the {operation} remains in the bucket of {instance} for up to two days: it could not be deleted ({problem})',
   },
   requests_repeated: {
     text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
   },
-  // Only the command creates this warning, for an export from ZITADEL.
+  // Warnings about an export from ZITADEL.
   states_not_returned: {
     text: 'states that ZITADEL did not return count as active: organisation {organisation}: {states} ({problem})',
   },
@@ -88,7 +88,7 @@ export const warnings = {
   grants_left: {
     text: 'grants in organisation {organisation} to users and organisations that stay do not move: {grants}',
   },
-  // Only the command creates this warning, for an import into ZITADEL.
+  // Warnings about an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
   record_recreated: {

@@ -347,7 +347,7 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
 }
 
 /**
- * Creates the error for a value that contradicts an earlier one about the same organisation.
+ * Creates the error for a value that contradicts an earlier value of the same organisation.
  * @param other the path of the earlier value
  */
 function contradictionError(path: JsonPath, other: string): JsonError {

@@ -68,7 +68,7 @@ interface InvalidField {
   readonly issue: RecordIssue;
 }
 
-/** A value that contradicts an earlier one about the same organisation. */
+/** A value that contradicts an earlier value of the same organisation. */
 interface Contradiction {
   readonly path: JsonPath;
   /** The path of the earlier value. */

@@ -52,7 +52,7 @@ export class ConcurrencyLimit {
 
 /** The place of a running call under the limit. */
 export interface Place extends Disposable {
-  /** Gives the place to another call while this one waits. */
+  /** Gives the place to another call while this call waits. */
   leave(): void;
   /**
    * Counts the call again after its wait, even above the limit, because it now has the lock that other calls wait for.

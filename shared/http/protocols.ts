@@ -33,7 +33,7 @@ export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
       maxConcurrentStreams: fixedLimits.streamsPerConnection,
-      // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
+      // Headers that are moderately too large get 431; the protocol itself rejects much larger headers.
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,

@@ -1,6 +1,6 @@
 // The interface of an object storage.
 
-/** Stands for the application default credentials of the process, instead of a service account. */
+/** The value for the application default credentials of the process, instead of a service account. */
 export const DEFAULT_CREDENTIALS = 'applicationDefault';
 
 /** An object in Cloud Storage and the service account that accesses it (specification 2.6). */

@@ -25,7 +25,7 @@ export interface OperationDescription {
   readonly isPublic?: boolean;
   /** The path's parameters by name, each with a valid example. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** The contracts of the query's parameters, by name. Documentation pages leave the optional ones empty in calls. */
+  /** The contracts of the query's parameters, by name. Documentation pages omit optional parameters in calls. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** Schemas in its `$defs` become components of the OpenAPI document. */

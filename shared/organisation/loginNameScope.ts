@@ -6,10 +6,11 @@ import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 
 /*
- * One claim for each organisation settles whether its login names contain its domain, once and for all. A domain policy
- * that decides otherwise than the instance's default claims it together with its own document; whoever first creates
- * users without such a policy claims it for the organisation itself. So policies and users cannot miss each other,
- * whatever the order of their commits, and no user's claims ever have to move from one scope to the other.
+ * Each organisation has one claim that decides permanently whether its login names contain its domain. If a domain policy
+ * differs from the instance's default, the commit of the policy also creates the claim. Without such a policy, the first
+ * import or command that creates users claims it for the organisation itself. Because both need the same claim, policies
+ * and users cannot contradict each other, in whatever order they are committed, and the claims of users never have to move
+ * from one scope to the other.
  */
 
 /**

@@ -17,7 +17,7 @@ export interface ReleaseRange {
 export const releasesWithStates: ReleaseRange = { since: '4' };
 /** The releases that do not. */
 export const releasesWithoutStates: ReleaseRange = { until: '3' };
-/** The range for a ZITADEL whose release is unknown. */
+/** The range for an unknown release. */
 export const allReleases: ReleaseRange = {};
 /** The releases that refuse a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;

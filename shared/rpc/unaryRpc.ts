@@ -106,7 +106,7 @@ export function receiptFailure({ ended, isReceived = false, requestId, origin }:
   return isReportable ? undefined : rpcMalformed({ problem: rawMessage.toWellFormed() });
 }
 
-/** Converts a thrown value to a ConnectError, unless it is one. */
+/** Waits for work, and converts its error to a ConnectError, unless it is already a ConnectError. */
 async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -104,7 +104,7 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 interface Layer {
-  /** Reads a document's fields: `null` for a deleted document, `undefined` for one that was not written. */
+  /** Reads a document's fields: `null` for a deleted document, `undefined` for a document that was not written. */
   read(key: DocumentKey): DocumentFields | null | undefined;
   /** Replaces a document; `null` marks it as deleted. */
   write(key: DocumentKey, fields: DocumentFields | null): void;

@@ -29,7 +29,7 @@ type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Finds the first reference that is missing, foreign or invalid.
- * @param created knows the records that the import omits
+ * @param created lists the records that the import omits
  */
 export function findRejection(
   { plan: { record }, references }: Referring,

@@ -30,7 +30,7 @@ export interface StoredRecords {
   readonly documents: ReadonlyMap<string, StoredDocument>;
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
-  /** The records that equal the stored ones. */
+  /** The records that equal the stored records. */
   readonly equal: ReadonlySet<RecordPlan>;
   /** The members that a command has removed since the import began. */
   readonly removed: ReadonlySet<RecordPlan>;

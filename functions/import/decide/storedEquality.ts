@@ -1,4 +1,4 @@
-// The comparison of imported records with stored ones.
+// Compares imported records with stored records.
 
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import {
@@ -15,7 +15,7 @@ import { credentialFields, type FieldName } from '../../../shared/store/document
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';
 
-/** The fields by which a stored record is compared with an imported one. */
+/** The fields to compare between a stored record and an imported record. */
 export const comparedFields: readonly FieldName[] = [
   'partition',
   'orgId',
@@ -28,8 +28,8 @@ export const comparedFields: readonly FieldName[] = [
 ];
 
 /**
- * Whether different digests do not prove a difference: a record may lack fields that exports fill in, or a state that
- * an overwrite keeps.
+ * Whether different digests do not prove a difference: fields that exports fill in may be missing, or a state that an
+ * overwrite keeps.
  */
 export function needsBody(
   { record }: RecordPlan,
@@ -65,8 +65,8 @@ interface DifferingFields {
 }
 
 /**
- * Lists the fields in which a stored record of the same organisation and section differs from the imported one; undefined if
- * the stored content is unknown.
+ * Lists the fields in which a stored record of the same organisation and section differs from the imported record;
+ * undefined if the stored content is unknown.
  */
 export function differingFields(
   plan: RecordPlan,
@@ -110,10 +110,10 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
   return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
 }
 
-/** Stands for the JSON of both records if their digests are equal. */
+/** The content of both records in a comparison if their digests are equal. */
 const EQUAL: JsonObject = {};
 
-/** Returns the compared content of an imported record and of the stored one. */
+/** Returns the content to compare of an imported record and of the stored record. */
 function comparedContents(
   record: OrganisationRecord,
   stored: StoredDocument,

@@ -52,7 +52,7 @@ export interface ImportEnvelope {
   readonly inline: readonly InlineFile[];
   /** Whether the body is the export file. */
   readonly isFile?: true;
-  /** The fields that the service does not know. */
+  /** Unknown fields of the request. */
   readonly ignored: readonly IgnoredField[];
 }
 

@@ -19,7 +19,7 @@ export interface ImportClient {
   readonly events?: ProgressEvents;
 }
 
-/** Cloud Run cuts streamed responses above 10 MiB, although it accepts larger ones with a content length. */
+/** Cloud Run truncates streamed responses above 10 MiB, although it accepts larger responses with a content length. */
 const MAX_STREAMED_BYTES = 10_000_000;
 const JSON_TYPE = 'application/json';
 

@@ -193,7 +193,7 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
   return copy;
 }
 
-/** Repeats the id inside `user`, where ZITADEL reads it. If both exist, the outer id counts. */
+/** Repeats the id inside `user`, because ZITADEL reads it there. If both exist, the outer id counts. */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
   const isCanonical = isJsonObject(user) && outerId !== undefined && state !== undefined;
