@@ -161,7 +161,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
 };
 
-/** Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with it. */
+/**
+ * Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with
+ * it.
+ */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
 );

@@ -45,8 +45,8 @@ const exportRequestFields = {
 };
 
 /**
- * The export request (specification 2.4), with `with_keys`, `for_zitadel` and `orgs_only` added, and ZITADEL's unsupported
- * outputs rejected.
+ * The export request (specification 2.4), with `with_keys`, `for_zitadel` and `orgs_only` added, and ZITADEL's
+ * unsupported outputs rejected.
  */
 export const exportRequest = requestMessage(exportRequestFields);
 

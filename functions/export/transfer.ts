@@ -30,8 +30,8 @@ interface LargeExport {
 }
 
 /**
- * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if the
- * call fails after that.
+ * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if
+ * the call fails after that.
  * @param end ends the call before its response
  * @throws IdentityError RESOURCE_EXHAUSTED to an RPC, which cannot follow; FAILED_PRECONDITION without the bucket
  */

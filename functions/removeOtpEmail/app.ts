@@ -50,9 +50,9 @@ function deadline(): AbortSignal {
 }
 
 /**
- * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that shows
- * its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC, gRPC-Web and
- * Connect too.
+ * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that
+ * shows its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC,
+ * gRPC-Web and Connect too.
  */
 export function routes(ports: RoutePorts): readonly Route[] {
   return (['v2', 'v2beta'] as const).flatMap((generation) => [

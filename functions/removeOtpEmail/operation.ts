@@ -67,8 +67,8 @@ const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName>
 const methodUserFields: readonly FieldName[] = ['orgId', 'body', ...Object.values(methodFields)];
 
 /**
- * Lists which authentication methods a user has (specification 4.5). Callers other than the user need `user.read` on the
- * user's organisation or the instance. A user that does not exist has no methods, as in ZITADEL (zitadel 6.7).
+ * Lists which authentication methods a user has (specification 4.5). Callers other than the user need `user.read` on
+ * the user's organisation or the instance. A user that does not exist has no methods, as in ZITADEL (zitadel 6.7).
  * @throws IdentityError INVALID_ARGUMENT, PERMISSION_DENIED
  */
 export async function listAuthenticationMethodTypes(

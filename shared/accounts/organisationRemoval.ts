@@ -33,8 +33,8 @@ export interface RemovableOrganisation {
 
 /**
  * Describes the organisations of a removal, and checks that they may be removed.
- * @throws IdentityError NOT_FOUND for an unknown organisation, FAILED_PRECONDITION for the default organisation, and for
- * those of the last IAM_OWNER
+ * @throws IdentityError NOT_FOUND for an unknown organisation, FAILED_PRECONDITION for the default organisation, and
+ * for those of the last IAM_OWNER
  */
 export async function describeRemoval(store: Store, orgIds: readonly string[]): Promise<RemovableOrganisation[]> {
   const stored = await store.getMany(orgIds.map(organisationKey), ['body']);

@@ -36,7 +36,8 @@ export function isMigrationUser(userId: string): boolean {
 }
 
 /**
- * Creates a service user for a migration in the default organisation, with the role IAM_OWNER and a token, in one commit.
+ * Creates a service user for a migration in the default organisation, with the role IAM_OWNER and a token, in one
+ * commit.
  * @param operations the operations that the token permits
  */
 export function createMigrationUser(

@@ -234,8 +234,8 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of users of some organisations. Other organisations that lose memberships forget their
- * last import.
+ * Continues interrupted deletions of users of some organisations. Other organisations that lose memberships forget
+ * their last import.
  * @param options.onFound called with the records that refer to the users, before each is deleted
  */
 export async function finishDeletions(

@@ -166,7 +166,9 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, note });
   }
 
-  /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */
+  /**
+   * Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4).
+   */
   toJson(): ErrorBody {
     const { code, message, details } = this;
     return { code: codes[code].number, message, ...(details.length === 0 ? {} : { details }) };

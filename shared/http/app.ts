@@ -37,8 +37,8 @@ export interface AppOptions {
 }
 
 /**
- * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6, HEAD for each
- * GET, the headers common to all responses, and one log line per request.
+ * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6, HEAD for
+ * each GET, the headers common to all responses, and one log line per request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -77,7 +77,8 @@ const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
   // At this point the URL is already resolved, so check the original target.
   if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
-  // The server checks only the characters of the Host header. Reading the body would fail on an address such as 1.2.3.256.
+  // The server checks only the characters of the Host header. Reading the body would fail on an address such as
+  // 1.2.3.256.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();
 };
@@ -98,7 +99,10 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
   return response;
 }
 
-/** The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in the log. */
+/**
+ * The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in
+ * the log.
+ */
 const exposeHeaders = [
   'grpc-status',
   'grpc-message',

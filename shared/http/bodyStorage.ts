@@ -101,7 +101,10 @@ async function* views(buffer: Uint8Array, start: number, end: number): AsyncGene
     yield buffer.subarray(position, Math.min(position + chunkBytes, end));
 }
 
-/** Opens a temporary file and removes its name: no other process can open it, and closing deletes it, even after a crash. */
+/**
+ * Opens a temporary file and removes its name: no other process can open it, and closing deletes it, even after a
+ * crash.
+ */
 async function openUnnamedFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `identity-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

@@ -1,7 +1,7 @@
-// The shell that runs a function under the Functions Framework. Cloud Functions needs the framework to load the module and
-// to open the port. But its Express application reads and parses each body before the function gets the request, and it cuts
-// requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own server, and replaces its
-// signal handlers (docs/decisions/0001-function-shell.md).
+// The shell that runs a function under the Functions Framework. Cloud Functions needs the framework to load the module
+// and to open the port. But its Express application reads and parses each body before the function gets the request,
+// and it cuts requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own server,
+// and replaces its signal handlers (docs/decisions/0001-function-shell.md).
 
 import http from 'node:http';
 import type { Server } from 'node:net';
@@ -23,9 +23,9 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 const registered = new Map<string, CreateProgram>();
 
 /**
- * Registers a function with functions-framework, and bypasses the framework's own request handling.
- * Requests reach the application with unread bodies, and the process drains at SIGTERM
- * (docs/decisions/0001-function-shell.md). If the configuration is invalid or `createProgram` fails, the process exits with 1.
+ * Registers a function with functions-framework, and bypasses the framework's own request handling. Requests reach the
+ * application with unread bodies, and the process drains at SIGTERM (docs/decisions/0001-function-shell.md). If the
+ * configuration is invalid or `createProgram` fails, the process exits with 1.
  */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);

@@ -48,7 +48,10 @@ export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/readyz' },
 ];
 
-/** Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without authentication. */
+/**
+ * Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without
+ * authentication.
+ */
 export function healthRoutes(store: Store): readonly Route[] {
   const checkReadiness = cached(() => checkDatabase(store));
   const respondReady = async () => {

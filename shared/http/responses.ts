@@ -195,7 +195,9 @@ export function responseHeaders(requestId: string): Record<string, string> {
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new one. */
+/**
+ * Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new one.
+ */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
   return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();

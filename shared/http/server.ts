@@ -58,8 +58,8 @@ const HTTP2_SHARE = 0.1;
 const END_OF_CALLS_MS = 7_000;
 
 /**
- * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
- * the platform encrypts connections. Requests that Node itself rejects get the interface's error body too.
+ * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a
+ * proxy or the platform encrypts connections. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };

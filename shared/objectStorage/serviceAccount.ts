@@ -51,8 +51,8 @@ const keyFileSchema = z.object({
 });
 
 /**
- * Reads a service account from a request field that contains a Google key file in base64.
- * The key file is untrusted: only its address and its key are used, and other types of credentials are rejected. No error repeats the content.
+ * Reads a service account from a request field that contains a Google key file in base64. The key file is untrusted:
+ * only its address and its key are used, and other types of credentials are rejected. No error repeats the content.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
  * @throws IdentityError INVALID_ARGUMENT naming the field and the issue

@@ -6,7 +6,9 @@ import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 /** The kinds of transfers in the bucket: files that exports wrote, and files that clients uploaded for imports. */
 export type TransferKind = 'exports' | 'imports';
 
-/** The facts of a transfer, stored as metadata of its object. Neither an upload URI nor a signed URL can change them. */
+/**
+ * The facts of a transfer, stored as metadata of its object. Neither an upload URI nor a signed URL can change them.
+ */
 export interface TransferFacts {
   readonly instanceId: string;
   /** The user whose call began the transfer: only that user may import or delete its object. */

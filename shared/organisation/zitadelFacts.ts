@@ -75,7 +75,9 @@ interface Fact extends ReleaseRange {
   readonly here?: { readonly does: string; readonly why: string };
 }
 
-/** A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses records with them. */
+/**
+ * A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses records with them.
+ */
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];

@@ -42,8 +42,8 @@ export interface Database<Past extends Moment> {
     call: StoreCall | undefined,
   ): Promise<VersionedDocuments>;
   /**
-   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed, and
-   * lets other work of the process run between batches.
+   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed,
+   * and lets other work of the process run between batches.
    */
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**

@@ -84,7 +84,10 @@ export interface Transaction extends Reader {
   write(writes: readonly Write[]): void;
   /** Requires that documents that were read but are not written do not change before the commit. */
   hold(documents: readonly HeldDocument[]): void;
-  /** Returns the versions of the documents that were read and have changed after a position, by path; see `InstanceLock`. */
+  /**
+   * Returns the versions of the documents that were read and have changed after a position, by path; see
+   * `InstanceLock`.
+   */
   changedAfter(position: string): ReadonlyMap<string, string>;
   /** Adds an event to the database's trail, if it has one: the event is committed with the writes, or not at all. */
   record(event: TrailEvent): void;
@@ -158,8 +161,8 @@ export const PARTITION_SCAN_BATCH = 100;
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
   /**
-   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed, and
-   * lets other work of the process run between batches.
+   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed,
+   * and lets other work of the process run between batches.
    */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }

@@ -19,8 +19,8 @@ const MESSAGE = 'x-message';
 export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
- * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). Each field of `shape` is accepted by
- * its JSON name or its snake_case name, but not by both. `null` counts as absent, and unknown fields are dropped.
+ * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). Each field of `shape` is accepted
+ * by its JSON name or its snake_case name, but not by both. `null` counts as absent, and unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);

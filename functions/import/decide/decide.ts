@@ -39,8 +39,8 @@ export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
 }
 
 /**
- * Decides the records of a batch in their order. A name that a record gives up is free for those after it, or for all if
- * the batch is decided simultaneously.
+ * Decides the records of a batch in their order. A name that a record gives up is free for those after it, or for all
+ * if the batch is decided simultaneously.
  * @param stamp the creation and change date of the written records
  */
 export function decide(

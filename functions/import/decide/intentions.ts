@@ -129,7 +129,9 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
   return { ...exists, reason: 'id_taken', params };
 }
 
-/** Returns the issue of a record that is stored with other content, with the reason why an overwrite would fail, if any. */
+/**
+ * Returns the issue of a record that is stored with other content, with the reason why an overwrite would fail, if any.
+ */
 function reportedIssue(
   plan: RecordPlan,
   stored: StoredDocument,

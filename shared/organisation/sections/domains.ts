@@ -129,8 +129,8 @@ function primaryMarks(json: JsonObject): readonly string[] {
 }
 
 /**
- * An organisation has one primary domain: the stored domain if the import keeps it, otherwise the last domain that the file
- * marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
+ * An organisation has one primary domain: the stored domain if the import keeps it, otherwise the last domain that the
+ * file marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
  */
 function keepOnePrimary(
   json: JsonObject,

@@ -71,7 +71,9 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
 /** The documents of a database, without the checks of its guard. */
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
-/** The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change. */
+/**
+ * The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change.
+ */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
