@@ -37,7 +37,6 @@ export interface Running {
   stderr(): string;
   /** Resolves as soon as standard output or standard error contains `part`. Rejects if the program ends earlier. */
   written(part: string): Promise<void>;
-  /** Waits for the end. */
   ended(): Promise<Ended>;
   /** Sends a signal, by default SIGTERM, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;

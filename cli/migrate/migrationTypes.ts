@@ -139,7 +139,6 @@ export interface ConcernedPerson {
   readonly orgId: string;
   readonly userName: string;
   readonly name: string;
-  /** The e-mail address. */
   readonly address: string;
   /** The errors and manual steps. */
   readonly reasons: readonly string[];

@@ -20,7 +20,6 @@ export interface BuiltFunction {
   readonly archive: string;
   /** The bundled files, relative to the repository. */
   readonly inputs: readonly string[];
-  /** Sizes in bytes. */
   readonly codeBytes: number;
   readonly archiveBytes: number;
   /** The archive's SHA-256, in hexadecimal. */

@@ -17,7 +17,6 @@ interface BuiltPackage {
   readonly directory: string;
   /** The bundled files, relative to the repository. */
   readonly inputs: readonly string[];
-  /** The bundle's size in bytes. */
   readonly codeBytes: number;
 }
 

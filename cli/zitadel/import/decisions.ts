@@ -241,7 +241,6 @@ function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): st
 
 /** The notices about the records of an import. */
 interface RecordNotices {
-  /** The manual steps. */
   readonly leftToDo: LeftToDo;
   /** The warnings about privileges in existing organisations and projects, and about deleted records. */
   readonly warnings: BoundedList<ImportWarning>;

@@ -17,7 +17,6 @@ export interface TransferServer {
   readonly location: StoreLocation;
   /** The limits of requests, responses and dry runs. */
   readonly limits: Partial<Pick<Limits, 'requestBytes' | 'responseBytes' | 'dryRunRecords'>>;
-  /** The address of the bucket. */
   readonly bucketUrl: string;
   readonly port?: number;
 }

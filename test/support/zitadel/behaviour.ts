@@ -27,7 +27,6 @@ export interface ZitadelBehaviour {
   deadMs: number | undefined;
   /** The minimum duration of an export. */
   exportMs: number;
-  /** The release of its responses. */
   release: Release;
   /** The version that the instance returns. */
   version: string;

@@ -26,7 +26,6 @@ interface RoutePorts {
   readonly tokens: Map<string, string>;
   readonly requests: ReceivedRequest[];
   readonly behaviour: ZitadelBehaviour;
-  /** The instance's id. */
   readonly id: string;
   readonly host: string;
 }
