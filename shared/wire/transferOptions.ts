@@ -85,7 +85,7 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'with --mirror: the most deletions; --yes needs it',
+        meaning: 'most deletions of --mirror; with --yes required',
       },
     },
   },
