@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../shared/http/server.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
+import { systemCode } from '../../shared/systemCode.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { ask, openConnection } from '../support/http/rawHttp.ts';
@@ -94,7 +95,15 @@ async function unnamedBytes(pid: number): Promise<number> {
   const bytes = (await readdir(descriptors)).map(async (descriptor) => {
     const path = join(descriptors, descriptor);
     const target = await readlink(path).catch(() => '');
-    return /identity-[^/]* \(deleted\)$/.test(target) ? (await stat(path)).size : 0;
+    if (!/identity-[^/]* \(deleted\)$/.test(target)) return 0;
+    // The server may have closed the descriptor since it was listed.
+    return await stat(path).then(
+      ({ size }) => size,
+      (error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return 0;
+        throw error;
+      },
+    );
   });
   return (await Promise.all(bytes)).reduce((sum, size) => sum + size, 0);
 }
