@@ -8,7 +8,7 @@ import { type IssueValues, issueParams, issueText, type Reader } from '../errors
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
-import type { StoredDocument } from '../store/store.ts';
+import { MAX_DOCUMENT_BYTES, type StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 
 /** The schema of an entry of a manifest's `leftToDo`. */
@@ -34,8 +34,12 @@ export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefin
 
 /** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
-/** The maximum size of the entries of a rule. The entries of all rules fit into a manifest. */
-export const MAX_LISTED_BYTES = 32_000;
+/** The number of rules that the calls of `addMissingProviders` and `add` bring. */
+const OTHER_RULES = 5;
+/** The maximum size of the entries of a rule: the entries of all rules fit into a manifest, which has other fields too. */
+export const MAX_LISTED_BYTES = Math.floor(
+  (0.8 * MAX_DOCUMENT_BYTES) / (leftToDoRules.filter(({ scope }) => scope !== 'file').length + OTHER_RULES),
+);
 /**
  * Ids and messages quote texts of records. Each rule can have at least one entry, even if every character must be
  * escaped.
