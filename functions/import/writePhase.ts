@@ -1,15 +1,18 @@
 import { ExportFileReader } from '../../shared/exportFile/reader.ts';
+import type { JsonPath } from '../../shared/json/jsonError.ts';
 import { findSection } from '../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { documentPath } from '../../shared/store/store.ts';
+import { type DocumentKey, documentPath } from '../../shared/store/store.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';
 import type { ImportContext } from './context.ts';
+import type { Mirror } from './mirror/deletions.ts';
 import { EarlierRecords } from './plan/earlierRecords.ts';
 import { PhasePlanner } from './plan/phasePlanner.ts';
 import type { Targets } from './plan/targets.ts';
 import { findUnchanged } from './read/unchangedRecords.ts';
+import type { RecordOutcome } from './stages.ts';
 
 /**
  * Writes the records of one phase.
@@ -33,11 +36,10 @@ export async function writePhase(
     const section = findSection(name);
     return section !== undefined && read.has(section);
   };
-  const reader = new ExportFileReader(isRead, { isSkipped: (path) => unchanged.has(path) });
+  const isSkipped = unchanged.size === 0 ? undefined : (path: JsonPath) => unchanged.has(path);
+  const reader = new ExportFileReader(isRead, { isSkipped });
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
-    const path = documentPath(plan.key);
-    mirror?.deletions.keep(path);
-    report.add(plan.record, mirror?.onSettled(path, outcome) ?? outcome);
+    report.add(plan.record, mirror === undefined ? outcome : settleMirrored(mirror, plan.key, outcome));
   });
   // The embedded database is synchronous: without yielding to the event loop no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
@@ -51,4 +53,11 @@ export async function writePhase(
   }
   await writer.finish();
   signal.throwIfAborted();
+}
+
+/** Keeps a record of the file in a mirror; returns its outcome for the report. */
+function settleMirrored({ deletions, onSettled }: Mirror, key: DocumentKey, outcome: RecordOutcome): RecordOutcome {
+  const path = documentPath(key);
+  deletions.keep(path);
+  return onSettled(path, outcome);
 }

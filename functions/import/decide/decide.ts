@@ -53,10 +53,11 @@ export function decide(
   const keeping = new Set<BatchRecord>();
   for (;;) {
     const decided = decideInOrder(batch, stored, rules, stamp, keeping);
+    if (!stored.isSimultaneous) return decided;
     const kept = keeping.size;
     for (const [index, record] of batch.entries())
       if (decided.records[index]?.outcome.kind === 'failed') keeping.add(record);
-    if (!stored.isSimultaneous || keeping.size === kept) return decided;
+    if (keeping.size === kept) return decided;
   }
 }
 

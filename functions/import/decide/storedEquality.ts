@@ -155,7 +155,10 @@ function secretsOf({ credentials = [] }: Section, stored: Credentials): Compared
 }
 
 /** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */
-export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): boolean {
+export function isSameRecord(
+  { record }: { readonly record: Pick<OrganisationRecord, 'orgId' | 'section'> },
+  stored: StoredDocument,
+): boolean {
   return stored.orgId === record.orgId && stored.partition === sectionPartition(record.orgId, record.section);
 }
 

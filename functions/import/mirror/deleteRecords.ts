@@ -68,9 +68,7 @@ async function strip(
       findChanged: (transaction, documents) => findChanged(transaction, documents, position),
       keepsUser: ({ key }) => !deletions.covers(documentPath(key)),
     },
-    onFound: (found) => {
-      for (const { key } of found) deletions.markDone(documentPath(key));
-    },
+    onFound: deletions.markFound,
   });
   const kept = [...users.keys()].filter((userId) => !stripped.has(userId)).map(userKey);
   for (const key of kept) deletions.keep(documentPath(key));

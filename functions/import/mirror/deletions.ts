@@ -1,7 +1,7 @@
 // The records that a mirroring import deletes.
 
 import { z } from 'zod';
-import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
+import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
@@ -230,6 +230,11 @@ export class Deletions implements Disposable {
   markDone(path: string): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
   }
+
+  /** Marks documents that are deleted. */
+  readonly markFound = (found: readonly Pick<Stored, 'key'>[]): void => {
+    for (const { key } of found) this.markDone(documentPath(key));
+  };
 
   /** Marks all records as deleted, for a dry run. */
   markAllDone(): void {

@@ -1,6 +1,6 @@
 // An import that makes the organisations equal to those of a file.
 
-import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
+import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
 import { defined } from '../../../shared/defined.ts';
 import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
@@ -85,15 +85,12 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const { maxDeleted = 0 } = settings;
   if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
   const listed = isDeleting ? await listDeletions(store, deletions, MAX_LISTED_ISSUES) : [];
-  const onFound = (found: readonly Stored[]) => {
-    for (const { key } of found) deletions.markDone(documentPath(key));
-  };
   const onDeleting: OnDeleting = async (transaction, found) => {
     const deleted = found.filter(({ key }) => !deletions.isReplaced(documentPath(key)));
     const described = deleted.flatMap(({ stored }) => describeDeletion(stored, stored.orgId));
     await settings.onDeleting?.(transaction, described);
   };
-  await finishDeletions(store, existing, { signal, onFound, onDeleting });
+  await finishDeletions(store, existing, { signal, onFound: deletions.markFound, onDeleting });
   const deleting = { ...call, store, onDeleting };
   if (isDeleting) await deleteEarly(deleting);
   const isFreeing = isDeleting && !report.hasErrors;

@@ -61,7 +61,7 @@ export async function readBatch(
     reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
   ]);
   const changed = findChanged(transaction, byPath, beginning.position);
-  const replaced = new Set([...byPath.keys()].filter((path) => mirror?.deletions.isReplaced(path) === true));
+  const replaced = new Set(mirror && [...byPath.keys()].filter((path) => mirror.deletions.isReplaced(path)));
   const intended = intend(records, { documents: byPath, changed, equal, removed, reserved, replaced }, rules);
   const lostRoles = await findRolesInUse(base, replacingPlans(intended), byPath, mirror);
   const intentions = withoutLostRoles(intended, lostRoles);
@@ -81,8 +81,9 @@ function findAdopted(
   changed: ReadonlySet<string>,
   mirror: Mirror | undefined,
 ): ReadonlySet<string> {
+  if (mirror === undefined) return new Set();
   const isAdopted = ([path, stored]: readonly [string, StoredDocument]) =>
-    mirror?.adopts.has(stored.orgId ?? '') === true &&
+    mirror.adopts.has(stored.orgId ?? '') &&
     stored.changedAt !== undefined &&
     !isOfAnImport(stored) &&
     !changed.has(path);

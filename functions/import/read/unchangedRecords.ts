@@ -1,11 +1,12 @@
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
-import { type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
-import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
+import { credentialFields } from '../../../shared/store/documentFields.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';
 import { documentPath, READ_BATCH, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
+import { comparedFields, isSameRecord } from '../decide/storedEquality.ts';
 import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
@@ -27,15 +28,6 @@ export class UnchangedRecords {
     return this.places.get(`${entry}/${list}`)?.has(Number(index)) === true;
   }
 }
-
-const comparedFields: readonly FieldName[] = [
-  'partition',
-  'orgId',
-  'digest',
-  ...credentialFields,
-  'otpEmail',
-  'changedAt',
-];
 
 /**
  * Finds the records of some sections that are stored exactly as in the file, together with all records to which they
@@ -89,14 +81,13 @@ function isStored(
   stored: StoredDocument | undefined,
   mirror: ImportContext['mirror'],
 ): boolean {
-  const { key, section, orgId, digest, credentials, otpEmail = false } = record;
+  const { key, orgId, digest, credentials, otpEmail = false } = record;
   return (
     stored !== undefined &&
     mirror?.deletions.isHolder(documentPath(key)) !== true &&
     (mirror?.adopts.has(orgId) !== true || isOfAnImport(stored)) &&
     stored.digest === digest &&
-    stored.orgId === orgId &&
-    stored.partition === sectionPartition(orgId, section) &&
+    isSameRecord({ record }, stored) &&
     (stored.otpEmail ?? false) === otpEmail &&
     credentialFields.every((field) => stored[field] === credentials[field])
   );
