@@ -6,8 +6,8 @@ import { sectionPartition, sectionPartitions } from '../organisation/section.ts'
 import { userGrantSection } from '../organisation/sections/grants.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { DocumentKey, Store } from '../store/store.ts';
-import { deleteWithClaims, readDependents } from './dependents.ts';
-import { forgetLastImport, requireOrganisation, requireUser } from './userAccounts.ts';
+import { deleteWithClaims, forgetImports, readDependents } from './dependents.ts';
+import { requireOrganisation, requireUser } from './userAccounts.ts';
 
 /** A grant of a user. */
 export interface UserGrant {
@@ -62,11 +62,8 @@ export async function removeUserGrants(store: Store, selection: GrantSelection):
       transaction,
       grants.map(({ key }) => key),
     );
+    await forgetImports(transaction, stored);
     await deleteWithClaims(transaction, stored);
-    await forgetLastImport(
-      transaction,
-      grants.map(({ orgId }) => orgId),
-    );
     return grants.map(({ key: _, ...grant }) => grant);
   });
 }
