@@ -111,7 +111,7 @@ class FailedRecords {
 
   /**
    * Counts the failed records in a record of the file: itself and its nested records. If several valid records have the
-   * same id, the import accepts the first ones. All records of a failed organisation have failed.
+   * same id, the import accepts the first of them. All records of a failed organisation have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);

@@ -13,7 +13,7 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
-import { isJsonObject, type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
@@ -162,8 +162,7 @@ async function checkUsers(
   organisation: JsonObject,
   { onIncomplete }: Pick<ExportScope, 'onIncomplete'>,
 ): Promise<void> {
-  const exported = ['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name])).length;
-  if ((await countUsers(calls)) !== exported) for (const name of userSections) onIncomplete(name);
+  if ((await countUsers(calls)) !== usersIn(organisation).length) for (const name of userSections) onIncomplete(name);
 }
 
 /** Returns the number of an organisation's users; undefined if the token may not search for them. */
@@ -215,23 +214,20 @@ async function movingGrants(
   { stayingOrganisations, stayingUsers, onIncomplete, onUsersLeftOut, onLeftOut }: ExportScope,
 ): Promise<readonly JsonObject[]> {
   const ofUsers = section === 'userGrants';
-  const [receiver, content] = ofUsers ? ['userId', ''] : ['projectGrant.grantedOrgId', 'projectGrant.'];
-  const receivers = new Set(grants.map((grant) => textAt(grant, receiver, '')));
+  const receiverOf = (grant: JsonObject) => textAt(grant, ofUsers ? 'userId' : 'projectGrant.grantedOrgId', '');
+  const receivers = new Set(grants.map(receiverOf));
   const staying = ofUsers ? await stayingOf(receivers, stayingUsers) : receivers.intersection(stayingOrganisations);
   if (staying.size === 0) return grants;
   if (ofUsers) onUsersLeftOut(staying);
   else onIncomplete(section);
-  const [left = [], moving = []] = [true, false].map((stays) =>
-    grants.filter((grant) => staying.has(textAt(grant, receiver, '')) === stays),
-  );
+  const content = ofUsers ? '' : 'projectGrant.';
+  const left = grants.filter((grant) => staying.has(receiverOf(grant)));
   const texts = left.map((grant) => {
-    const roles = valueAt(grant, `${content}roleKeys`);
-    const named = Array.isArray(roles) && roles.length > 0 ? roles.join(', ') : 'no role';
-    return `${textAt(grant, receiver, '')} has ${named} of ${textAt(grant, `${content}projectId`, '')}`;
+    const roles = textsAt(grant, `${content}roleKeys[]`, '').join(', ') || 'no role';
+    return `${receiverOf(grant)} has ${roles} of ${textAt(grant, `${content}projectId`, '')}`;
   });
-  const id = textAt(organisation, 'orgId', '');
-  onLeftOut(warn('grants_left', { organisation: id, grants: texts.join('; ') }));
-  return moving;
+  onLeftOut(warn('grants_left', { organisation: textAt(organisation, 'orgId', ''), grants: texts.join('; ') }));
+  return grants.filter((grant) => !staying.has(receiverOf(grant)));
 }
 
 async function stayingOf(
@@ -262,7 +258,7 @@ async function addMembers(
     const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
     grantMembers.push(...found.map((member) => ({ of: { projectId, grantId }, member })));
   }
-  const own = new Set(['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name]).map(userIdOf)));
+  const own = new Set(usersIn(organisation).map(userIdOf));
   const orgMembers = members.map((member): FoundMember => ({ of: {}, member }));
   const all = [...orgMembers, ...projectMembers, ...grantMembers];
   const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
@@ -315,6 +311,11 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
 /** Returns the records of a section of an exported organisation. */
 export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
+}
+
+/** Returns the people and service users of an exported organisation. */
+function usersIn(organisation: JsonObject): JsonObject[] {
+  return ['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name]));
 }
 
 function memberRecord({ of, member: { userId, roles } }: FoundMember): JsonObject {
