@@ -1,7 +1,7 @@
 // The interfaces of places: files and databases, their options and their facts.
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
-import type { ImportRequestOptions } from '../../functions/import/contract.ts';
+import type { ImportProgress, ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Inspection, RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
@@ -140,6 +140,8 @@ export interface ImportMeter {
    * ends.
    */
   readonly onWait: (holder: LockHolder | undefined) => void;
+  /** Called once if the target expects that its timeout will interrupt the import. */
+  readonly onExcess: (excess: NonNullable<ImportProgress['exceedsTimeout']>) => void;
   /** Called before a retry of an interrupted import, with the seconds until then. */
   readonly onRetry: ProgressOutput['retry'];
 }

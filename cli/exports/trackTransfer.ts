@@ -7,6 +7,7 @@ import {
   type Meter,
   type PhaseState,
   type RunningPhase,
+  span,
   startPhase,
   trackPhase,
   waitText,
@@ -74,7 +75,8 @@ export async function trackImport(
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
   };
   try {
-    const meter = { onPhase, onWait, onRetry: output.retry };
+    const onExcess: ImportMeter['onExcess'] = (excess) => output.warn(excessText(excess));
+    const meter = { onPhase, onWait, onExcess, onRetry: output.retry };
     const response = await target.import(countedContent(content, counter, onRead), options, meter, signal);
     if (current?.phase !== 'importing') onPhase('importing', () => ({ records: 0, total: 0 }));
     running?.end(true, countSettled(outcomeCounts(response.summary)));
@@ -86,6 +88,11 @@ export async function trackImport(
   } finally {
     clearTimeout(checking);
   }
+}
+
+/** Describes that the timeout will interrupt an import. */
+function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
+  return `the import needs about ${span(secondsNeeded)} more, but its timeout ends it in ${span(secondsLeft)}: then repeat the command, which continues the import`;
 }
 
 /** The time for which an import waits for other operations. */

@@ -78,6 +78,7 @@ async function readImportEvents(
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
   let settled: DoneRecords = { records: 0, total: 0 };
   let waitedFor: ImportProgress['waitingFor'];
+  let isExcessKnown = false;
   const wait = (holder: ImportProgress['waitingFor']) => {
     const isKnown = holder && waitedFor ? isSameHolder(holder, waitedFor) : holder === waitedFor;
     waitedFor = holder;
@@ -88,6 +89,8 @@ async function readImportEvents(
       const event = importEvent.parse(JSON.parse(line));
       if (event.event !== 'progress') return event;
       wait(event.waitingFor);
+      if (event.exceedsTimeout !== undefined && !isExcessKnown) meter.onExcess(event.exceedsTimeout);
+      isExcessKnown ||= event.exceedsTimeout !== undefined;
       settled = { ...countSettled(event.records), total: total(event.total) };
       meter.onPhase('importing', () => settled);
     }

@@ -50,6 +50,8 @@ export interface ProgressOutput {
   retry(problem: string, seconds: number): void;
   /** Reports that the work waits for another operation. */
   wait(text: string): void;
+  /** Reports that the target will interrupt the work. */
+  warn(text: string): void;
 }
 
 /** The output for the progress of a call, and the signal that aborts it. */
@@ -218,6 +220,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
     retry: (_problem, seconds) =>
       void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
     wait: (text) => void stream.write(`${text}\n`),
+    warn: (text) => void stream.write(`${text}\n`),
   };
 }
 
@@ -233,6 +236,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
     finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
     retry: (problem, seconds) => stream.write(`${printableJson({ event: 'retry', problem, seconds })}\n`),
     wait: (text) => void stream.write(`${printableJson({ event: 'wait', text })}\n`),
+    warn: (text) => void stream.write(`${printableJson({ event: 'warning', text })}\n`),
   };
 }
 

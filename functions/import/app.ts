@@ -135,7 +135,8 @@ async function runImport(
       await authorise(called);
     };
     const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };
-    const importing = { ...requested, beginning, ignored, caller, bcryptCost, limits, ...callbacks };
+    const msLeft = () => call.msLeft;
+    const importing = { ...requested, beginning, ignored, caller, bcryptCost, limits, msLeft, ...callbacks };
     const store = ports.store.forCall({ signal: call.signal, isBulk: true });
     return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {

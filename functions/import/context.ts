@@ -29,6 +29,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly beginning?: Beginning;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
+  /** Returns the milliseconds until the import's timeout; undefined if it has none. */
+  readonly msLeft?: () => number | undefined;
   /** Called when the import begins to wait for the lock. */
   readonly onWait?: () => void;
   /** Called when the import has the lock, possibly after a wait; the import fails if it throws. */

@@ -237,6 +237,13 @@ export const importEvent = z
       waitingFor: lockHolder
         .optional()
         .describe('The operation that the import waits for before it writes. Absent unless the import waits.'),
+      exceedsTimeout: z
+        .strictObject({
+          secondsNeeded: z.int().positive().describe('The time for the remaining records, at the speed so far.'),
+          secondsLeft: z.int().nonnegative().describe('The time until the timeout.'),
+        })
+        .optional()
+        .describe('Present if the timeout will interrupt the import: the same request then continues it.'),
     }),
     z.strictObject({ event: z.literal('result'), response: importResponse }),
     z.strictObject({ event: z.literal('error'), error: errorBody }),

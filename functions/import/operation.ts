@@ -29,8 +29,9 @@ import { keyCollector } from './mirror/findDeletions.ts';
 import { type MirrorCall, mirrorFile, requireMirrorable, tryMirror } from './mirror/mirrorFile.ts';
 import { InspectedRecords } from './plan/inspectedRecords.ts';
 import { createDomainVersion, ReservedNames } from './read/reservedNames.ts';
+import { excessOf } from './results/remainingTime.ts';
 import { ImportReport } from './results/report.ts';
-import { orgIdsOf } from './selectedContent.ts';
+import { isCarried, orgIdsOf } from './selectedContent.ts';
 import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
@@ -126,7 +127,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   if (deletions !== undefined) requireMirrorable(inspection);
   for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
-  const records = { phases: phases.length + 1, total: recordTotals(inspection) };
+  const records = { phases: phases.length + 1, total: recordTotals(inspection, settings) };
   report.total = records.total;
   await settings.onInspected?.({
     digest: inspection.digest,
@@ -136,7 +137,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
       ...records,
       phase: report.phase,
       records: report.records,
-      ...defined({ waitingFor: report.waitingFor }),
+      ...defined({ waitingFor: report.waitingFor, exceedsTimeout: excessOf(report.remainingMs, settings.msLeft?.()) }),
     }),
   });
   return inspection;
@@ -221,9 +222,15 @@ function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
 }
 
 /** Returns the numbers of records to import, by section. */
-function recordTotals({ organisations, counts }: Inspection): Readonly<Record<string, number>> {
-  const totals = Object.entries({ [organisationSection.name]: organisations.length, ...counts });
-  return Object.fromEntries(totals.filter(([, count]) => count > 0));
+function recordTotals(
+  { organisations, counts }: Inspection,
+  { withKeys }: ImportSettings,
+): Readonly<Record<string, number>> {
+  const carried = sections.filter((section) => isCarried(section, withKeys));
+  const totals = carried.map(({ name }) => [name, counts[name] ?? 0] as const);
+  return Object.fromEntries(
+    [[organisationSection.name, organisations.length] as const, ...totals].filter(([, count]) => count > 0),
+  );
 }
 
 /** The errors after which the same request would not continue the import. */

@@ -34,7 +34,8 @@ export function parentSections(carried: ReadonlySet<Section>, inspection: Inspec
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
-function isCarried(section: Section, withKeys = false): boolean {
+/** Whether an import takes the records of a section. */
+export function isCarried(section: Section, withKeys = false): boolean {
   return section.keys !== true || withKeys;
 }
 

@@ -61,6 +61,6 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
 
 /** Enters a phase. Reports count from 1: the organisations are the first phase. */
 function enterPhase({ settings, report }: ImportContext, phase: number): void {
-  report.phase = phase;
+  report.enterPhase(phase);
   settings.onProgress?.();
 }

@@ -12,6 +12,8 @@ export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
   /** Replaces the call's timeout: milliseconds since the call started. */
   limit(timeoutMs: number): void;
+  /** The milliseconds until the call's timeout; undefined if it has none. */
+  readonly msLeft: number | undefined;
   /** Ends the call with an error. */
   end(error: unknown): void;
 }
@@ -36,7 +38,8 @@ export function callSignal(
   const shutDown = () => controller.abort(shutdown?.reason);
   const started = performance.now();
   const startTimer = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), MAX_TIMER_MS));
-  let timer = timeoutMs === undefined || timeoutMs === UNLIMITED ? undefined : startTimer(timeoutMs);
+  let limitMs = timeoutMs === undefined || timeoutMs === UNLIMITED ? undefined : timeoutMs;
+  let timer = limitMs === undefined ? undefined : startTimer(limitMs);
   clientSignal.addEventListener('abort', cancel, { once: true });
   if (clientSignal.aborted) cancel();
   shutdown?.addEventListener('abort', shutDown, { once: true });
@@ -45,7 +48,11 @@ export function callSignal(
     signal: controller.signal,
     limit(newTimeoutMs) {
       clearTimeout(timer);
+      limitMs = newTimeoutMs;
       timer = startTimer(Math.max(1, newTimeoutMs - (performance.now() - started)));
+    },
+    get msLeft() {
+      return limitMs === undefined ? undefined : limitMs - (performance.now() - started);
     },
     end(error) {
       controller.abort(error);

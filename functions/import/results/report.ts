@@ -10,6 +10,7 @@ import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { Deletion, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
 import { collectWarnings } from './recordWarnings.ts';
+import { remainingMs } from './remainingTime.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -26,6 +27,7 @@ const MAX_LISTED_IDS = 100_000;
 export class ImportReport {
   /** The current phase of the import; the organisations are phase 1. */
   phase = 1;
+  private startedAt: number | undefined;
   /** The operation that holds the lock for which the import waits. */
   waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section; undefined until the whole file is read. */
@@ -58,6 +60,19 @@ export class ImportReport {
   /** @param options.ids whether the response lists ids */
   constructor({ ids = true }: { readonly ids?: boolean } = {}) {
     this.maxListedIds = ids ? MAX_LISTED_IDS : 0;
+  }
+
+  enterPhase(phase: number): void {
+    this.phase = phase;
+    this.startedAt ??= performance.now();
+  }
+
+  /** The milliseconds that the remaining records need at the speed so far; undefined until the speed is known. */
+  get remainingMs(): number | undefined {
+    if (this.startedAt === undefined || this.total === undefined) return undefined;
+    const { notCarried: _, ...settled } = this.counts;
+    const records = total(Object.values(settled).reduce(addCounts, {}));
+    return remainingMs(performance.now() - this.startedAt, { records, total: total(this.total) });
   }
 
   /** Adds a warning about the request or the whole file. */

@@ -21,6 +21,7 @@ const progress = z.strictObject({
   records: z.record(z.string(), counts),
   total: counts,
   waitingFor: z.strictObject({ operation: z.string(), caller: z.string(), since: z.iso.datetime() }).optional(),
+  exceedsTimeout: z.strictObject({ secondsNeeded: z.int(), secondsLeft: z.int() }).optional(),
 });
 const errorEvent = z.strictObject({
   event: z.literal('error'),
@@ -82,6 +83,33 @@ describe('an import whose client accepts events', () => {
     const between = events.length - 5;
     expect(between).toBeGreaterThanOrEqual(2);
     expect(between).toBeLessThanOrEqual(seconds);
+  });
+
+  it.each([
+    // After 101 of 401 records and a tenth of a minute, or ten of them.
+    ['states that its timeout will interrupt it', '60s', 50, { secondsNeeded: 149, secondsLeft: 10 }],
+    ['states no excess if the time suffices', '10m', 50, undefined],
+    ['states no excess before its speed is known', '60s', 2, undefined],
+  ])('%s', async (_what, timeout, seconds, excess) => {
+    const store = await openTestStore(sqlite);
+    const initialised = await initialise(store, { name: 'test' }, 86_400_000, new Date());
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let commits = 0;
+    const slow = watchedStore(store, () => void (++commits === 2 && vi.advanceTimersByTime(seconds * 1_000)));
+    const userMetadata = Array.from({ length: 300 }, (_, index) => ({
+      userId: 'U0',
+      key: `key${index}`,
+      value: 'YQ==',
+    }));
+    const { events } = await importWithEvents(servedInstance(slow, initialised), {
+      timeout,
+      data_orgs: { orgs: [organisation('A', { humanUsers: people(100), userMetadata })] },
+    });
+    const { records, exceedsTimeout } = events.find(({ phase }) => phase === 4) ?? {};
+    expect(records).toEqual({ created: { org: 1, humanUsers: 100 } });
+    expect(exceedsTimeout).toEqual(excess);
+    expect(events.at(-1)?.exceedsTimeout).toBeUndefined();
   });
 
   /** Sends an import to an instance on which another operation runs, and reads its first event. */

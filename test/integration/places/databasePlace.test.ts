@@ -20,7 +20,7 @@ import { sqlite } from '../../support/stores/stores.ts';
 
 const { timeout: _, ...defaultOptions } = importRequest.parse({});
 const options: PlaceImportOptions = { ...defaultExportOptions, ...defaultOptions };
-const meter: ImportMeter = { onPhase() {}, onWait() {}, onRetry() {} };
+const meter: ImportMeter = { onPhase() {}, onWait() {}, onExcess() {}, onRetry() {} };
 const { signal } = new AbortController();
 
 /** A new database as a place, and the events of its audit trail without those of its creation. */

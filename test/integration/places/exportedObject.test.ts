@@ -38,7 +38,14 @@ interface Behaviour {
 }
 
 const ignore = () => undefined;
-const silent: ProgressOutput = { intervalMs: 1_000, show: ignore, finish: ignore, retry: ignore, wait: ignore };
+const silent: ProgressOutput = {
+  intervalMs: 1_000,
+  show: ignore,
+  finish: ignore,
+  retry: ignore,
+  wait: ignore,
+  warn: ignore,
+};
 
 /** Starts an instance that writes exports into its bucket, except those of a trial. */
 async function startInstance({

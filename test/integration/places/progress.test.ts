@@ -105,6 +105,17 @@ describe('the progress of an import into an instance', () => {
     );
   });
 
+  it('warns once that the timeout will interrupt the import', async () => {
+    const late = [149, 200].map((secondsNeeded) => ({
+      ...progress(1_000),
+      exceedsTimeout: { secondsNeeded, secondsLeft: 10 },
+    }));
+    const { shown } = await importInto(NDJSON, lines(...late, { event: 'result', response }));
+    expect(shown.filter(({ event }) => event === 'warning').map(({ text }) => text)).toEqual([
+      'the import needs about 2m 29s more, but its timeout ends it in 10s: then repeat the command, which continues the import',
+    ]);
+  });
+
   it('shows that the instance checks a file that is sent, until it writes', async () => {
     const [begun, result] = lines(progress(1_000), { event: 'result', response });
     const { code, shown } = await importInto(NDJSON, [

@@ -85,6 +85,7 @@ export async function importIntoStandIn(
         if (phase === 'importing') onStarted();
       },
       onWait: () => {},
+      onExcess: () => {},
       onRetry: () => {},
     },
     signal,

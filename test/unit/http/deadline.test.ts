@@ -52,6 +52,15 @@ describe('the signal of a call', () => {
   });
 });
 
+it('a call has the time that its last limit leaves it', () => {
+  using unlimited = callSignal(new AbortController().signal, undefined);
+  using call = callSignal(new AbortController().signal, 10_000);
+  pass(600);
+  expect([unlimited.msLeft, call.msLeft]).toEqual([undefined, 9_400]);
+  call.limit(1_000);
+  expect(call.msLeft).toBe(400);
+});
+
 function passLimited(call: CallSignal, ms: number, limitMs = 1_000): void {
   pass(600);
   call.limit(limitMs);

@@ -8,7 +8,7 @@ import { collect, inPieces } from '../../../support/fixtures/bytes.ts';
 
 const { timeout: _, ...options } = importRequest.parse({});
 const { signal } = new AbortController();
-const meter = { onPhase() {}, onWait() {}, onRetry() {} };
+const meter = { onPhase() {}, onWait() {}, onExcess() {}, onRetry() {} };
 const FILE = Buffer.from('{"orgs":[]}');
 
 /** A server that receives a file, and the bytes that it has received. */

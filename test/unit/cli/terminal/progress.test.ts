@@ -226,6 +226,7 @@ describe('the progress of a phase', () => {
           finish: (state: PhaseState) => void last.push(state),
           retry() {},
           wait() {},
+          warn() {},
         };
         let step = 0;
         const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, unchanged: 0, fraction: 0 };

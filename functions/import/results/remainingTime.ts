@@ -1,0 +1,24 @@
+import type { ImportProgress } from '../contract.ts';
+
+/** The time and the share of the records after which the speed is known. */
+const MIN_MEASURED_MS = 3_000;
+const MIN_MEASURED_SHARE = 0.01;
+
+/**
+ * Estimates the milliseconds that the remaining records of an import need at its average speed.
+ * @param done the number of settled records, and of all records
+ */
+export function remainingMs(
+  elapsedMs: number,
+  done: { readonly records: number; readonly total: number },
+): number | undefined {
+  const share = done.records / done.total;
+  if (elapsedMs < MIN_MEASURED_MS || !(share >= MIN_MEASURED_SHARE)) return undefined;
+  return (elapsedMs * Math.max(0, 1 - share)) / share;
+}
+
+/** Returns both times in seconds if an import needs more time than it has. */
+export function excessOf(neededMs = 0, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
+  if (neededMs <= leftMs) return undefined;
+  return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };
+}
