@@ -27,10 +27,14 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 
 /** gRPC's numbers of the same codes. */
 const errorsDocument = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
-const rows = Array.from(errorsDocument.matchAll(/^\| `(\w+)` \| (\d+) \| (\d{3}) \|/gm));
+const groups = Array.from(errorsDocument.matchAll(/^HTTP (\d{3}), code (\d+):\n\n((?:- .*\n)+)/gm));
 /** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
-const documented = new Set(rows.map(([, , code, status]) => `${status} ${code}`));
-const documentedNames = new Set(rows.map(([, name, code, status]) => `${status} ${code} ${name}`));
+const documented = new Set(groups.map(([, status, code]) => `${status} ${code}`));
+const documentedNames = new Set(
+  groups.flatMap(([, status, code, items = '']) =>
+    Array.from(items.matchAll(/^- `(\w+)`/gm), ([, name]) => `${status} ${code} ${name}`),
+  ),
+);
 /** These codes as numbers of gRPC: of callers' errors, and of timeouts and operations that only ZITADEL has. */
 const grpcStatuses = new Set([
   ...['0', '4', '12'],

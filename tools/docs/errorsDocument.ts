@@ -10,57 +10,61 @@ import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
-import { declaredSteps } from './zitadelFacts.ts';
 
 type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
 
-Names and parameters are stable; the \`ErrorInfo\` of an error has both. Parts of texts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
+Names, reasons and parameters are stable; texts change. Parts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
-const RECORDS =
-  'An import lists the records with errors in `errors`, each with ZITADEL’s message, a reason and its parameters. Parts in brackets are absent without their parameters.';
+const RECORDS = 'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s.';
 const ZITADEL_RECORDS =
   'Imports into ZITADEL, which the command makes, have these reasons too. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
 const WARNINGS =
-  'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds warnings of the types `upload` and `export`, and the last ones of the table in imports into ZITADEL.';
+  'Reasons of `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds those of the types `upload` and `export`, and the last ones in imports into ZITADEL.';
 
 const STEPS =
-  'Manifests list manual steps in `leftToDo`, and plans and results of migrations too. Behind those of every target are those after an import into ZITADEL.';
+  'Reasons of `leftToDo` in manifests, and in plans and results of migrations. [zitadel 9.5](zitadel.md#95-what-zitadel-does-to-records) has those that only imports into ZITADEL need.';
 
 /** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
   return [
     INTRODUCTION,
     '## Operations',
-    errorTable({ ...errors, ...storeErrors, internalError }),
+    errorList({ ...errors, ...storeErrors, internalError }),
     '## Cloud Storage',
-    errorTable(storageErrors),
+    errorList(storageErrors),
     '## HTTP',
-    errorTable(httpErrors),
+    errorList(httpErrors),
     '## The `identity` command',
     nameTable({ ...commandErrors, ...placeErrors }),
     '## Records',
     RECORDS,
-    issueTable(instanceIssues),
+    issueList(instanceIssues),
     ZITADEL_RECORDS,
-    issueTable(zitadelIssues),
+    issueList(zitadelIssues),
     '## Warnings',
     WARNINGS,
-    issueTable(warnings),
+    issueList(warnings),
     '## Manual steps',
     STEPS,
-    issueTable({ ...manualSteps, ...declaredSteps() }),
+    issueList(manualSteps),
   ].join('\n\n');
 }
 
-function errorTable(errorsByName: ErrorTable): string {
-  const cells = sorted(errorsByName).map((row) => {
-    const text = templateText(row, 'http') + (row.id === undefined ? '' : ` (${row.id})`);
-    return [code(row.reason), String(codes[row.code].number), String(httpStatusOf(row)), code(text)];
-  });
-  return table(['name', 'code', 'HTTP', 'text'], cells);
+function errorList(errorsByName: ErrorTable): string {
+  const rowsByStatus = new Map<string, string[]>();
+  for (const row of sorted(errorsByName)) {
+    const status = `HTTP ${httpStatusOf(row)}, code ${codes[row.code].number}:`;
+    const text = templateText(row, 'http') + (row.id === undefined ? '' : ` (${code(row.id)})`);
+    rowsByStatus.set(status, [...(rowsByStatus.get(status) ?? []), item(row.reason, text)]);
+  }
+  return [...rowsByStatus].map(([status, items]) => [status, '', ...items].join('\n')).join('\n\n');
+}
+
+function item(name: string, text: string): string {
+  return `- ${code(name)}: ${text}`;
 }
 
 /** The table omits the texts, because the command prints them with the remedy. */
@@ -74,9 +78,10 @@ function nameTable(errorsByName: ErrorTable): string {
   return table(['code', 'names'], cells);
 }
 
-function issueTable(rows: Readonly<Record<string, IssueRow>>): string {
-  const cells = Object.entries(rows).map(([reason, row]) => [code(reason), code(templateText(row, 'http'))]);
-  return table(['reason', 'text'], cells);
+function issueList(rows: Readonly<Record<string, IssueRow>>): string {
+  return Object.entries(rows)
+    .map(([reason, row]) => item(reason, templateText(row, 'http')))
+    .join('\n');
 }
 
 function sorted(errorsByName: ErrorTable): ErrorRow[] {

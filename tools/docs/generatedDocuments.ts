@@ -8,7 +8,7 @@ import { firestoreIndexes } from './firestoreIndexes.ts';
 import { functionSettingsTable } from './functionSettings.ts';
 import { restingCostsTable } from './restingCosts.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
-import { filledFieldsTable, zitadelFactsTable } from './zitadelFacts.ts';
+import { filledFieldsTable, zitadelFactsList } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
@@ -23,7 +23,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
         .join('\n'),
   },
   'docs/zitadel.md': {
-    facts: zitadelFactsTable,
+    facts: zitadelFactsList,
     filled: filledFieldsTable,
     ignored: ignoredFieldsList,
     sections: sectionsTable,

@@ -5,6 +5,7 @@ import type { SectionName } from '../../shared/organisation/section.ts';
 import {
   equalButForCase,
   type FieldFact,
+  type ManualStep,
   type MissingProviders,
   type RecordFact,
   stepRow,
@@ -15,17 +16,29 @@ import { code, table } from './markdown.ts';
 type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until' | 'releasesInText' | 'ifKnown'> &
   Partial<Pick<FieldFact, 'fields'>>;
 
-/** Writes the table of changes that ZITADEL makes to records, from the declarations of the sections. */
-export function zitadelFactsTable(): string {
-  const rows = [...factsWithSections()].map(([{ fields = [], steps = [], here, ...fact }, names]) => [
-    names.map(code).join(', '),
-    fields.map(code).join(', '),
-    fact.text,
-    describeReleases(fact),
-    steps.flatMap(({ remedy }) => remedy ?? []).join('; or: '),
-    here === undefined ? '' : `${here.does}: ${here.why}`,
-  ]);
-  return table(['section', 'fields', 'what happens', 'releases', 'manual step', 'here, and why'], rows);
+/** Writes the list of changes that ZITADEL makes to records, from the declarations of the sections. */
+export function zitadelFactsList(): string {
+  const subjectsByText = new Map<string, string[]>();
+  for (const [fact, names] of factsWithSections()) {
+    const fields = (fact.fields ?? []).map(code).join(', ');
+    const subject = names.map(code).join(', ') + (fields === '' ? '' : ` (${fields})`);
+    const text = describeFact(fact);
+    subjectsByText.set(text, [...(subjectsByText.get(text) ?? []), subject]);
+  }
+  return [...subjectsByText].map(([text, subjects]) => `- ${subjects.join(', ')}: ${text}`).join('\n');
+}
+
+function describeFact({ text, steps = [], here, ...fact }: Fact): string {
+  const releases = describeReleases(fact);
+  return [
+    releases === '' ? text : `${text} (${releases})`,
+    ...steps.map(describeStep),
+    ...(here === undefined ? [] : [`Here: ${here.does}, because ${here.why}`]),
+  ].join('. ');
+}
+
+function describeStep({ reason, because, remedy }: ManualStep): string {
+  return [`Step ${code(reason)}`, because, remedy].filter((part) => part !== undefined).join(': ');
 }
 
 /** Returns the manual steps of ZITADEL, by reason. Contains a step once if several sections or facts share it. */
@@ -65,15 +78,19 @@ function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
 
 /** Writes the table of the fields that imports into this service and into ZITADEL fill in. */
 export function filledFieldsTable(): string {
-  const rows = recordSections.flatMap(({ name, defaults = [], filled = [] }) =>
-    [
-      ...defaults.map(({ path, value }) => [path, code(JSON.stringify(value)), 'imports']),
-      ...filled.map(({ path, value }) => [
+  const rows = recordSections.flatMap(({ name, defaults = [], filled = [] }) => {
+    const ofSection = [
+      ...defaults.map(({ path, value }) => ({ path, value: code(JSON.stringify(value)), by: 'imports' })),
+      ...filled.map(({ path, value }) => ({
         path,
-        typeof value === 'function' ? 'derived from other fields' : code(JSON.stringify(value)),
-        'imports into ZITADEL',
-      ]),
-    ].map(([path = '', ...cells]) => [code(name), code(path), ...cells]),
-  );
-  return table(['section', 'field', 'value', 'by'], rows);
+        value: typeof value === 'function' ? 'derived from other fields' : code(JSON.stringify(value)),
+        by: 'imports into ZITADEL',
+      })),
+    ];
+    const byValue = Map.groupBy(ofSection, ({ value, by }) => `${value} ${by}`);
+    return [...byValue.values()].flatMap((equal) =>
+      equal.slice(0, 1).map(({ value, by }) => [code(name), equal.map(({ path }) => code(path)).join(', '), value, by]),
+    );
+  });
+  return table(['section', 'fields', 'value', 'by'], rows);
 }

@@ -130,7 +130,7 @@ export const memberSections: readonly Section[] = [
           does: 'changes',
           fields: [ORGANISATION_FIELD],
           text: "ZITADEL keeps the members of a project grant in the project's organisation",
-          here: { does: 'keeps them in the organisation that contains them', why: 'so it is in the file' },
+          here: { does: 'keeps them in the organisation that contains them', why: 'the file has them there' },
           explains: () => true,
         },
       ],
