@@ -56,7 +56,7 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts its records. Takes the records from a validated file, or finds them in the
+   * Yields the bytes of a file, and counts its records. A further call counts from the beginning. Takes the records from a validated file, or finds them in the
    * bytes.
    * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
    * @throws IdentityError at the end of an incomplete or invalid file; also at the end of a file without organisations
@@ -67,6 +67,9 @@ export class RecordCounter {
     signal: AbortSignal,
     isValidated = false,
   ): AsyncGenerator<Uint8Array> {
+    this.records = 0;
+    this.bytes = 0;
+    this.organisations = 0;
     const reader =
       content.isValidated === true ? undefined : new ExportFileReader(() => true, { findsOnly: isValidated });
     for await (const chunk of content.open(signal, this.addItems)) {

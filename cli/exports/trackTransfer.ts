@@ -167,24 +167,21 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Counts the records of content during its first reading. The reader validates the content, and the caller disposes of
- * it.
+ * Counts the records of content during its first complete reading. The reader validates the content, and the caller
+ * disposes of it.
  * @param onRead called at the end of that reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {
-  let isFirst = true;
+  let isCounted = false;
   async function* counted(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     yield* counter.count(content, signal, true);
+    isCounted = true;
     onRead();
   }
   return {
     isRepeatable: content.isRepeatable,
     size: content.size,
-    open(signal) {
-      const result = isFirst ? counted(signal) : content.open(signal);
-      isFirst = false;
-      return result;
-    },
+    open: (signal) => (isCounted ? content.open(signal) : counted(signal)),
     ...undisposed,
   };
 }

@@ -6,6 +6,7 @@ import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { defined } from '../../shared/defined.ts';
 import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
+import { type Patience, patiently } from './reconnection.ts';
 import { connectionError, trustSystem } from './tls.ts';
 
 /** A call of an instance of this service or of ZITADEL. */
@@ -25,7 +26,12 @@ export interface HttpCall {
 /** A response whose body is not read yet. The caller disposes of it, which also ends the call on the server. */
 export interface HttpResponse extends AsyncDisposable {
   readonly status: number;
-  readonly headers: Readonly<Pick<IncomingHttpHeaders, 'content-type' | 'location' | 'range'>>;
+  readonly headers: Readonly<
+    Pick<
+      IncomingHttpHeaders,
+      'content-type' | 'location' | 'range' | 'retry-after' | 'www-authenticate' | 'proxy-authenticate'
+    >
+  >;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -120,27 +126,33 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
   };
 }
 
+/** A server that handles short requests. */
+interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
+  /** The server's name in messages. */
+  readonly name: string;
+  readonly send: (call: Call, signal: AbortSignal) => Promise<HttpResponse>;
+}
+
 /**
- * Sends a short request and reads the response, within a time limit.
- * @param place the server's name in messages
+ * Sends a short request and reads the response, within a time limit. Repeats it after an error of `read` that asks for
+ * that.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
-  {
-    name: place,
-    send,
-  }: { readonly name: string; readonly send: (call: Call, signal: AbortSignal) => Promise<HttpResponse> },
+  { name: place, send, onRetry }: BrieflyCalled<Call>,
   call: Call,
   signal: AbortSignal,
   read: (response: HttpResponse) => Promise<Result>,
 ): Promise<Result> {
-  const limit = limitAttempt({ origin: place, signal });
-  try {
-    await using response = await send(call, limit.signal);
-    return await read(response);
-  } catch (error) {
-    throw limit.error(`${call.method} ${call.path}`) ?? error;
-  }
+  return await patiently({ onRetry, signal }, async () => {
+    const limit = limitAttempt({ origin: place, signal });
+    try {
+      await using response = await send(call, limit.signal);
+      return await read(response);
+    } catch (error) {
+      throw limit.error(`${call.method} ${call.path}`) ?? error;
+    }
+  });
 }
 
 /** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */

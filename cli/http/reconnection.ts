@@ -1,34 +1,38 @@
 import { setTimeout } from 'node:timers/promises';
 import { shuttingDown } from '../../shared/errors/httpErrors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeLost, placeTimedOut, placeUnreachable } from '../../shared/errors/placeErrors.ts';
-import type { ProgressOutput } from '../terminal/progress.ts';
+import { type ProgressOutput, span } from '../terminal/progress.ts';
+import { isLater } from './laterResponse.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 /** The default total wait. By then, a supervisor has restarted a killed process. */
 const DEFAULT_LIMIT_MS = 60_000;
+/** The longest total wait for a server that states when the work may be repeated. */
+const STATED_LIMIT_MS = 300_000;
 /** The wait that a timed-out attempt counts as, in milliseconds. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
-  /** The longest total wait; a minute by default. */
+  /** The longest total wait; by default a minute, or five if the server states the time of the next attempt. */
   readonly limitMs?: number | undefined;
   /** Whether to repeat the work after an error; by default after a lost connection. */
   readonly isLost?: (error: unknown) => error is Error;
 }
 
 /**
- * Does work on places, and repeats it after a lost connection: after a second, then with growing delays. Only for
- * idempotent work: reads, and imports, which resume; never for deletions.
+ * Does work on places, and repeats it after a lost connection: after a second, then with growing delays, or when the
+ * server permits it. Only for idempotent work.
  * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS, isLost = isConnectionLost }: Reconnecting,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  let leftMs = limitMs;
+  let waitedMs = 0;
   let delayMs = INITIAL_DELAY_MS;
   for (;;) {
     const startedAt = performance.now();
@@ -37,18 +41,49 @@ export async function reconnecting<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (performance.now() - startedAt > MAX_DELAY_MS) delayMs = INITIAL_DELAY_MS;
-      if (placeTimedOut.is(error)) leftMs -= TIMED_OUT_MS;
-      if (!isLost(error) || leftMs <= 0) throw error;
-      delayMs = Math.min(delayMs, leftMs);
-      output.retry(error.message, delayMs / 1_000);
-      await setTimeout(delayMs, undefined, { signal });
-      leftMs -= delayMs;
+      if (placeTimedOut.is(error)) waitedMs += TIMED_OUT_MS;
+      if (!isLost(error)) throw error;
+      const statedMs = isLater(error) ? error.retryAfterSeconds * 1_000 : 0;
+      const leftMs = (statedMs > 0 ? Math.max(limitMs, STATED_LIMIT_MS) : limitMs) - waitedMs;
+      if (leftMs <= 0 || statedMs > leftMs) throw statedMs > 0 ? withPause(error, statedMs) : error;
+      const pauseMs = Math.min(Math.max(delayMs, statedMs), leftMs);
+      output.retry(error instanceof IdentityError ? error.text : error.message, pauseMs / 1_000);
+      await setTimeout(pauseMs, undefined, { signal });
+      waitedMs += pauseMs;
       delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
     }
   }
 }
 
+/** Returns an error with the pause that the server asks for, which is longer than this process waits. */
+function withPause(error: Error, pauseMs: number): Error {
+  const note = `it asks for a pause of ${span(pauseMs / 1_000)} before that, and this command waits for at most ${span(STATED_LIMIT_MS / 1_000)}`;
+  return error instanceof IdentityError ? error.withNote(note) : error;
+}
+
 /** Whether a place sent no response or an incomplete response, or shuts down. Any other response is final. */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
+}
+
+/** A caller of a server. */
+export interface Patience {
+  /** Reports a wait before a repetition. Undefined if every response is final. */
+  readonly onRetry?: ProgressOutput['retry'] | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Calls a server, and repeats the call after a response that asks for that.
+ * @param canRepeat whether the call can be sent again; by default always
+ * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
+ */
+export function patiently<Result>(
+  { onRetry, signal }: Patience,
+  call: () => Promise<Result>,
+  canRepeat = () => true,
+): Promise<Result> {
+  if (onRetry === undefined) return call();
+  const isLost = (error: unknown): error is Error => isLater(error) && canRepeat();
+  return reconnecting({ output: { retry: onRetry }, signal, isLost }, call);
 }

@@ -12,11 +12,15 @@ import type { Place } from '../exports/placeInterfaces.ts';
 import type { InstanceSettings } from '../places/calledServer.ts';
 import { instanceLocation } from '../places/instanceLocation.ts';
 import { type ParsedPlace, parsePlace } from '../places/parsePlace.ts';
-import { type SecretFiles, secretKinds, secretOptionNames } from '../places/placeOptions.ts';
+import { callContext, type SecretFiles, secretKinds, secretOptionNames } from '../places/placeOptions.ts';
 import { type Surroundings, usageError } from '../terminal/command.ts';
 import { loadConfig } from '../terminal/configuration.ts';
+import { type ProgressOutput, progressLines } from '../terminal/progress.ts';
 import { askSecret, canAsk } from '../terminal/questions.ts';
 import { warnOn } from '../terminal/terminal.ts';
+
+/** The call of a command that prints its progress as events with `--json`. */
+type EventsCall = Parameters<typeof callContext>[0];
 
 /**
  * Opens the two places of a call. Reads only the files of their secrets.
@@ -24,7 +28,7 @@ import { warnOn } from '../terminal/terminal.ts';
  * for a missing file of a secret
  */
 export async function openPlaces(
-  call: Surroundings,
+  call: EventsCall,
   secrets: SecretFiles,
   from: string,
   to: string,
@@ -32,20 +36,31 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target], canAsk(call));
-  return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
+  // Standard output may receive the file.
+  const { retry } = callContext(call, target.parsed.kind === 'stream' ? call.stderr : call.stdout).output;
+  return [
+    await openPlace(call, source, files.get(source), retry),
+    await openPlace(call, target, files.get(target), retry),
+  ];
 }
 
 /**
  * Opens the only place of a call.
  * @throws IdentityError as `openPlaces`
  */
-export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
+export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
-  return openPlace(call, place, secretFiles(secrets, [place], canAsk(call)).get(place));
+  const secret = secretFiles(secrets, [place], canAsk(call)).get(place);
+  return openPlace(call, place, secret, callContext(call).output.retry);
 }
 
 /** Loads only the modules of the place's kind. */
-async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: SecretFile | undefined): Promise<Place> {
+async function openPlace(
+  call: Surroundings,
+  { parsed }: GivenPlace,
+  secret: SecretFile | undefined,
+  onRetry: ProgressOutput['retry'],
+): Promise<Place> {
   switch (parsed.kind) {
     case 'stream':
       return (await import('../places/filePlace.ts')).openStreams(call);
@@ -61,7 +76,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
     case 'instance':
-      return (await import('./remotePlace.ts')).openRemote(await withToken(call, parsed, secret));
+      return (await import('./remotePlace.ts')).openRemote({ ...(await withToken(call, parsed, secret)), onRetry });
     case 'database':
       return openDatabasePlace(call, parsed);
   }
@@ -75,7 +90,8 @@ export async function openAddress(call: Surroundings, secrets: SecretFiles, text
   const parsed = parsePlace(text);
   if (parsed.kind !== 'instance') throw usageError(`${text} is not an address: specify https://HOST`);
   const place = { parsed };
-  return withToken(call, parsed, secretFiles(secrets, [place], canAsk(call)).get(place));
+  const settings = await withToken(call, parsed, secretFiles(secrets, [place], canAsk(call)).get(place));
+  return { ...settings, onRetry: progressLines(call.stderr).retry };
 }
 
 async function withToken(

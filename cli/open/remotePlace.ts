@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
+import { isKeptAway, isRedirection } from '../http/gatewayResponse.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../http/httpClient.ts';
+import { isLater } from '../http/laterResponse.ts';
 import { plainToTls } from '../http/tls.ts';
-import { type InstanceSettings, overNetwork } from '../places/calledServer.ts';
+import { type InstanceSettings, overNetwork, type Server } from '../places/calledServer.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
 
 const PATH = '/openapi.json';
@@ -18,44 +21,48 @@ const ours = z.object({
   'x-limits': statedLimits.default({}),
 });
 
-/** Retries take longer than a restart of ZITADEL, which returns 503 in that time. */
-const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
-
 /**
  * Recognises the service at an address. Sends no token.
  * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
-async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
-  const server = { name: origin, send: (call: HttpCall, ends: AbortSignal) => callServer(origin, call, ends) };
-  const read = (response: HttpResponse) => recogniseOurs(origin, response);
-  const ask = () => callBriefly(server, { method: 'GET', path: PATH }, signal, read);
-  const found = await ask();
-  if (typeof found !== 'string') return found;
-  const zitadel = await recogniseZitadel({ origin, signal, retries });
+async function recognise(settings: InstanceSettings, signal: AbortSignal): Promise<Recognised> {
+  const { origin, onRetry } = settings;
+  const server = {
+    ...overNetwork(settings),
+    send: (call: HttpCall, ends: AbortSignal) => callServer(origin, call, ends),
+  };
+  const read = (response: HttpResponse) => recogniseOurs(server, response);
+  const found = await callBriefly(server, { method: 'GET', path: PATH }, signal, read);
+  if ('service' in found) return found;
+  const zitadel = await recogniseZitadel({ origin, signal, onRetry });
   if (typeof zitadel !== 'string') return zitadel;
-  // During the retries, an instance of this service may have become available.
-  const again = await ask();
-  if (typeof again === 'string') throw placeNotKnown({ place: origin, reason: again, ofZitadel: zitadel });
-  return again;
+  throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
 }
 
-/** @returns the reason if the server is not this service */
-async function recogniseOurs(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
-  if (status >= 300 && status < 400)
-    throw placeNotKnown({ place: origin, reason: `it redirects to ${redirectOrigin(origin, headers.location)}` });
+/** A response of another server. */
+interface OtherServer {
+  /** Why the server is not this service. */
+  readonly reason: string;
+  /** The error of a gateway that keeps the command from the server. */
+  readonly refusal?: IdentityError;
+}
+
+async function recogniseOurs(server: Server, response: HttpResponse): Promise<Recognised | OtherServer> {
+  const { status, body } = response;
   // Go's servers and nginx respond to plain requests on a TLS port.
-  const isPlain = status === 400 ? await plainToTls(origin) : undefined;
+  const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
-  if (status !== 200) return `${PATH} returns ${status}`;
+  if (status !== 200) {
+    const { responseError } = await import('../places/instanceResponses.ts');
+    const error = await responseError(server, response);
+    if (isLater(error) || isRedirection(status)) throw error;
+    return { reason: `${PATH} returns ${status}`, ...(isKeptAway(status) ? { refusal: error } : {}) };
+  }
   const document = ours.safeParse(parseIfJson(await readText(body, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
-  if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
+  if (document === undefined || hasOperations === undefined) return { reason: `${PATH} describes another service` };
   const { info, 'x-limits': callLimits } = document;
   return { service: 'identity', version: info.version, callLimits };
-}
-
-function redirectOrigin(origin: string, location: string | undefined): string {
-  return URL.parse(location ?? '', origin)?.origin ?? 'another address';
 }
 
 /**
@@ -78,7 +85,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
 
 /** Loads only the modules of the recognised service. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
-  const found = await recognise(settings.origin, signal);
+  const found = await recognise(settings, signal);
   return found.service === 'identity'
     ? (await import('../places/instancePlace.ts')).openServer(overNetwork(settings), found)
     : (await import('../zitadel/zitadelPlace.ts')).openZitadel(settings, found);

@@ -4,6 +4,7 @@ import { defined } from '../../shared/defined.ts';
 import { placeLost } from '../../shared/errors/placeErrors.ts';
 import type { ExportFile } from '../exports/placeInterfaces.ts';
 import { callServer, type HttpCall, type HttpResponse } from '../http/httpClient.ts';
+import type { Patience } from '../http/reconnection.ts';
 import { connectionReason } from '../http/tls.ts';
 
 /** A call of a server. Its body is either in memory or an export file. */
@@ -31,20 +32,23 @@ export interface Server {
   readonly tokenOption: string;
   /** Undefined for a token that was entered at the terminal. */
   readonly tokenFile?: string | undefined;
+  /** Reports a wait before a call is repeated. Undefined for a server in this process, whose errors are final. */
+  readonly onRetry?: Patience['onRetry'];
 }
 
 /** The address of an instance of this service or of ZITADEL, with its token. */
-export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile'> {
+export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile' | 'onRetry'> {
   readonly origin: string;
   readonly token: string;
 }
 
 /** Returns the server at an address. */
-export function overNetwork({ origin, token, tokenOption, tokenFile }: InstanceSettings): Server {
+export function overNetwork({ origin, token, tokenOption, tokenFile, onRetry }: InstanceSettings): Server {
   return {
     name: origin,
     tokenOption,
     tokenFile,
+    onRetry,
     isRemote: true,
     send: ({ file, ...call }, signal) =>
       callServer(origin, { ...call, ...defined({ body: file?.open(signal) }), token }, signal),

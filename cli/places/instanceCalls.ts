@@ -1,9 +1,12 @@
 // Calls of the operations of an instance.
 
+import { defined } from '../../shared/defined.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { type RecordWarning, warn } from '../../shared/errors/warnings.ts';
-import type { PlaceOperation } from '../exports/placeInterfaces.ts';
+import type { ExportFile, PlaceOperation } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse } from '../http/httpClient.ts';
+import { isLater } from '../http/laterResponse.ts';
+import { patiently } from '../http/reconnection.ts';
 import type { Server, ServerCall } from './calledServer.ts';
 import { responseError } from './instanceResponses.ts';
 
@@ -27,10 +30,39 @@ export function operationCall(
 }
 
 /**
- * Calls an operation.
+ * Calls an operation. Repeats the call after a response that asks for that, unless its file can be read only once.
  * @throws IdentityError for a response with another status
  */
 export async function callOperation(
+  server: Server,
+  call: OperationCall,
+  statuses: readonly number[],
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const { file } = call;
+  let isSpent = false;
+  const observed = file && {
+    ...file,
+    async *open(...args: Parameters<ExportFile['open']>) {
+      isSpent = !file.isRepeatable;
+      yield* file.open(...args);
+    },
+  };
+  const attempt = () => callOnce(server, { ...call, ...defined({ file: observed }) }, statuses, signal);
+  try {
+    return await patiently({ onRetry: server.onRetry, signal }, attempt, () => !isSpent);
+  } catch (error) {
+    throw isSpent && isLater(error) ? error.withNote(READ_ONCE) : error;
+  }
+}
+
+const READ_ONCE = 'this command does not wait for that, because it can read its source only once';
+
+/**
+ * Calls an operation once.
+ * @throws IdentityError for a response with another status
+ */
+export async function callOnce(
   server: Server,
   call: OperationCall,
   statuses: readonly number[],
@@ -74,10 +106,11 @@ export class HeldFile {
     if (id === undefined) return undefined;
     const call = operationCall({ operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
     try {
-      return await callBriefly(server, call, signal, async (response) => {
-        if (response.status === 200 || response.status === 404) return undefined;
-        return keptFile(server, operation, (await responseError(server, response)).text);
+      // The bucket deletes the file anyway, so the deletion waits for nothing.
+      await callBriefly({ ...server, onRetry: undefined }, call, signal, async (response) => {
+        if (response.status !== 200 && response.status !== 404) throw await responseError(server, response);
       });
+      return undefined;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof IdentityError)) throw error;

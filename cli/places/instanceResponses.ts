@@ -10,6 +10,7 @@ import {
   NDJSON,
 } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeFailed,
@@ -24,9 +25,10 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { isSameHolder } from '../../shared/store/lock/instanceLock.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { DoneRecords, ImportMeter } from '../exports/placeInterfaces.ts';
+import { gatewayError } from '../http/gatewayResponse.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
+import { secondsUntilRepeat } from '../http/laterResponse.ts';
 import { rejection } from '../http/serverErrors.ts';
-import { sentenceIn } from '../http/serverSentence.ts';
 import type { Server } from './calledServer.ts';
 
 const BEFORE_RESULT = 'before the result';
@@ -130,7 +132,12 @@ async function guarded<Result>(server: Server, reading: Promise<Result>, signal:
 
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
-const describedError = z.looseObject({ message: z.string().optional(), details: z.array(z.unknown()).optional() });
+/** An error of the instance or of ZITADEL. Gateways have messages too, but no codes of gRPC. */
+const describedError = z.looseObject({
+  code: z.int().min(0).max(16),
+  message: z.string(),
+  details: z.array(z.unknown()).optional(),
+});
 
 /** Factories of errors, by the remedy. */
 const responseErrors = {
@@ -138,8 +145,8 @@ const responseErrors = {
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
     placeTokenForbidden(name, tokenOption, reason, body),
   repeat: ({ name }: Server, reason: string, body: unknown) => placeFailed({ place: name, reason }, { cause: body }),
-  later: ({ name }: Server, reason: string, body: unknown) =>
-    placeUnavailable({ place: name, reason }, { cause: body }),
+  later: ({ name }: Server, reason: string, body: unknown, retryAfterSeconds?: number) =>
+    placeUnavailable({ place: name, reason }, { cause: body, ...defined({ retryAfterSeconds }) }),
   correct: ({ name }: Server, reason: string, body: unknown) => placeRefused({ place: name, reason }, { cause: body }),
 };
 type ResponseErrorKind = keyof typeof responseErrors;
@@ -159,16 +166,15 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 };
 
 /** Returns the error of a response other than 200, with a remedy. */
-export async function responseError(server: Server, { status, body }: HttpResponse): Promise<IdentityError> {
-  const text = await readText(body, MAX_ERROR_BYTES);
-  // A proxy may return another body. Against a proxy, another role of the token's user does not help.
+export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
+  const text = await readText(response.body, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));
-  const isOfProxy = data?.message === undefined;
-  const ofStatus = status === 403 && isOfProxy ? undefined : errorKindOfStatus[status];
-  const fault = ofStatus ?? (status >= 500 ? 'repeat' : 'correct');
-  const ofProxy = [`status ${status}`, sentenceIn(text)].filter((part) => part !== '').join(': ');
-  const message = data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? ofProxy;
-  return responseErrors[fault](server, rejection({ message, details: data?.details }), data);
+  if (data === undefined) return gatewayError(server.name, response, text);
+  const { status } = response;
+  const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
+  const message = data.message.slice(0, MAX_MESSAGE_CHARACTERS);
+  const seconds = secondsUntilRepeat(response, true);
+  return responseErrors[fault](server, rejection({ message, details: data.details }), data, seconds);
 }
 
 /** Returns the error of an import that failed after its first event. */

@@ -11,7 +11,7 @@ import { isConnectionLost, reconnecting } from '../http/reconnection.ts';
 import { parseAddress, uploadFile } from './bucketTransfers.ts';
 import type { Server } from './calledServer.ts';
 import { toRequest } from './importQuery.ts';
-import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
+import { callOnce, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
 
 /** A file with its size. */
@@ -93,7 +93,7 @@ async function importUpload(
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
     const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
-    await using response = await callOperation(server, call, [200], signal);
+    await using response = await callOnce(server, call, [200], signal);
     return await readImportResponse(server, response, { ...meter, onPhase }, signal);
   });
   return attempts === 1 || options.dryRun ? response : withWarnings(response, repetitionWarnings(response.summary));

@@ -2,7 +2,7 @@
 
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { counted, figures, numberText } from './numberTexts.ts';
-import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
+import { DEFAULT_COLUMNS, printable, printableJson, type TerminalStream } from './terminal.ts';
 
 /** The measurements of a running phase. */
 export interface Meter {
@@ -46,7 +46,7 @@ export interface ProgressOutput {
   show(state: PhaseState): void;
   /** Shows the last state of a phase, which has succeeded or failed. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
-  /** Reports a lost connection, and the seconds until the retry. */
+  /** Reports a lost connection or a response that asks to wait, and the seconds until the retry. */
   retry(problem: string, seconds: number): void;
   /** Reports that the work waits for another operation. */
   wait(text: string): void;
@@ -217,8 +217,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
     intervalMs: isLive ? LIVE_MS : LINES_MS,
     show: (state) => void draw(fitted(progressLine(state), width), ''),
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
-    retry: (_problem, seconds) =>
-      void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
+    retry: (problem, seconds) => void stream.write(`${printable(problem)}: trying again in ${numberText(seconds)} s\n`),
     wait: (text) => void stream.write(`${text}\n`),
     warn: (text) => void stream.write(`${text}\n`),
   };

@@ -8,12 +8,15 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeTokenForbidden,
   placeTokenRejected,
+  placeUnavailable,
   placeUnreachable,
   zitadelCallFailed,
   zitadelContextMissing,
   zitadelHeaderLost,
 } from '../../shared/errors/placeErrors.ts';
-import { callServer, type HttpResponse } from '../http/httpClient.ts';
+import { gatewayError } from '../http/gatewayResponse.ts';
+import { callServer, type HttpResponse, readText } from '../http/httpClient.ts';
+import { parseRetryAfter } from '../http/laterResponse.ts';
 import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
@@ -47,9 +50,26 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 ): Promise<UnaryResponse<Input, Output>> {
   const headers = contextHeader(connection, orgId);
   const transport = webTransport(connection, maxBytes);
-  const attempt = (signal: AbortSignal) => transport.unary(method, signal, undefined, headers, message);
+  const attempt = (signal: AbortSignal) =>
+    transport.unary(method, signal, undefined, headers, message).catch((error: unknown) => {
+      throw withoutTransport(connection, error);
+    });
   const isTransient = (error: unknown) => error instanceof ConnectError && isUnavailable(error);
   return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
+}
+
+/**
+ * Returns the error of a gateway, or of a call that ZITADEL asks to repeat at a certain time, without the transport's
+ * error around it. Returns other errors unchanged.
+ */
+function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  const { cause, code, metadata, rawMessage } = error;
+  if (cause instanceof IdentityError && !placeUnreachable.is(cause)) return cause;
+  if (code !== Code.Unavailable && code !== Code.ResourceExhausted) return error;
+  const retryAfterSeconds = parseRetryAfter(metadata.get('retry-after'), Date.now());
+  if (retryAfterSeconds === undefined) return error;
+  return placeUnavailable({ place, reason: plainMessage(rawMessage) }, { retryAfterSeconds });
 }
 
 /** Returns the name of a call in messages. */
@@ -77,7 +97,7 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
       const headers = Object.fromEntries(header);
       const call = { method: 'POST', path: new URL(url).pathname, token, headers, body } as const;
       const response = await callServer(origin, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
-      await requireRpc(response);
+      await requireRpc(origin, response);
       const received = new Headers();
       for (const [name, value] of Object.entries(response.headers))
         if (typeof value === 'string') received.set(name, value);
@@ -86,13 +106,26 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
   });
 }
 
+/** The statuses of a server that is not ready, which the transport converts. */
+const STATUSES_OF_OUTAGES = new Set([429, 502, 503, 504]);
+
+/** The largest part of a gateway's response that is read for its sentence. */
+const MAX_PAGE_BYTES = 100_000;
+
 /** The statuses of a gateway that responds with its own page, or that does not forward gRPC-Web. */
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
-/** Requires that a response comes from a gRPC-Web server, because Connect would decode any content. */
-async function requireRpc(response: HttpResponse): Promise<void> {
+/**
+ * Requires that a response comes from a gRPC-Web server, because Connect would decode any content.
+ * @throws IdentityError for the response of a gateway
+ */
+async function requireRpc(origin: string, response: HttpResponse): Promise<void> {
   const { 'content-type': type = '' } = response.headers;
-  if (type.startsWith('application/grpc-web') || !STATUSES_OF_OTHERS.has(response.status)) return;
+  if (type.startsWith('application/grpc-web') || STATUSES_OF_OUTAGES.has(response.status)) return;
+  if (!STATUSES_OF_OTHERS.has(response.status)) {
+    await using page = response;
+    throw gatewayError(origin, page, await readText(page.body, MAX_PAGE_BYTES));
+  }
   await response[Symbol.asyncDispose]();
   const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;
   throw new ConnectError(`${problem}: let gateways pass gRPC-Web on to ZITADEL`, Code.Unknown);

@@ -1,15 +1,22 @@
 // The connection to ZITADEL: attempts at calls, and requests without a token.
 
 import { z } from 'zod';
-import { placeTimedOut, placeUnreachable, zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
+import {
+  placeTimedOut,
+  placeUnavailable,
+  placeUnreachable,
+  zitadelCallFailed,
+} from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
+import { isLater, secondsUntilRepeat } from '../http/laterResponse.ts';
+import { type Patience, patiently } from '../http/reconnection.ts';
 import { sentenceIn } from '../http/serverSentence.ts';
 import { connectionReason } from '../http/tls.ts';
 
 /** A server that may be ZITADEL, and the signal that ends calls. */
-export interface ZitadelServer extends CallConnection {
+export interface ZitadelServer extends CallConnection, Patience {
   /** The retries of calls without a response. */
   readonly retries?: RetryPolicy;
 }
@@ -72,6 +79,9 @@ export async function send(
     if (bytes.length > MAX_RESPONSE_BYTES)
       throw zitadelCallFailed({ url: origin, call: name, status, message: 'the response is too large' });
     const text = bytes.toString();
+    const seconds = secondsUntilRepeat(response, true);
+    if (seconds !== undefined)
+      throw placeUnavailable({ place: origin, reason: `${status} ${messageIn(text)}` }, { retryAfterSeconds: seconds });
     if (UNAVAILABLE_STATUSES.has(status))
       throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
     return { status, text };
@@ -80,7 +90,7 @@ export async function send(
 }
 
 /**
- * Attempts an idempotent call until ZITADEL is available.
+ * Attempts an idempotent call until ZITADEL is available, or at the time that its response states.
  * @param name the call in messages
  * @param timeoutMs the call's own time limit, after which it is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
@@ -95,6 +105,7 @@ export async function retried<Result>(
 ): Promise<Result> {
   const { signal, retries = defaultRetries } = connection;
   const mostAttempts = (error: unknown) => {
+    if (isLater(error)) return 1;
     if (placeTimedOut.is(error)) return TIMED_OUT_ATTEMPTS;
     return isTransient(error) ? retries.attempts(error) : 1;
   };
@@ -106,7 +117,7 @@ export async function retried<Result>(
       throw limit.error(name) ?? error;
     }
   };
-  return await retry({ ...retries, attempts: mostAttempts }, limited, signal);
+  return await patiently(connection, () => retry({ ...retries, attempts: mostAttempts }, limited, signal));
 }
 
 /** Whether a call has exceeded its own time limit. */

@@ -83,6 +83,8 @@ interface Circumstances {
   readonly option?: string | undefined;
   /** A sentence after the remedy, about a consequence of the error. */
   readonly note?: string | undefined;
+  /** The seconds after which the server of a failed call permits a retry; by default those of the kind of error. */
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 

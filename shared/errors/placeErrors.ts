@@ -5,11 +5,13 @@ import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive 
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
-  text: '{place} cannot be reached ({reason}): check the address, and that the instance runs',
+  text: '{place} cannot be reached ({reason})',
+  remedy: 'check the address, and that the instance runs',
 });
 
 export const placeTimedOut = defineError('UNAVAILABLE', 'PLACE_TIMED_OUT', {
-  text: '{place} did not respond to {call} within {seconds} s: check that it and its database run, and are not overloaded',
+  text: '{place} did not respond to {call} within {seconds} s',
+  remedy: 'check that it and its database run, and are not overloaded',
 });
 
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
@@ -72,6 +74,12 @@ export function placeTokenForbidden(place: string, option: string, reason: strin
 
 export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', {
   text: '{place} refuses[ {content}]: {reason}',
+});
+
+/** A response that the instance did not write. */
+export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', {
+  text: '{place} {problem}',
+  remedy: '{advice}',
 });
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {

@@ -246,16 +246,3 @@ function manifestFirst(whole: string): string {
   const { manifest, ...rest } = JSON.parse(whole);
   return JSON.stringify({ manifest, ...rest });
 }
-
-describe('the response of a proxy in place of an instance', () => {
-  it.each([
-    [403, '<html><title>Access denied</title></html>', 'refuses: status 403: Access denied'],
-    [413, '<h1>413 Request Entity Too Large</h1>', 'refuses: status 413: 413 Request Entity Too Large'],
-    [500, '', 'failed: status 500: repeat the command'],
-    [501, '{"error":"not here"}', 'failed: status 501: not here: repeat the command'],
-  ])('ends the call with its status and its sentence: %d', async (status, page, problem) => {
-    const { url } = await startFakeInstance((response) => response.writeHead(status).end(page));
-    const { code, stderr } = await identity(['inspect', url, '--token-file', await tokenFileWith('some-token')]);
-    expect({ code, message: message(stderr) }).toEqual({ code: 1, message: `identity: ${url} ${problem}` });
-  });
-});

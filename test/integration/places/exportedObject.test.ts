@@ -126,7 +126,7 @@ describe('an export that an instance has written into its bucket', () => {
     expect(refused.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ download: 403, deletion: 503 });
     const second = await identity(kept.call);
-    const note = `repeat the command; the file of the export remains in the bucket of ${kept.url} for up to two days: it could not be deleted (${kept.url} failed: not now)`;
+    const note = `repeat the command; the file of the export remains in the bucket of ${kept.url} for up to two days: it could not be deleted (${kept.url} failed: status 503: not now)`;
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(note) });
     expect(kept.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
   });

@@ -189,7 +189,7 @@ describe('an import of a file above the limit of a request', () => {
 
   it('warns of a file that cannot be deleted, and not of one that is gone', async () => {
     const failing = await startInstance([{ lines: [result] }], { status: 503, lines: [{ message: 'not now' }] });
-    const warning = `the file of the import remains in the bucket of ${failing.url} for up to two days: it could not be deleted (${failing.url} failed: not now)`;
+    const warning = `the file of the import remains in the bucket of ${failing.url} for up to two days: it could not be deleted (${failing.url} failed: status 503: not now)`;
     expect(await identityResult(await failing.call())).toMatchObject({
       code: 0,
       summary: { warnings: [{ type: 'upload', reason: 'file_kept', message: warning }] },

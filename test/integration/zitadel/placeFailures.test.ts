@@ -86,7 +86,7 @@ describe('a call on a ZITADEL that fails', () => {
       response.writeHead(status).end(JSON.stringify(description));
     });
     // This server answers an export with 404.
-    const problem = `identity: ${url} refuses: status 404: ${JSON.stringify(description)}\n`;
+    const problem = `identity: ${url} refuses: status 404: ${JSON.stringify(description)}: check that`;
     await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
 

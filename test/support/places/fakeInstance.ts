@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { StatedLimits } from '../../../shared/limits.ts';
@@ -27,7 +27,7 @@ export const emptyExport = JSON.stringify({
  * @param limits the limits that it states
  */
 export async function startFakeInstance(
-  respond: (response: ServerResponse) => void,
+  respond: (response: ServerResponse, request: IncomingMessage) => void,
   limits: StatedLimits = {},
 ): Promise<FakeInstance> {
   const document = JSON.stringify({
@@ -42,7 +42,7 @@ export async function startFakeInstance(
       return;
     }
     response.on('close', () => left.resolve());
-    respond(response);
+    respond(response, request);
     // If a test reads the body, it has already started to.
     request.resume();
   });

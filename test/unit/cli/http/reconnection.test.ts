@@ -38,16 +38,13 @@ describe('work on a place whose connection is lost', () => {
     async (error) => {
       const { result, written } = await attempt([error, error]);
       expect(result).toBe('done');
-      expect(written).toEqual([
-        'the connection was lost: trying again in 1 s\n',
-        'the connection was lost: trying again in 2 s\n',
-      ]);
+      expect(written).toEqual([`${error.text}: trying again in 1 s\n`, `${error.text}: trying again in 2 s\n`]);
     },
   );
 
   it('is reported to programs with its reason', async () => {
     const { written } = await attempt([lost], undefined, true);
-    expect(JSON.parse(written[0] ?? '')).toEqual({ event: 'retry', problem: lost.message, seconds: 1 });
+    expect(JSON.parse(written[0] ?? '')).toEqual({ event: 'retry', problem: lost.text, seconds: 1 });
   });
 
   it.each([

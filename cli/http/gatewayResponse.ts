@@ -1,0 +1,70 @@
+// Responses of gateways, proxies and other servers in front of an instance or in its place.
+
+import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { gatewayRefused, placeFailed, placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import type { HttpResponse } from './httpClient.ts';
+import { GATEWAY_TIMEOUT, secondsUntilRepeat } from './laterResponse.ts';
+import { sentenceIn } from './serverSentence.ts';
+
+const LET_PASS = 'let the gateway before the instance pass the calls of this command on';
+
+/** The remedies for statuses of gateways, for which another token does not help. */
+const remedies: Readonly<Record<number, string>> = {
+  401: `${LET_PASS} without credentials of its own`,
+  403: `${LET_PASS} from this machine, or call the instance from another network`,
+  404: 'check that the address leads to the instance, and that the gateway before it passes all paths on',
+  405: `${LET_PASS} with the methods GET, POST and DELETE`,
+  407: 'let this machine reach the instance without that proxy, or let the proxy pass these calls on without credentials',
+  411: `${LET_PASS} with bodies of unknown length (Transfer-Encoding: chunked)`,
+  413: 'raise the limit of the gateway before the instance for bodies of requests, such as client_max_body_size of nginx, or import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR)',
+  414: 'raise the limit of the gateway before the instance for the length of addresses',
+  417: `${LET_PASS} with the header Expect`,
+  431: 'raise the limit of the gateway before the instance for headers',
+  451: `${LET_PASS}, or call the instance from another network`,
+  511: 'log in to the network of this machine, then repeat the command',
+};
+
+const LOGIN =
+  'specify the address to which it redirects, or, if that is a login page, let the gateway before the instance pass the calls of this command on without a login';
+const WAIT_LONGER = 'if that happens again, let the gateway before the instance wait longer for responses';
+const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
+
+/** The statuses with which a gateway refuses all calls, so that the server behind it stays unknown. */
+const REFUSALS = new Set([401, 403, 407, 451, 511]);
+
+/** Whether the status is that of a gateway that refuses all calls. */
+export function isKeptAway(status: number): boolean {
+  return REFUSALS.has(status);
+}
+
+/** Whether the status is that of a redirection. */
+export function isRedirection(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Returns the error of a response other than success that the instance did not write, with a remedy. */
+export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
+  const { status, headers } = response;
+  const sentence = sentenceIn(text);
+  const reason = sentence === '' ? `status ${status}` : `status ${status}: ${sentence}`;
+  const retryAfterSeconds = secondsUntilRepeat(response);
+  if (retryAfterSeconds !== undefined) return placeUnavailable({ place, reason }, { retryAfterSeconds });
+  if (status === GATEWAY_TIMEOUT) return placeUnavailable({ place, reason }).withNote(WAIT_LONGER);
+  const remedy = remedies[status];
+  if (status >= 500 && remedy === undefined) return placeFailed({ place, reason });
+  if (isRedirection(status)) {
+    const target = URL.parse(headers.location ?? '', place)?.origin ?? 'another address';
+    return gatewayRefused({ place, problem: `redirects to ${target} (status ${status})`, advice: LOGIN });
+  }
+  const scheme = status === 401 || status === 407 ? challenge(headers) : undefined;
+  const asked = scheme === undefined ? '' : `, which asks for ${scheme}`;
+  return gatewayRefused({ place, problem: `refuses: ${reason}${asked}`, advice: remedy ?? OTHER });
+}
+
+const MAX_CHALLENGE_CHARACTERS = 100;
+
+/** Returns the scheme of authentication that a proxy asks for, with its realm. */
+function challenge(headers: HttpResponse['headers']): string | undefined {
+  const text = headers['www-authenticate'] ?? headers['proxy-authenticate'];
+  return text?.toString().slice(0, MAX_CHALLENGE_CHARACTERS);
+}

@@ -1,0 +1,43 @@
+// Responses that ask the client to repeat the request later.
+
+import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+
+/** The statuses of a server, or of a gateway in front of it, that may handle the same request later. */
+const LATER = new Set([408, 425, 429, 502, 503, 504]);
+
+/** The status of a gateway whose time limit has ended a request. It would end the next one too. */
+export const GATEWAY_TIMEOUT = 504;
+
+interface LaterResponse {
+  readonly status: number;
+  readonly headers: { readonly 'retry-after'?: string | undefined };
+}
+
+/**
+ * Returns the seconds until the request may be repeated, as far as the response states them; 0 if it does not. Returns
+ * undefined if the response is final.
+ * @param isFinal whether the response is final unless it states a time: the server has explained a lasting problem
+ */
+export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal = false): number | undefined {
+  if (!LATER.has(status)) return undefined;
+  const stated = parseRetryAfter(headers['retry-after'], Date.now());
+  return stated ?? (isFinal || status === GATEWAY_TIMEOUT ? undefined : 0);
+}
+
+/**
+ * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or a date of HTTP.
+ * @returns undefined for a missing or invalid header
+ */
+export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  // Without a letter, the parser would take numbers such as -1 as years.
+  const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
+}
+
+/** Whether an error is that of a response that asks the client to repeat the request later. */
+export function isLater(error: unknown): error is IdentityError & { readonly retryAfterSeconds: number } {
+  return placeUnavailable.is(error) && error.retryAfterSeconds !== undefined;
+}

@@ -1,0 +1,254 @@
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, type ServerResponse, request as send } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { emptyExport, startFakeInstance, startServer } from '../../support/places/fakeInstance.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+interface Page {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Whether the server has handled the request before the gateway responds. */
+  readonly isHandled?: true;
+}
+
+/** Starts a gateway that responds to some requests itself, and passes all others on. */
+async function startGateway(backend: string, pageOf: (request: IncomingMessage) => Page | undefined): Promise<string> {
+  const respond = (response: ServerResponse, { status, headers, body = '' }: Page) =>
+    void response.writeHead(status, headers).end(body);
+  return await startServer((request, response) => {
+    const { method, url = '', headers } = request;
+    const page = pageOf(request);
+    if (page !== undefined && page.isHandled !== true) {
+      request.resume();
+      respond(response, page);
+      return;
+    }
+    const passed = send(new URL(url, backend), { method, headers }, (answer) => {
+      if (page === undefined) answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+      else answer.resume().on('end', () => respond(response, page));
+    });
+    passed.on('error', () => response.destroy());
+    request.pipe(passed);
+  });
+}
+
+const untilDate = () => new Date(Date.now() + 2_000).toUTCString();
+const busy: readonly (Page & { readonly name: string })[] = [
+  {
+    name: '429 with seconds',
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: '{"message":"API rate limit exceeded"}',
+  },
+  { name: '503 with a date', status: 503, headers: { 'retry-after': untilDate() }, body: '<h1>Busy</h1>' },
+  { name: '502', status: 502, body: '<title>502 Bad Gateway</title>' },
+  { name: '504 with seconds', status: 504, headers: { 'retry-after': '1' } },
+  { name: '425', status: 425 },
+  { name: '408', status: 408 },
+];
+
+/** A response to the first request that matches. */
+function once(
+  matches: (request: IncomingMessage) => boolean,
+  page: Page,
+): (request: IncomingMessage) => Page | undefined {
+  let isDone = false;
+  return (request) => {
+    if (isDone || !matches(request)) return undefined;
+    isDone = true;
+    return page;
+  };
+}
+
+const isPost = ({ method }: IncomingMessage) => method === 'POST';
+const isDelete = ({ method }: IncomingMessage) => method === 'DELETE';
+
+describe('a command whose first call a busy server refuses', () => {
+  it.each(busy)('waits, and imports: $name', async (page) => {
+    const place = await servedPlace(sqlite);
+    const url = await startGateway(place.url, once(isPost, page));
+    const file = await exportFileWith(organisation('acme', { humanUsers: [person('ada')] }));
+    const { code, stdout, stderr } = await identity(['import', file, '--to', url, '--token-file', place.tokenFile]);
+    expect({ code, stdout }, stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('created: organisations 1, people 1'),
+    });
+    expect(stderr).toMatch(new RegExp(`^${url} failed: status ${page.status}.*: trying again in [12] s$`, 'm'));
+  });
+
+  it.each(busy.slice(0, 2))('waits, and exports, with an event for programs: $name', async (page) => {
+    const place = await servedPlace(sqlite);
+    const url = await startGateway(place.url, once(isPost, page));
+    const out = join(await testDirectory(), 'out.json');
+    const exporting = ['export', url, '--org', place.orgId, '--to', out, '--token-file', place.tokenFile, '--json'];
+    const { code, stdout, stderr } = await identity(exporting);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`{"event":"retry","problem":"${url} failed: status ${page.status}`);
+    expect(JSON.parse((await readFile(out)).toString()).orgs).toHaveLength(1);
+  });
+
+  it.each([{}, { isHandled: true }] as const)('removes a factor, even if the first call did: %j', async (handled) => {
+    const place = await servedPlace(sqlite);
+    const file = await exportFileWith(organisation('acme', { humanUsers: [person('ada')] }));
+    await identity(['import', file, '--to', place.database]);
+    const data = place.database.replace('sqlite:', '');
+    expect((await identity(['otp-email', 'enable', 'ada', '--data', data])).code).toBe(0);
+    const url = await startGateway(
+      place.url,
+      once(isDelete, { status: 503, headers: { 'retry-after': '1' }, ...handled }),
+    );
+    const { code, stdout, stderr } = await identity([
+      'otp-email',
+      'remove',
+      'ada',
+      url,
+      '--token-file',
+      place.tokenFile,
+    ]);
+    expect({ code, stdout }, stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(': removed') });
+    expect(stderr).toContain(': trying again in 1 s\n');
+  });
+
+  it('reads standard input once, and says so', async () => {
+    const { url } = await startFakeInstance((response, request) => {
+      const isTrial = request.headers['content-type'] === 'application/json';
+      if (isTrial) response.writeHead(200).end(emptyExport);
+      else request.resume().on('end', () => response.writeHead(503, { 'retry-after': '1' }).end());
+    });
+    const stdin = await readFile(await exportFileWith(organisation('acme', { humanUsers: [person('ada')] })));
+    const token = await tokenFileWith('some-token');
+    const { code, stderr } = await identity(['import', '-', '--to', url, '--token-file', token], { stdin });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `identity: ${url} failed: status 503: repeat the command; this command does not wait for that, because it can read its source only once\n`,
+    );
+  });
+
+  it('ends with the pause that a server asks for if that is too long', async () => {
+    const url = await startServer((_request, response) =>
+      response.writeHead(503, { 'retry-after': '3600' }).end('down'),
+    );
+    const token = await tokenFileWith('some-token');
+    const { code, stderr } = await identity(['inspect', url, '--token-file', token]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `identity: ${url} failed: status 503: down: repeat the command; it asks for a pause of 1h 0m before that, and this command waits for at most 5m 0s\n`,
+    });
+  });
+
+  it('stops waiting when the user interrupts it', async () => {
+    const place = await servedPlace(sqlite);
+    const url = await startGateway(place.url, () => ({ status: 503, headers: { 'retry-after': '60' } }));
+    const controller = new AbortController();
+    const onStderr = (text: string) => {
+      if (text.includes('trying again in 60 s')) controller.abort();
+    };
+    const out = join(await testDirectory(), 'out.json');
+    const exporting = ['export', url, '--to', out, '--token-file', place.tokenFile];
+    const { code, stderr } = await identity(exporting, { signal: controller.signal, onStderr });
+    expect(code).toBe(130);
+    expect(stderr).toContain('interrupted: nothing is left in ');
+  });
+
+  it.each([
+    ['over HTTP', { status: 429, headers: { 'retry-after': '1' } }],
+    [
+      'in trailers',
+      {
+        status: 200,
+        headers: {
+          'content-type': 'application/grpc-web+proto',
+          'grpc-status': '8',
+          'grpc-message': 'slow down',
+          'retry-after': '1',
+        },
+      },
+    ],
+  ])('waits for ZITADEL: %s', async (_case, page) => {
+    const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: [person('ada')] })]);
+    const isCall = ({ url = '' }: IncomingMessage) => url.startsWith('/zitadel.');
+    const url = await startGateway(zitadel.url, once(isCall, page));
+    const { code, stderr } = await identity(['inspect', url, '--token-file', tokenFile]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/failed: .*: trying again in 1 s$/m);
+  });
+});
+
+/** Pages of gateways, and the problem and the remedy that a command prints. */
+const pages: readonly (Page & { readonly printed: string })[] = [
+  {
+    status: 302,
+    headers: { location: 'https://login.example.com/start?next=1' },
+    printed: 'redirects to https://login.example.com (status 302): specify the address to which it redirects, or, if',
+  },
+  {
+    status: 401,
+    headers: { 'www-authenticate': 'Basic realm="intranet"' },
+    body: '<title>401 Authorization Required</title>',
+    printed:
+      'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": let the gateway before',
+  },
+  { status: 403, body: '<title>Blocked by policy</title>', printed: 'refuses: status 403: Blocked by policy: let the' },
+  {
+    status: 407,
+    headers: { 'proxy-authenticate': 'Negotiate' },
+    printed: 'refuses: status 407, which asks for Negotiate: let this machine reach the instance without that proxy',
+  },
+  { status: 413, body: 'too big', printed: 'refuses: status 413: too big: raise the limit of the gateway' },
+  { status: 418, body: '{"message":"teapot"}', printed: 'refuses: status 418: teapot: check that the address leads' },
+  { status: 451, printed: 'refuses: status 451: let the gateway before' },
+  { status: 500, body: '<title>Oops</title>', printed: 'failed: status 500: Oops: repeat the command' },
+  { status: 501, body: '{"error":"not here"}', printed: 'failed: status 501: not here: repeat the command' },
+  {
+    status: 504,
+    body: '<title>504 Gateway Time-out</title>',
+    printed: 'failed: status 504: 504 Gateway Time-out: repeat the command; if that happens again, let the gateway',
+  },
+  { status: 511, printed: 'refuses: status 511: log in to the network of this machine' },
+];
+
+describe('the page of a gateway', () => {
+  it.each(pages)('is printed with its status, its sentence and a remedy: $status', async (page) => {
+    const place = await servedPlace(sqlite);
+    const url = await startGateway(place.url, (request) => (isPost(request) ? page : undefined));
+    const file = await exportFileWith(organisation('acme'));
+    const { code, stderr } = await identity(['import', file, '--to', url, '--token-file', place.tokenFile]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
+    });
+  });
+
+  it.each(pages.filter(({ status }) => [302, 401, 403, 407, 451, 511].includes(status)))(
+    'is printed instead of an unknown server if it hides the server: $status',
+    async (page) => {
+      const url = await startServer((_request, response) =>
+        response.writeHead(page.status, page.headers).end(page.body),
+      );
+      const { code, stderr } = await identity(['inspect', url, '--token-file', await tokenFileWith('some-token')]);
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
+      });
+    },
+  );
+
+  it.each(pages.filter(({ status }) => status !== 504))('is printed for a call of ZITADEL: $status', async (page) => {
+    const { zitadel, tokenFile } = await filledZitadel([organisation('acme')]);
+    const url = await startGateway(zitadel.url, ({ url: path = '' }) =>
+      path.startsWith('/zitadel.') ? page : undefined,
+    );
+    const { code, stderr } = await identity(['inspect', url, '--token-file', tokenFile]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
+    });
+  });
+});
