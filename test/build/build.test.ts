@@ -12,7 +12,7 @@ import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const functions = ['export', 'import', 'removeOtpEmail'] as const;
-const files = ['THIRD-PARTY-NOTICES.txt', 'index.js', 'package-lock.json', 'package.json'];
+const files = ['THIRD-PARTY-NOTICES.txt', 'compile.cjs', 'index.js', 'package-lock.json', 'package.json'];
 const versioned = z.object({ version: z.string() });
 const lockFile = z.object({ packages: z.record(z.string(), versioned) });
 

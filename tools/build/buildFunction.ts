@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -7,14 +7,14 @@ import { zipSync } from 'fflate';
 import { functions } from '../../functions/endpoints.ts';
 import { root } from '../program.ts';
 import { bundledFiles, bundleScript, bundleWorker, optionalPackages } from './bundling.ts';
-import { deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
+import { COMPILER, deployedPackage, type LockFile, nodeMajor, unbundled } from './deployedPackage.ts';
 import { selectOrganisationMessages } from './organisationMessages.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
 /** A function's deployed files. */
 export interface BuiltFunction {
   readonly name: string;
-  /** Contains only `index.js`, `package.json`, `package-lock.json` and `THIRD-PARTY-NOTICES.txt`. */
+  /** Contains `index.js`, its installation, and the file that compiles it. */
   readonly directory: string;
   /** A zip archive of the directory's files. */
   readonly archive: string;
@@ -32,7 +32,11 @@ export interface BuiltFunction {
  */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
   const { code, inputs } = await bundle(name, nodeMajor(lock));
-  const texts = { ...deployedPackage(lock), 'THIRD-PARTY-NOTICES.txt': await thirdPartyNotice(inputs, lock) };
+  const texts = {
+    ...deployedPackage(name, lock),
+    [COMPILER]: await readFile(join(import.meta.dirname, COMPILER), 'utf8'),
+    'THIRD-PARTY-NOTICES.txt': await thirdPartyNotice(inputs, lock),
+  };
   const encoded = Object.entries(texts).map(([file, text]) => [file, Buffer.from(text)] as const);
   const files = { 'index.js': code, ...Object.fromEntries(encoded) };
   const zip = archive(files);

