@@ -1,6 +1,6 @@
 // The outcomes of an import's records, and the response of an import into ZITADEL.
 
-import type { ImportError } from '../../functions/import/contract.ts';
+import type { Deletion, ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -68,6 +68,12 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly errorsOmitted: number;
   readonly warningsOmitted: number;
   readonly dryRun: boolean;
+  /** The deletions of an import that mirrors. */
+  readonly deletions?: {
+    readonly counts: Readonly<Counts>;
+    readonly listed: readonly Deletion[];
+    readonly omitted: number;
+  };
 }
 
 /** Returns the response of an import into ZITADEL, in the form of this service, without lists of ids. */
@@ -79,6 +85,7 @@ export function joinedResponse({
   elsewhere = [],
   proved,
   dryRun,
+  deletions: { counts: deleted, listed, omitted } = { counts: {}, listed: [], omitted: 0 },
   ...joined
 }: JoinedImport): ImportResponse {
   const { warnings, errorsOmitted, warningsOmitted } = joined;
@@ -93,12 +100,15 @@ export function joinedResponse({
       ...(total(overwritten) === 0 ? {} : { overwritten }),
       ...(total(skipped) === 0 ? {} : { skipped }),
       ...(total(unconfirmed) === 0 ? {} : { unconfirmed }),
+      ...(total(deleted) === 0 ? {} : { deleted }),
       warnings,
       proved,
       ...(dryRun ? { dryRun } : {}),
       idsOmitted: true,
       ...(errorsOmitted === 0 ? {} : { errorsOmitted }),
       ...(warningsOmitted === 0 ? {} : { warningsOmitted }),
+      ...(omitted === 0 ? {} : { deletionsOmitted: omitted }),
     },
+    ...(listed.length === 0 ? {} : { deletions: [...listed] }),
   };
 }

@@ -17,7 +17,7 @@ import type { MigrationSettings } from './settings.ts';
  */
 export function explainDifferences(
   { source, target }: OpenSides,
-  settings: Pick<MigrationSettings, 'onConflict'>,
+  settings: Pick<MigrationSettings, 'onConflict' | 'mirror'>,
   imports: ImportFacts,
   response?: ImportResponse,
 ): Explain {
@@ -63,12 +63,12 @@ export function explainBesideHash(
  */
 export function explain(
   { outcome, section, fields = [] }: RecordDifference,
-  { onConflict }: Pick<MigrationSettings, 'onConflict'>,
+  { onConflict, mirror }: Pick<MigrationSettings, 'onConflict' | 'mirror'>,
   response: ImportResponse | undefined,
   first: RecordContent | undefined,
 ): string | undefined {
   if (outcome !== 'different' || first === undefined) return undefined;
-  if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
+  if (onConflict === 'skip' && mirror !== true && (response?.summary.skipped?.[section] ?? 0) > 0)
     return 'it existed with other content, and --on-conflict skip keeps that';
   const isHashed = (field: FieldDifference) =>
     field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';

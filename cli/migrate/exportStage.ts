@@ -9,6 +9,7 @@ import {
   mirrorTooLarge,
   organisationsExist,
 } from '../../shared/errors/errors.ts';
+import { zitadelMirrorOutdated } from '../../shared/errors/placeErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
@@ -112,7 +113,14 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
 }
 
 /** Errors of an instance that mean that it has changed nothing. */
-const refusals = [organisationsExist, mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated, mirrorTooLarge];
+const refusals = [
+  organisationsExist,
+  mirrorChanged,
+  mirrorDefaultOrganisation,
+  mirrorOutdated,
+  mirrorTooLarge,
+  zitadelMirrorOutdated,
+];
 
 /** Imports the export into a target. */
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {

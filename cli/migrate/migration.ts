@@ -157,8 +157,8 @@ function changedPlan(call: MigrationCall, settings: MigrationRun['settings'], ch
 }
 
 /**
- * Reads the target again after the user's answer, which can take hours. Does so only if the call expects a plan or
- * overwrites records.
+ * Reads the target again after the user's answer, which can take hours. Does so only if the call expects a plan, or
+ * overwrites or deletes records.
  * @throws IdentityError ABORTED if its records have changed
  */
 async function requireSameTarget(
@@ -168,7 +168,8 @@ async function requireSameTarget(
   target: OpenSide,
 ): Promise<void> {
   const { expect } = call.options;
-  if (expect === undefined && run.settings.onConflict !== 'overwrite') return;
+  const { onConflict, mirror } = run.settings;
+  if (expect === undefined && onConflict !== 'overwrite' && mirror !== true) return;
   if ((await readTarget(run, target)) === shown.target) return;
   throw expect === undefined
     ? targetChanged({ place: target.place.name })

@@ -148,9 +148,11 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
 };
 
 /** Returns the line about conflicts. Omitted if the errors of the dry run list them. */
-function conflictLines({ before: { different }, options, refused }: MigrationPlan): string[] {
+function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
-  if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
+  // A dry run of an import into ZITADEL lists all of them, except those that the deletions of a mirror settle.
+  const areListed = refused.length > 0 || target.kind === 'zitadel';
+  if (different === 0 || (onConflict === 'report' && areListed)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
   return [`${counted(different, 'record')} ${exist} with other content: ${remedies[onConflict]}`];
 }

@@ -19,8 +19,14 @@ export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
 
-const NO_MIRROR =
-  '--mirror deletes nothing in ZITADEL: leave it out, and delete there by hand what the result lists as only in the target';
+/** The conflict handlings with which an import may mirror. */
+const MIRRORING = {
+  identity: { handlings: ['overwrite'], problem: '--mirror needs --on-conflict overwrite' },
+  zitadel: {
+    handlings: ['report', 'skip'],
+    problem: '--mirror into ZITADEL needs --on-conflict report or skip, because ZITADEL never overwrites records',
+  },
+} as const;
 
 /**
  * Requires that all options of a call have an effect on its places.
@@ -45,9 +51,15 @@ export async function requireEffects(
       return known?.service === 'zitadel';
     });
   const isInto = target !== undefined && (await isZitadel(target));
-  if (mirror && isInto) throw usageError(NO_MIRROR);
+  if (mirror) requireMirroring(onConflict, isInto);
   if (accept.includes('refused-hashes') && !isInto)
     throw noEffect('--accept refused-hashes', 'it is for imports into ZITADEL');
   if (accept.includes('unknown-states') && !isInto && !(await isZitadel(source)))
     throw noEffect('--accept unknown-states', 'it is for exports of ZITADEL');
+}
+
+/** @param isInto whether the target is ZITADEL */
+function requireMirroring(onConflict: unknown, isInto: boolean): void {
+  const { handlings, problem } = MIRRORING[isInto ? 'zitadel' : 'identity'];
+  if (!handlings.some((handling) => handling === (onConflict ?? 'report'))) throw usageError(problem);
 }

@@ -168,7 +168,6 @@ export function mirrorOptionsOf({
   expect,
   'max-deleted': maxDeleted,
   'replace-changed': replaceChanged,
-  'on-conflict': onConflict,
   'dry-run': dryRun = false,
 }: MirrorValues): Pick<PlaceImportOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'> {
   if (!mirror) {
@@ -179,7 +178,6 @@ export function mirrorOptionsOf({
     if (given !== undefined) throw usageError(`${given} has no effect here: it needs --mirror`);
     return {};
   }
-  if (onConflict !== 'overwrite') throw usageError('--mirror needs --on-conflict overwrite');
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
     throw usageError('--yes needs --max-deleted beside --mirror: --dry-run shows the number');
   return { mirror, replaceChanged, ...(maxDeleted === undefined ? {} : { maxDeleted }) };

@@ -108,6 +108,13 @@ interface SideLoader extends RecordVisitor {
   add(record: OrganisationRecord): Uint8Array | undefined;
 }
 
+/** A record of the second side, with the same record of the first side. */
+export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
+  readonly second: RecordContent;
+  /** Undefined for a record that only the second side has. */
+  readonly first: RecordContent | undefined;
+}
+
 /** A record of the first side, found by its id. */
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
@@ -251,6 +258,16 @@ export class RunDatabase implements Disposable {
         const { first, second } = this.contents(section, texts);
         if (first !== undefined) yield { section, orgId, id, outcome: this.outcomeOf(key, second), first, second };
       }
+  }
+
+  /** Yields the records of the second side. Omits records that no import carries, and repetitions. */
+  async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
+    for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
+      const { section, orgId, id, ...texts } = stored;
+      const { first, second } = this.contents(section, texts);
+      if (second === undefined || this.isLeftOut({ section, orgId }, first, second)) continue;
+      yield { section, orgId, id, first, second };
+    }
   }
 
   /** Returns the organisations of the first side. */

@@ -19,6 +19,8 @@ const errorIds = {
   initial: ['COMMAND-ke0fw'], // 2.71, 4.x
   /** The user is already deactivated or locked. */
   closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], // 2.71, 4.x
+  /** The trigger has no actions. */
+  noTrigger: ['COMMAND-Nfh52'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
   noProvider: [linkedProvider.missing.id], // 4.0
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -59,6 +59,12 @@ export interface EventPlace {
 
 type Management = Client<typeof ManagementService>;
 
+/**
+ * Deletes a record.
+ * @param aggregateId the aggregate of the record's events
+ */
+type Removal = (management: Management, json: JsonObject, aggregateId: string) => Promise<unknown>;
+
 /** How ZITADEL closes records: deactivates or locks them. */
 export interface Closing {
   /** The first words of the types of the records' events, if they differ from those of the event of the creation. */
@@ -108,6 +114,11 @@ interface RecordKind {
   readonly created: CreationEvent | 'never';
   /** The space of the records' ids; `none` for records without ids of their own. */
   readonly ids: IdSpace | 'none';
+  /**
+   * How ZITADEL deletes a record; `never` for organisations, and for domain policies: the export of an organisation
+   * without one contains that of the instance.
+   */
+  readonly remove: Removal | 'never';
 }
 
 /** The sections whose records have states: those of this service, and those of ZITADEL's definitions. */
@@ -122,28 +133,42 @@ const ofUser = { aggregateType: 'user', aggregateId: 'userId' } as const;
 const ofProject = { aggregateType: 'project', aggregateId: 'projectId' } as const;
 
 /** Creates the kind of records that have no ids of their own. */
-function part(created: CreationEvent) {
-  return { created, ids: 'none' } as const;
+function part(created: CreationEvent, remove: RecordKind['remove']) {
+  return { created, ids: 'none', remove } as const;
 }
 
 /** Creates the kind of records that have an id space of their own. */
 function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
+  remove: Removal,
   openTo?: Pick<IdSpace, 'openTo'>,
 ) {
   const { aggregateType, type, fields } = created;
   const stream = { aggregateType, created: [type], ...removal };
-  return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...openTo, streams: [stream] } };
+  return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...openTo, streams: [stream] }, remove };
 }
 
-function policy(name: string) {
-  return part({ ...ofOrganisation, type: `org.policy.${name}.added` });
+/** @param remove resets the policy to that of the instance */
+function policy(name: string, remove: RecordKind['remove']) {
+  return part({ ...ofOrganisation, type: `org.policy.${name}.added` }, remove);
 }
 
-function text(template: string) {
+/** @param reset resets the texts of a language to those of the instance */
+function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
-  return part({ ...ofOrganisation, type: 'org.customtext.set', fields });
+  return part({ ...ofOrganisation, type: 'org.customtext.set', fields }, (management, json) =>
+    reset(management, { language: textAt(json, 'language', '') }),
+  );
+}
+
+/** Returns the values of a record's fields, by the names of a request's fields. */
+function fieldsOf<Name extends string>(
+  json: JsonObject,
+  paths: Readonly<Record<Name, FieldPath>>,
+): Record<Name, string>;
+function fieldsOf(json: JsonObject, paths: Readonly<Record<string, FieldPath>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, textAt(json, path, '')]));
 }
 
 const kindsOfProviders = [
@@ -166,6 +191,7 @@ const provider: RecordKind = {
     fields: ['idpConfigId', 'id'],
     streams: [providerStream('org', 'org.idp', 'org.idp'), providerStream('instance', 'instance.idp', 'iam.idp')],
   },
+  remove: (management, json) => management.removeOrgIDP(fieldsOf(json, { idpId: 'idpId' })),
 };
 
 const person = { ...ofUser, type: 'user.human.added' };
@@ -180,6 +206,7 @@ const users = {
       [serviceUser.type]: recordNoun('machineUsers'),
     },
   },
+  remove: (management, json) => management.removeUser(fieldsOf(json, { id: 'userId' })),
   closing: {
     prefix: 'user.',
     isAtOnce: true,
@@ -190,7 +217,7 @@ const users = {
       (management, { aggregateId }) => management.unlockUser({ id: aggregateId }),
     ],
   },
-} satisfies Pick<RecordKind, 'ids'> & { closing: Closing };
+} satisfies Pick<RecordKind, 'ids' | 'remove'> & { closing: Closing };
 
 const machineKey = { ...ofUser, type: 'user.machine.key.added', fields: { keyId: 'keyId' } };
 const applicationKey = { ...ofProject, type: 'project.application.oidc.key.added', fields: { keyId: 'id' } };
@@ -220,6 +247,7 @@ const application = {
   ...withOwnIds(
     { ...ofProject, aggregateId: 'app.projectId', type: 'project.application.added', fields: { appId: 'appId' } },
     { removed: ['project.application.removed'], removedAggregate: 'project.removed' },
+    (management, json) => management.removeApp(fieldsOf(json, { projectId: 'app.projectId', appId: 'appId' })),
   ),
   closing: {
     close: (management, { aggregateId, part: appId }) => management.deactivateApp({ projectId: aggregateId, appId }),
@@ -240,29 +268,48 @@ const application = {
 /** The kinds of records, by section. A new section does not compile without a row here. */
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
-    ...part({ ...ofOrganisation, type: 'org.added' }),
+    ...part({ ...ofOrganisation, type: 'org.added' }, 'never'),
     closing: { close: (management) => management.deactivateOrg({}) },
   },
-  domainPolicy: policy('domain'),
-  labelPolicy: policy('label'),
-  lockoutPolicy: policy('lockout'),
-  loginPolicy: policy('login'),
-  passwordComplexityPolicy: policy('password.complexity'),
-  privacyPolicy: policy('privacy'),
-  domains: part({ ...ofOrganisation, type: 'org.domain.added', fields: { domain: 'domainName' } }),
+  domainPolicy: policy('domain', 'never'),
+  labelPolicy: policy('label', (management) => management.resetLabelPolicyToDefault({})),
+  lockoutPolicy: policy('lockout', (management) => management.resetLockoutPolicyToDefault({})),
+  loginPolicy: policy('login', (management) => management.resetLoginPolicyToDefault({})),
+  passwordComplexityPolicy: policy('password.complexity', (management) =>
+    management.resetPasswordComplexityPolicyToDefault({}),
+  ),
+  privacyPolicy: policy('privacy', (management) => management.resetPrivacyPolicyToDefault({})),
+  domains: part({ ...ofOrganisation, type: 'org.domain.added', fields: { domain: 'domainName' } }, (management, json) =>
+    management.removeOrgDomain(fieldsOf(json, { domain: 'domainName' })),
+  ),
   oidcIdps: provider,
   jwtIdps: provider,
   humanUsers: { created: person, ...users },
   machineUsers: { created: serviceUser, ...users },
-  userMetadata: part({ ...ofUser, aggregateId: 'id', type: 'user.metadata.set', fields: { key: 'key' } }),
-  machineKeys: { created: machineKey, ids: keys },
-  userLinks: part({
-    ...ofUser,
-    type: 'user.human.externalidp.added',
-    fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
-  }),
+  userMetadata: part(
+    { ...ofUser, aggregateId: 'id', type: 'user.metadata.set', fields: { key: 'key' } },
+    (management, json) => management.removeUserMetadata(fieldsOf(json, { id: 'id', key: 'key' })),
+  ),
+  machineKeys: {
+    created: machineKey,
+    ids: keys,
+    remove: (management, json) => management.removeMachineKey(fieldsOf(json, { userId: 'userId', keyId: 'keyId' })),
+  },
+  userLinks: part(
+    {
+      ...ofUser,
+      type: 'user.human.externalidp.added',
+      fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
+    },
+    (management, json) =>
+      management.removeHumanLinkedIDP(
+        fieldsOf(json, { userId: 'userId', idpId: 'idpId', linkedUserId: 'providedUserId' }),
+      ),
+  ),
   projects: {
-    ...withOwnIds({ ...ofProject, type: 'project.added' }, { removed: ['project.removed'] }),
+    ...withOwnIds({ ...ofProject, type: 'project.added' }, { removed: ['project.removed'] }, (management, json) =>
+      management.removeProject(fieldsOf(json, { id: 'projectId' })),
+    ),
     closing: {
       close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
       search: {
@@ -274,14 +321,22 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       },
     },
   },
-  projectRoles: part({ ...ofProject, type: 'project.role.added', fields: { key: 'roleKey' } }),
+  projectRoles: part({ ...ofProject, type: 'project.role.added', fields: { key: 'roleKey' } }, (management, json) =>
+    management.removeProjectRole(fieldsOf(json, { projectId: 'projectId', roleKey: 'roleKey' })),
+  ),
   apiApps: application,
   oidcApps: application,
-  appKeys: { created: applicationKey, ids: keys },
+  appKeys: {
+    created: applicationKey,
+    ids: keys,
+    remove: (management, json) =>
+      management.removeAppKey(fieldsOf(json, { projectId: 'projectId', appId: 'appId', keyId: 'id' })),
+  },
   actions: {
     ...withOwnIds(
       { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
       { removed: ['action.removed'] },
+      (management, json) => management.deleteAction(fieldsOf(json, { id: 'actionId' })),
     ),
     closing: {
       close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
@@ -294,11 +349,15 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       },
     },
   },
-  triggerActions: part({
-    ...ofOrganisation,
-    type: 'org.flow.trigger_actions.set',
-    fields: { flowType: 'flowType', triggerType: 'triggerType' },
-  }),
+  triggerActions: part(
+    {
+      ...ofOrganisation,
+      type: 'org.flow.trigger_actions.set',
+      fields: { flowType: 'flowType', triggerType: 'triggerType' },
+    },
+    (management, json) =>
+      management.setTriggerActions(fieldsOf(json, { flowType: 'flowType', triggerType: 'triggerType' })),
+  ),
   projectGrants: {
     ...withOwnIds(
       {
@@ -308,6 +367,8 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
         fields: { grantId: 'grantId' },
       },
       { removed: ['project.grant.removed'], removedAggregate: 'project.removed' },
+      (management, json) =>
+        management.removeProjectGrant(fieldsOf(json, { projectId: 'projectGrant.projectId', grantId: 'grantId' })),
       { openTo: 'grantedOrgId' },
     ),
     closing: {
@@ -324,11 +385,15 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     },
   },
   userGrants: {
-    ...part({
-      aggregateType: 'usergrant',
-      type: 'user.grant.added',
-      fields: { userId: 'userId', projectId: 'projectId' },
-    }),
+    ...part(
+      {
+        aggregateType: 'usergrant',
+        type: 'user.grant.added',
+        fields: { userId: 'userId', projectId: 'projectId' },
+      },
+      (management, json, aggregateId) =>
+        management.removeUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
+    ),
     closing: {
       close: (management, { aggregateId }, json) =>
         management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
@@ -342,24 +407,57 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       },
     },
   },
-  orgMembers: part({ ...ofOrganisation, type: 'org.member.added', fields: { userId: 'userId' } }),
-  projectMembers: part({ ...ofProject, type: 'project.member.added', fields: { userId: 'userId' } }),
-  projectGrantMembers: part({
-    ...ofProject,
-    type: 'project.grant.member.added',
-    fields: { grantId: 'grantId', userId: 'userId' },
-    isShared: true,
-  }),
-  loginTexts: text('Login'),
-  initMessages: text('InitCode'),
-  passwordResetMessages: text('PasswordReset'),
-  verifyEmailMessages: text('VerifyEmail'),
-  verifyPhoneMessages: text('VerifyPhone'),
-  verifySmsOtpMessages: { created: 'never', ids: 'none' },
-  verifyEmailOtpMessages: { created: 'never', ids: 'none' },
-  domainClaimedMessages: text('DomainClaimed'),
-  passwordlessRegistrationMessages: text('PasswordlessRegistration'),
-  inviteUserMessages: text('InviteUser'),
+  orgMembers: part({ ...ofOrganisation, type: 'org.member.added', fields: { userId: 'userId' } }, (management, json) =>
+    management.removeOrgMember(fieldsOf(json, { userId: 'userId' })),
+  ),
+  projectMembers: part(
+    { ...ofProject, type: 'project.member.added', fields: { userId: 'userId' } },
+    (management, json) => management.removeProjectMember(fieldsOf(json, { projectId: 'projectId', userId: 'userId' })),
+  ),
+  projectGrantMembers: part(
+    {
+      ...ofProject,
+      type: 'project.grant.member.added',
+      fields: { grantId: 'grantId', userId: 'userId' },
+      isShared: true,
+    },
+    (management, json) =>
+      management.removeProjectGrantMember(
+        fieldsOf(json, { projectId: 'projectId', grantId: 'grantId', userId: 'userId' }),
+      ),
+  ),
+  loginTexts: text('Login', (management, request) => management.resetCustomLoginTextToDefault(request)),
+  initMessages: text('InitCode', (management, request) => management.resetCustomInitMessageTextToDefault(request)),
+  passwordResetMessages: text('PasswordReset', (management, request) =>
+    management.resetCustomPasswordResetMessageTextToDefault(request),
+  ),
+  verifyEmailMessages: text('VerifyEmail', (management, request) =>
+    management.resetCustomVerifyEmailMessageTextToDefault(request),
+  ),
+  verifyPhoneMessages: text('VerifyPhone', (management, request) =>
+    management.resetCustomVerifyPhoneMessageTextToDefault(request),
+  ),
+  verifySmsOtpMessages: {
+    created: 'never',
+    ids: 'none',
+    remove: (management, json) =>
+      management.resetCustomVerifySMSOTPMessageTextToDefault(fieldsOf(json, { language: 'language' })),
+  },
+  verifyEmailOtpMessages: {
+    created: 'never',
+    ids: 'none',
+    remove: (management, json) =>
+      management.resetCustomVerifyEmailOTPMessageTextToDefault(fieldsOf(json, { language: 'language' })),
+  },
+  domainClaimedMessages: text('DomainClaimed', (management, request) =>
+    management.resetCustomDomainClaimedMessageTextToDefault(request),
+  ),
+  passwordlessRegistrationMessages: text('PasswordlessRegistration', (management, request) =>
+    management.resetCustomPasswordlessRegistrationMessageTextToDefault(request),
+  ),
+  inviteUserMessages: text('InviteUser', (management, request) =>
+    management.resetCustomInviteUserMessageTextToDefault(request),
+  ),
 };
 
 function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys }: GrantedProject): JsonObject {

@@ -180,6 +180,11 @@ export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITA
   text: '{url} does not return its oldest events, so it cannot be known who owns the ids of the file; set AuditLogRetention to 0 there for the time of the import',
 });
 
+export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_OUTDATED', {
+  text: 'the file was read at {readTime}, before {record} of organisation {orgId} was imported at {created}: to delete it could undo later changes',
+  remedy: 'export the source again; to delete it anyway, add --replace-changed {orgId}',
+});
+
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: 'the export of organisation {orgId} takes too long[: more than {seconds} s]',
   remedy:

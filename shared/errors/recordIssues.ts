@@ -285,6 +285,10 @@ export const zitadelIssues = {
     text: 'open in the target, {state} in the source, and no event shows that it is closed',
     remedy: CLOSE_IT,
   },
+  deletion_refused: {
+    text: 'the file lacks the record, and ZITADEL does not delete it: {error}',
+    remedy: 'delete it in its console',
+  },
   open_in_search: {
     text: "open in the target's search, {state} in the source, although events show that it is closed",
     remedy: 'reopen it in the target, and close it again',

@@ -155,7 +155,7 @@ export function isGrantToItself({ section: { references = [] }, json, orgId }: O
 const NO_REFERENCES: readonly PlannedReference[] = [];
 
 /** Lists the unique names that a record claims. */
-function claimedNames({ section, json }: OrganisationRecord, byDomain: boolean): UniqueName[] {
+function claimedNames({ section, json }: KeyedRecord, byDomain: boolean): UniqueName[] {
   const isTrue = (path: FieldPath) => valueAt(json, path) === true;
   return (section.unique ?? []).filter(
     ({ onlyIf, onlyIfLoginNamesChange: changes }) =>
@@ -167,7 +167,7 @@ function claimedNames({ section, json }: OrganisationRecord, byDomain: boolean):
  * Returns the key of a record's claim.
  * @param byDomain whether the organisation's login names contain its domain
  */
-function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, byDomain: boolean): DocumentKey {
+function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDomain: boolean): DocumentKey {
   const isScoped = unique.perOrganisation || (unique.perOrganisationByDomainPolicy === true && byDomain);
   const fold = unique.lookAlikes === true ? foldLookAlikes : lowerCase;
   const names = unique.parts.map((path) => fold(textAt(json, path, orgId)));
@@ -177,7 +177,7 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord,
 /**
  * Lists the keys of all claims that a record may have, with and without the organisation's domain in its login names.
  */
-export function possibleClaimKeys(record: OrganisationRecord): DocumentKey[] {
+export function possibleClaimKeys(record: KeyedRecord): DocumentKey[] {
   const keys = [false, true].flatMap((byDomain) =>
     claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),
   );

@@ -6,7 +6,7 @@ import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import type { FieldPath } from '../../../shared/organisation/relations.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { creationEvent, recordKinds } from '../recordKinds.ts';
+import { type CreationEvent, creationEvent, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
@@ -77,7 +77,19 @@ export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingR
   return owner === orgId || creationEvent(section)?.isShared === true;
 }
 
-function recordKey({ section: name, orgId, json }: SentRecord): string | undefined {
+/** Returns the beginning of the types of the events about a kind of records, such as `org.member.`. */
+export function eventPrefix({ type }: CreationEvent): string {
+  return type.replace(/[^.]+$/, '');
+}
+
+/** Whether an event is about a record, by the fields that identify the record. */
+export function isEventOf(record: Omit<SentRecord, 'position'>, event: ZitadelEvent): boolean {
+  const created = creationEvent(record.section);
+  if (created === undefined || !event.type.startsWith(eventPrefix(created))) return false;
+  return eventKeys({ ...event, type: created.type }).has(recordKey(record) ?? '');
+}
+
+function recordKey({ section: name, orgId, json }: Omit<SentRecord, 'position'>): string | undefined {
   const event = creationEvent(name);
   if (event === undefined) return undefined;
   const { values = {} } = recordSection(name);

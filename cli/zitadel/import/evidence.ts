@@ -30,6 +30,11 @@ const FACTOR = /\.(?:mfa|passwordless)\./;
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;
 
+/** Whether an event changes its record. */
+export function isChange({ type }: Pick<JudgedEvent, 'type'>): boolean {
+  return !UNCHANGING.test(type);
+}
+
 /**
  * Decides whether an import of the caller created a record, and whether it is unchanged since.
  * @param events all events of the record since its creation, the oldest first
@@ -40,7 +45,7 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   const creation = events[created];
   if (creation === undefined) return { is: 'foreign' };
   if (creation.editorId !== callerId) return { is: 'foreign', event: creation };
-  const since = events.slice(created + 1).filter(({ type }) => !UNCHANGING.test(type));
+  const since = events.slice(created + 1).filter(isChange);
   const opening = since.find(({ type }) => OPENING.test(type));
   if (opening !== undefined) return { is: 'opened', event: opening };
   const change = since.find(({ editorId }) => editorId !== callerId);

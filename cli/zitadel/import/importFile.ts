@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type ImportWarning, recordConflict } from '../../../functions/import/contract.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
+import { defined } from '../../../shared/defined.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
@@ -29,6 +30,7 @@ import { noSecrets } from '../../records/secretSelection.ts';
 import { usageError } from '../../terminal/command.ts';
 import { counted } from '../../terminal/numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
+import { Mirror } from '../mirror/mirror.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import {
   type OwnedFile,
@@ -150,6 +152,8 @@ async function importFile(
   const { ledger } = read;
   const file = await compareWithTarget(connection, read, inspection, asked);
   const { options, loginNamesByDomain } = file;
+  const mirror = options.mirror === true ? await Mirror.plan(connection, { ...file, inspection }) : undefined;
+  if (mirror !== undefined) file.target.doomed = mirror.doomed;
   const { total } = ledger.progress;
   const withSecrets = await decideAll(file, connection, (records) => onCompared({ records, total }));
   for (const { orgId, record } of inspection.organisations)
@@ -163,13 +167,18 @@ async function importFile(
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
-  else await sendLedger(connection, file, file.callerId, onSettled);
+  else {
+    await mirror?.begin();
+    await sendLedger(connection, file, file.callerId, onSettled);
+  }
   if (await settleExisting(file)) await decideClosings(file, connection);
   if (!options.dryRun) {
     await lookAgain(file);
     await proveCreated(file);
   }
   await closer?.finish();
+  if (options.dryRun) mirror?.foresee();
+  else await mirror?.finish();
   const { leftToDo, warnings } = await listNotices(file, connection.signal);
   const { errors, elsewhere, refused, outcomes, createdOrgs } = ledger;
   return joinedResponse({
@@ -186,12 +195,14 @@ async function importFile(
       ...fileWarnings(inspection),
       ...loginNameWarnings(inspection, loginNamesByDomain),
       ...changeWarnings(ledger.changes, withSecrets, options.dryRun),
+      ...(mirror?.warnings ?? []),
       ...warnings.entries,
       ...leftToDo.warnings,
     ],
     warningsOmitted: warnings.omitted + leftToDo.omitted,
     proved: inspection.proved,
     dryRun: options.dryRun,
+    ...defined({ deletions: mirror?.deletions }),
   });
 }
 

@@ -94,6 +94,7 @@ const targetRow = documentRow.extend({ field: z.string() });
 const errorRow = z.object({ section: z.string(), id: z.string(), issues: issueList });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
+const positionRow = ledgerRow.pick({ position: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
@@ -311,6 +312,13 @@ export class ImportLedger {
     return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
   }
 
+  /** Returns the first record that refers to the record at a path; undefined if none does. */
+  firstReferring(path: string): LedgerRecord | undefined {
+    const sql = 'SELECT position FROM targets WHERE path = ? ORDER BY position LIMIT 1';
+    const columns = this.database.statement(sql).get(path);
+    return columns === undefined ? undefined : this.at(positionRow.parse(columns).position);
+  }
+
   private *rows<Row>(schema: z.ZodType<Row>, sql: string): Generator<Row, void, void> {
     for (const columns of this.database.statement(sql).iterate()) yield schema.parse(columns);
   }
@@ -384,6 +392,13 @@ export class ImportLedger {
     return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
+  /** Whether a record has an error, or is expected to fail. */
+  get hasFailures(): boolean {
+    const failed =
+      "outcome IN ('failed', 'unconfirmed') OR issues IS NOT NULL OR (outcome IS NULL AND foreseen = 'failed')";
+    return this.database.all(`SELECT 1 FROM records WHERE ${failed} LIMIT 1`).length > 0;
+  }
+
   /** Notes that a record is closed in ZITADEL, or stays open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
@@ -445,9 +460,16 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
+  /** Adds an error about a record of ZITADEL that the file lacks. */
+  addKept(section: SectionName, id: string, issue: LedgerIssue): void {
+    const sql = 'INSERT INTO records (section, id, issues) VALUES (?, ?, ?)';
+    this.database.run(sql, section, id, JSON.stringify([issue]));
+  }
+
   /** The number of records that the import carries, and the number of those with a known outcome. */
   get progress(): z.infer<typeof progressRow> {
-    const sql = "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE outcome IS NOT 'notCarried'";
+    const sql =
+      "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE orgId IS NOT NULL AND outcome IS NOT 'notCarried'";
     return progressRow.parse(this.database.statement(sql).get());
   }
 

@@ -3,6 +3,7 @@
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
+import type { FieldDifference } from '../../../shared/organisation/equality.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { isClosed as isClosedState, stateFields } from '../../../shared/organisation/states.ts';
 import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
@@ -12,6 +13,7 @@ import type { RunDatabase } from '../../records/runDatabase.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/omittedStates.ts';
+import { type DoomedRecords, differsByDoomed } from '../mirror/doomedRecords.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
@@ -33,7 +35,9 @@ export interface TargetRecord {
  */
 export class TargetRecords {
   private readonly database: RunDatabase;
-  private readonly zitadel: ZitadelSide;
+  readonly zitadel: ZitadelSide;
+  /** The records that the import deletes. */
+  doomed: DoomedRecords = new Map();
   /** All organisations of ZITADEL. */
   readonly organisations: ListedOrganisations;
 
@@ -83,9 +87,11 @@ export class TargetRecords {
     const { second, fields } = shared;
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(second.state?.value);
-    // The import closes an open record, or reports it.
-    const others =
-      mustBeClosed(record) && !isClosed ? fields.filter(({ path }) => !stateFields.includes(path)) : fields;
+    // The import closes an open record, or reports it. ZITADEL removes references to records that the import deletes.
+    const isSettled = (field: FieldDifference) =>
+      (mustBeClosed(record) && !isClosed && stateFields.includes(field.path)) ||
+      differsByDoomed(record, field, this.doomed);
+    const others = fields.filter((field) => !isSettled(field));
     const difference = { outcome: 'different', section: section.name, orgId, id, fields: others } as const;
     const isEqual = others.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
     const paths = isEqual ? [] : others.map(({ path }) => path);

@@ -1,6 +1,7 @@
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
+import { deletionOf, describeContent } from '../../../shared/organisation/describedRecord.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { isInDeletion, userSection } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -19,11 +20,7 @@ export function describeRecord(stored: StoredDocument | undefined) {
   const { orgId = '' } = stored;
   const json = parseObject(stored.body);
   const section = isInDeletion(stored) ? userSection(json) : sections.find((one) => isInSection(stored.partition, one));
-  if (section === undefined) return undefined;
-  const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
-  const name = textAt(json, section.unique?.[0]?.parts.at(-1) ?? '', orgId);
-  const roles = ['roles[]', 'roleKeys[]', 'projectGrant.roleKeys[]'].flatMap((path) => textsAt(json, path, orgId));
-  return { type: section.error.type, orgId, id, name, roles };
+  return section && describeContent(section, json, orgId);
 }
 
 /** Lists the first records to delete: users with their tokens and roles, then members and grants, then the others. */
@@ -58,8 +55,7 @@ export function describeDeletion(stored: StoredDocument | undefined, userOrgId =
       ? { type: 'instance_member', orgId: userOrgId, name: '', ...instanceRole(parseObject(body)) }
       : describeRecord(stored);
   if (described === undefined) return [];
-  const { type, orgId, id, name, roles } = described;
-  return [{ type, orgId, id, ...(name === '' ? {} : { name }), ...(roles.length === 0 ? {} : { roles }) }];
+  return [deletionOf(described)];
 }
 
 function instanceRole(json: JsonObject) {

@@ -4,6 +4,7 @@ import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { organisationKey, userKey } from '../../../shared/auth/authorise.ts';
 import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
 import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { isOfUser, mirroredSections, usersLeftOut } from '../../../shared/exportFile/mirroredContent.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import {
@@ -60,16 +61,6 @@ export interface Obstacle {
 }
 
 /**
- * Returns the sections of which the file has all records, according to its manifest. Sections of keys count only if the
- * request selects keys.
- */
-function mirroredSections({ inspection: { manifest }, settings }: MirroredFile): ReadonlySet<Section> {
-  const read = new Set(manifest?.sections);
-  const hasKeys = settings.withKeys === true && manifest?.secrets?.keys !== false;
-  return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
-}
-
-/**
  * Finds the stored records that are in the file's organisations but not in the file.
  * @param existing the organisations
  * @throws IdentityError FAILED_PRECONDITION if records were created or changed in this instance
@@ -83,7 +74,7 @@ export async function findDeletions(
   const mirrored = mirroredSections(file);
   const replaced = new Set(file.settings.replaceChanged);
   const changed = new Map<string, string>();
-  const leftOut = new Set(file.inspection.manifest?.usersLeftOut?.map((userId) => documentPath(userKey(userId))));
+  const leftOut = usersLeftOut(file.inspection);
   const fields: readonly FieldName[] = ['partition', 'orgId', 'changedAt', ...(leftOut.size === 0 ? [] : bodyField)];
   for await (const { section, collection, stored } of scanOwn(store, existing, sections, fields, file.signal)) {
     const { orgId = '', id } = stored;
@@ -101,16 +92,6 @@ export async function findDeletions(
 
 const MAX_NAMED = 20;
 const bodyField = ['body'] as const;
-
-/** The collections of grants and memberships. */
-const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
-
-/** Whether a record is a grant or a membership of one of the users. */
-function isOfUser(section: Section, { orgId = '', body }: StoredDocument, users: ReadonlySet<string>): boolean {
-  if (users.size === 0 || !ofUsers.has(section.collection)) return false;
-  const references = planReferences({ section, json: parseObject(body), orgId });
-  return references.some(({ key }) => users.has(documentPath(key)));
-}
 
 /**
  * Returns the organisations of the file that exist. Requires that none of them was last imported from a newer file.

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
-import { SECOND_MS } from '../../../shared/clock.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
+import { isOfTheFuture } from '../../../shared/exportFile/mirroredContent.ts';
 import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
@@ -16,14 +16,6 @@ interface FileOrigin {
 }
 
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
-
-/** The maximum difference between two clocks that is ignored. */
-const CLOCK_SKEW_MS = 300 * SECOND_MS;
-
-/** Whether a file's read time is in the future, because of a wrong clock: no later file would count as newer. */
-export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
-  return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
-}
 
 /** Returns the stored form of a file's origin; unknown for a file without a manifest or from a wrong clock. */
 export function originText(manifest: OriginManifest | undefined): string {

@@ -3,7 +3,7 @@
 import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
 import { defined } from '../../../shared/defined.ts';
-import { invalidRequest, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
@@ -18,27 +18,7 @@ import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
 import { describeDeletion, listDeletions } from './describeRecord.ts';
 import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
-import { isOfTheFuture } from './lastImport.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
-
-/**
- * Requires that the manifest proves that the file is complete, and states which sections are complete and when they
- * were read.
- * @throws IdentityError INVALID_ARGUMENT
- */
-export function requireMirrorable({ manifest }: Inspection): void {
-  const { sections, readTime = '' } = manifest ?? {};
-  if (isOfTheFuture({ readTime })) {
-    const description = `the file was read in the future, at ${readTime}: set the source's clock, then export it again`;
-    throw invalidRequest([{ field: 'mirror', description }]);
-  }
-  if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
-  const description =
-    manifest === undefined
-      ? 'the file has no manifest, like every file that ZITADEL itself writes, so that nothing proves it complete: mirror a file that identity export wrote'
-      : 'the file has a manifest without `sections` or a `readTime`, so that what it lacks is unknown: export the source with this version';
-  throw invalidRequest([{ field: 'mirror', description }]);
-}
 
 /** A mirroring import whose file is valid. */
 export interface MirrorCall {

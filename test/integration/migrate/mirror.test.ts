@@ -191,14 +191,69 @@ describe('identity migrate --mirror', () => {
     expect(stderr).toContain(expected);
   });
 
-  it('refuses a file, and ZITADEL, as the target', async () => {
+  it('refuses a file as the target, and conflict handlings that the target does not have', async () => {
     const from = ['migrate', '--from', await exportFileWith(organisation('acme')), ...mirror];
     const toFile = await identity([...from, '--to', join(await testDirectory(), 'new.json')]);
     expect(toFile.stderr).toContain('--mirror has no effect here: the target is a new file');
     const { zitadel, tokenFile } = await filledZitadel([]);
     const toZitadel = await identity([...from, '--to', zitadel.url, '--to-token-file', tokenFile]);
-    expect(toZitadel.stderr).toContain('--mirror deletes nothing in ZITADEL');
+    expect(toZitadel.stderr).toContain('--mirror into ZITADEL needs --on-conflict report or skip');
+    const { database } = await servedPlace(sqlite);
+    const toInstance = await identity([...from.filter((word) => word !== 'overwrite'), 'skip', '--to', database]);
+    expect(toInstance.code).toBe(64);
     expect([toFile.code, toZitadel.code]).toEqual([64, 64]);
+  });
+});
+
+/** A ZITADEL into which an organisation of an instance has moved, which has lost some records since. */
+async function secondPassIntoZitadel(content: object = after) {
+  const north = await servedPlace(sqlite);
+  const { zitadel, tokenFile } = await filledZitadel([]);
+  await fill(north, before, 1);
+  const places = [
+    '--from',
+    north.database,
+    '--to',
+    zitadel.url,
+    '--to-token-file',
+    tokenFile,
+    '--with',
+    'passwords,otp',
+  ];
+  await migrate([...places, '--yes'], await prepareMigration(north));
+  await fill(north, content, 2);
+  return { north, zitadel, args: [...places, '--mirror'] };
+}
+
+describe('identity migrate --mirror into ZITADEL', () => {
+  it('lists the deletions, deletes them with consent, and proves both directions', async () => {
+    const { north, args } = await secondPassIntoZitadel();
+    const migrating = await prepareMigration(north);
+    const { code, stdout } = await identity(['migrate', ...args], migrating);
+    expect({ code, lines: stdout.split('\n') }).toMatchObject({ code: 2, lines: expect.arrayContaining(deletions) });
+    const few = await identity(['migrate', ...args, '--yes', '--max-deleted', '3'], migrating);
+    expect([few.code, few.stderr]).toEqual([1, expect.stringContaining('would delete 4 records, more than 3')]);
+    const result = await migrate([...args, '--yes', '--max-deleted', '4'], migrating);
+    expect(result).toMatchObject({
+      outcome: 'done',
+      deleted,
+      proof: { unexpected: 0, sections: { humanUsers: { differentAsExpected: 1, onlyTarget: 0 } } },
+      targetEqualAt: expect.any(String),
+    });
+    const again = await migrate([...args, '--yes', '--max-deleted', '0'], await prepareMigration(north));
+    expect(again).toMatchObject({ outcome: 'done', deleted: {} });
+  });
+
+  it('lists records with other content as differences, and deletes only if the call skips these', async () => {
+    const { north, args } = await secondPassIntoZitadel({
+      ...after,
+      orgMembers: [{ userId: 'ada', roles: ['ORG_ADMIN_IMPERSONATOR'] }],
+    });
+    const reported = await migrate([...args, '--yes', '--max-deleted', '4'], await prepareMigration(north), 3);
+    expect([reported.outcome, reported.deleted, reported.proof.unexpected]).toEqual(['listed', {}, 5]);
+    const skipping = [...args, '--on-conflict', 'skip', '--yes', '--max-deleted', '4'];
+    const skipped = await migrate(skipping, await prepareMigration(north), 3);
+    expect([skipped.outcome, skipped.deleted, skipped.proof.unexpected]).toEqual(['listed', deleted, 1]);
   });
 });
 

@@ -35,7 +35,7 @@ export interface ZitadelBehaviour {
   /** Whether a search finds a user. */
   findsUser: (userId: string) => boolean;
   /**
-   * How a call to close a record ends: as in ZITADEL, refused, without an effect, or with an event that the search for
+   * How a call to close or delete a record ends: as in ZITADEL, refused, without an effect, or with an event that the search for
    * users skips.
    */
   closing: (path: string) => 'done' | 'refused' | 'ignored' | 'passedOver';
@@ -57,6 +57,8 @@ export interface ZitadelBehaviour {
   refusals: number[];
   /** The roles of the user `owner` in the instance. */
   roles: readonly string[];
+  /** The other users with roles in the instance. */
+  instanceMembers: readonly { readonly userId: string; readonly roles: readonly string[] }[];
 }
 
 /** The behaviour of the measured ZITADEL. */
@@ -84,6 +86,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   externalDomain: undefined,
   refusals: [],
   roles: ['IAM_OWNER'],
+  instanceMembers: [],
 };
 
 /** Whether exports and imports contain the states of organisations and users. Those of releases 2 and 3 do not. */

@@ -5,6 +5,7 @@ import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts'
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
+import { defined } from '../../../shared/defined.ts';
 import { hasParams } from '../../../shared/errors/issueText.ts';
 import { recordIssues } from '../../../shared/errors/recordIssues.ts';
 import type { RetryPolicy } from '../../../shared/retry.ts';
@@ -43,7 +44,12 @@ export async function exportFromZitadel(
 export async function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'dryRun' | 'timeoutMs'>> & {
+  given: Partial<
+    Pick<
+      PlaceImportOptions,
+      'onConflict' | 'dryRun' | 'timeoutMs' | 'mirror' | 'maxDeleted' | 'replaceChanged' | 'orgIds'
+    >
+  > & {
     readonly onOpened?: () => void;
     readonly onPhase?: ImportMeter['onPhase'];
     readonly onStarted?: () => void;
@@ -68,7 +74,8 @@ export async function importIntoStandIn(
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const scope = { orgIds: [], excludedOrgIds: [], dryRun, timeoutMs };
+  const { orgIds = [], mirror, maxDeleted, replaceChanged } = given;
+  const scope = { orgIds, excludedOrgIds: [], dryRun, timeoutMs, ...defined({ mirror, maxDeleted, replaceChanged }) };
   const options = { ...everything, ...scope, onConflict, ids: true };
   const { responseLimitMs, polls } = given;
   const limit = {

@@ -104,7 +104,12 @@ const bySection: Readonly<Record<string, EventsOf>> = {
       aggregateType: 'usergrant',
       aggregateId: userGrantId(json),
       type: 'user.grant.added',
-      payload: { userId: json.userId, projectId: json.projectId, grantId: json.projectGrantId },
+      payload: {
+        userId: json.userId,
+        projectId: json.projectId,
+        grantId: json.projectGrantId,
+        roleKeys: json.roleKeys,
+      },
     },
   ],
   orgMembers: member('org', '$orgId', 'org.member.added'),

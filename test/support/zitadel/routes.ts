@@ -18,6 +18,7 @@ import { type ClosingCall, closeRecord } from './closing.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
+import { removalCalls, removeRecord } from './removing.ts';
 import { grpcWeb, inRelease, type Reply, replies } from './replies.ts';
 
 /** The dependencies of the routes of a stand-in. */
@@ -66,7 +67,7 @@ const page = z.looseObject({
 
 const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
-const { importData, exportData, listEvents, listOrgs, getMyInstance, getDefaultOrg, getDomainPolicy } =
+const { importData, exportData, listEvents, listOrgs, getMyInstance, getDefaultOrg, getDomainPolicy, listIAMMembers } =
   AdminService.method;
 const { getMyUser, listMyMemberships } = AuthService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
@@ -83,6 +84,9 @@ interface Route {
   /** The gRPC method of the route, if the command calls it. */
   readonly rpc?: DescMethod;
 }
+
+/** The path of a route that serves gRPC-Web only: it matches no path. */
+const ONLY_RPC = '(?!)';
 
 const routes: readonly Route[] = [
   {
@@ -214,6 +218,10 @@ const routes: readonly Route[] = [
   { method: 'POST', path: '/v2/users', handler: findUsers, rpc: listUsersOfAll },
   { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)/otp_email', handler: removeOtpEmail },
   { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: deleteUser },
+  { method: 'POST', path: '/admin/v1/members/_search', handler: instanceMembers, rpc: listIAMMembers },
+  ...ManagementService.methods
+    .filter(({ localName }) => removalCalls.includes(localName))
+    .map((rpc) => ({ method: 'POST', path: ONLY_RPC, handler: removal(rpc.localName), rpc })),
 ];
 
 /** A request with its route. */
@@ -504,6 +512,21 @@ function closing(call: ClosingCall): Handler {
   };
 }
 
+/** Deletes a record of the context's organisation. */
+function removal(call: string): Handler {
+  return ({ contents, behaviour }, { message, contextId, callerId, path }) => {
+    const effect = behaviour.closing(path);
+    if (effect === 'refused') return replies.noPermission;
+    const error = removeRecord(contents, call, message, { orgId: contextId, editorId: callerId });
+    return error === undefined ? replies.found({ details: { sequence: '8' } }) : replies.notClosed(...error);
+  };
+}
+
+function instanceMembers({ behaviour }: RoutePorts, called: Called): Reply {
+  const owner = { userId: 'owner', roles: behaviour.roles };
+  return results(called, [owner, ...behaviour.instanceMembers]);
+}
+
 function projectGrants({ contents }: RoutePorts, called: Called): Reply {
   const found = contents.visible(called.contextId, 'projectGrants');
   const granted = found.map((grant): JsonObject => {
@@ -552,7 +575,14 @@ function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): R
     const found = [...contents.users].filter(([userId]) => ids.includes(userId));
     return results(
       called,
-      found.map(([userId, resourceOwner]) => ({ userId, details: { resourceOwner } })),
+      found.map(([userId, resourceOwner]) => ({
+        userId,
+        details: { resourceOwner },
+        state:
+          ['humanUsers', 'machineUsers']
+            .map((section) => contents.find(resourceOwner, section, userId)?.state)
+            .find((state) => state !== undefined) ?? 'USER_STATE_ACTIVE',
+      })),
     );
   }
   const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));

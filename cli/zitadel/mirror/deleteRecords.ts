@@ -1,0 +1,64 @@
+// Deletes records of ZITADEL.
+
+import { Code } from '@connectrpc/connect';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
+import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { hasErrorId } from '../errorIds.ts';
+import { recordKinds } from '../recordKinds.ts';
+import { rpcClient } from '../rpc.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import type { DoomedRecord } from './doomedRecords.ts';
+
+/** The number of concurrent calls. */
+const DELETED_AT_ONCE = 8;
+
+interface Deleting {
+  /** Returns the id of the aggregate of a record's events. */
+  readonly aggregateOf: (record: DoomedRecord) => string;
+  readonly onDeleted: (record: DoomedRecord) => void;
+  /** Receives a record that ZITADEL does not delete, with its message. */
+  readonly onRefused: (record: DoomedRecord, message: string) => void;
+}
+
+/** Deletes records in the reverse order of imports, so that a record is deleted before those to which it refers. */
+export async function deleteRecords(
+  connection: ZitadelConnection,
+  records: readonly DoomedRecord[],
+  { aggregateOf, onDeleted, onRefused }: Deleting,
+): Promise<void> {
+  const byStep = Map.groupBy(records, ({ section: { zitadelStep } }) => zitadelStep);
+  for (const step of [...zitadelSteps, 'dropped' as const].toReversed()) {
+    const remaining = (byStep.get(step) ?? []).values();
+    const deleteNext = async () => {
+      for (const record of remaining) {
+        const message = await deleteRecord(connection, record, aggregateOf(record));
+        if (message === undefined) onDeleted(record);
+        else onRefused(record, message);
+      }
+    };
+    await Promise.all(Array.from({ length: DELETED_AT_ONCE }, deleteNext));
+  }
+}
+
+/**
+ * Deletes a record. A record that ZITADEL does not have counts as deleted.
+ * @returns ZITADEL's message if it does not delete the record
+ */
+async function deleteRecord(
+  connection: ZitadelConnection,
+  { section, json, orgId }: DoomedRecord,
+  aggregateId: string,
+): Promise<string | undefined> {
+  const { remove } = recordKinds[section.name];
+  if (remove === 'never') throw new Error(`ZITADEL deletes no record of ${section.name}`);
+  try {
+    await remove(rpcClient(connection, ManagementService, { orgId }), json, aggregateId);
+    return undefined;
+  } catch (error) {
+    connection.signal.throwIfAborted();
+    if (!zitadelCallFailed.is(error) && !tokenForbidden.is(error)) throw error;
+    const { status, message = error.text } = error.params;
+    return status === Code[Code.NotFound] || hasErrorId(message, 'noTrigger') ? undefined : message;
+  }
+}

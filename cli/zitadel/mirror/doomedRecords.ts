@@ -1,0 +1,75 @@
+// The records of ZITADEL that a mirroring import deletes, because its file lacks them.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import { isOfUser, mirroredSections, usersLeftOut } from '../../../shared/exportFile/mirroredContent.ts';
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
+import type { FieldDifference } from '../../../shared/organisation/equality.ts';
+import { type KeyedRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { documentId, documentPath } from '../../../shared/store/store.ts';
+import type { RunDatabase } from '../../records/runDatabase.ts';
+import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
+import { recordKinds } from '../recordKinds.ts';
+
+/** A record to delete. */
+export interface DoomedRecord extends KeyedRecord {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** The records to delete, by their paths. */
+export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
+
+/**
+ * Finds the records that are in the file's organisations but not in the file, in the sections of which the file has all
+ * records. Omits records that ZITADEL itself adds.
+ */
+export async function findDoomed(
+  database: RunDatabase,
+  zitadel: ZitadelSide,
+  inspection: Pick<Inspection, 'manifest'>,
+  settings: { readonly withKeys: boolean },
+  signal: AbortSignal,
+): Promise<DoomedRecords> {
+  const mirrored = mirroredSections({ inspection, settings });
+  const leftOut = usersLeftOut(inspection);
+  const doomed = new Map<string, DoomedRecord>();
+  for await (const { section: name, orgId, id, first, second } of database.secondRecords(signal)) {
+    const section = recordSection(name);
+    if (first !== undefined || !mirrored.has(section) || recordKinds[section.name].remove === 'never') continue;
+    const { body } = second;
+    if (isOfUser(section, { orgId, body }, leftOut)) continue;
+    if (zitadelReason({ outcome: 'onlySecond', section: name, orgId, id }, zitadel) !== undefined) continue;
+    const record = { section, orgId, json: parseObject(body) };
+    const path = doomedPath(record);
+    doomed.set(path, { ...record, id, path });
+  }
+  return doomed;
+}
+
+/** Returns the path of a record without the part of its key that comparisons omit, such as a project grant. */
+export function doomedPath({ section, json, orgId }: KeyedRecord): string {
+  const { field } = section.completed ?? {};
+  const kept = field === undefined ? json : { ...json, [field]: undefined };
+  return documentPath(recordKey({ section, json: kept, orgId }));
+}
+
+/**
+ * Whether a record differs from the file's only in a list that refers to records to delete, such as the roles of a
+ * grant. ZITADEL removes these elements together with the records.
+ */
+export function differsByDoomed(
+  { section, json, orgId }: KeyedRecord,
+  difference: FieldDifference,
+  doomed: DoomedRecords,
+): boolean {
+  if (doomed.size === 0 || 'secret' in difference || !Array.isArray(difference.second)) return false;
+  const { path, first = [], second } = difference;
+  return (section.references ?? []).some(({ collection, key }) => {
+    if (key.at(-1) !== `${path}[]`) return false;
+    const parts = key.slice(0, -1).map((part) => textAt(json, part, orgId));
+    const kept = second.filter((id) => !doomed.has(documentPath({ collection, id: documentId(...parts, String(id)) })));
+    return isDeepStrictEqual(kept, first);
+  });
+}

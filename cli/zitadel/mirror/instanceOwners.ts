@@ -1,0 +1,42 @@
+// The roles of users in a ZITADEL instance.
+
+import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
+import { UserState } from '@zitadel/proto/zitadel/user/v2/user_pb.js';
+import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
+import { rpcClient, searchAll } from '../rpc.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+
+/** A user with roles in the instance. */
+export interface InstanceMember {
+  readonly userId: string;
+  readonly roles: readonly string[];
+}
+
+const OWNER = 'IAM_OWNER';
+
+/** Reads the users with roles in the instance. ZITADEL deletes their roles together with them. */
+export async function readInstanceMembers(connection: ZitadelConnection): Promise<readonly InstanceMember[]> {
+  const admin = rpcClient(connection, AdminService);
+  const members = await searchAll((query) => admin.listIAMMembers({ query }));
+  return members.map(({ userId, roles }) => ({ userId, roles }));
+}
+
+/**
+ * Returns the owners of the instance who must not be deleted, because no other active owner would remain. The user of
+ * the token does not count: it is often deleted after the migration.
+ */
+export async function findLastOwners(
+  connection: ZitadelConnection,
+  members: readonly InstanceMember[],
+  { callerId, isDeleted }: { readonly callerId: string; readonly isDeleted: (userId: string) => boolean },
+): Promise<readonly string[]> {
+  const owners = members.filter(({ userId, roles }) => roles.includes(OWNER) && userId !== callerId);
+  const lost = owners.map(({ userId }) => userId).filter(isDeleted);
+  if (lost.length === 0) return [];
+  const remaining = owners.map(({ userId }) => userId).filter((userId) => !isDeleted(userId));
+  if (remaining.length === 0) return lost;
+  const service = rpcClient(connection, UserService);
+  const queries = [{ query: { case: 'inUserIdsQuery', value: { userIds: remaining } } } as const];
+  const users = await searchAll((query) => service.listUsers({ query, queries }));
+  return users.some(({ state }) => state === UserState.ACTIVE) ? [] : lost;
+}

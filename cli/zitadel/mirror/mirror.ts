@@ -1,0 +1,231 @@
+// A mirroring import into ZITADEL: it deletes what the organisations have and the file lacks.
+
+import type { ImportWarning } from '../../../functions/import/contract.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import { mirrorChanged, mirrorDefaultOrganisation, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { warn } from '../../../shared/errors/warnings.ts';
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import { requireMirrorable } from '../../../shared/exportFile/mirroredContent.ts';
+import { documentPath } from '../../../shared/store/store.ts';
+import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { RunDatabase } from '../../records/runDatabase.ts';
+import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';
+import type { TargetRecords } from '../import/targetRecords.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { readInstance } from '../zitadelInstance.ts';
+import { deleteRecords } from './deleteRecords.ts';
+import { type ReportedDeletions, reportDeletions } from './deletionReport.ts';
+import { type DoomedRecord, type DoomedRecords, findDoomed } from './doomedRecords.ts';
+import { findLastOwners, type InstanceMember, readInstanceMembers } from './instanceOwners.ts';
+import { findNameHolders } from './nameHolders.ts';
+import { type Origin, readOrigins } from './origins.ts';
+import { findReferred, type KeptRecord } from './referrers.ts';
+
+/** A file to mirror, and the records of the target. */
+interface MirroredFile {
+  readonly database: RunDatabase;
+  readonly ledger: ImportLedger;
+  readonly target: TargetRecords;
+  readonly inspection: Inspection;
+  readonly options: PlaceImportOptions;
+  /** The user of the token. */
+  readonly callerId: string;
+}
+
+type Origins = ReadonlyMap<string, Origin>;
+
+/**
+ * The deletions of a mirroring import. Deletes nothing if a record of the file fails, if a record must not be deleted,
+ * or if another user has created or changed a record to delete.
+ */
+export class Mirror {
+  /** The records to delete. */
+  readonly doomed: DoomedRecords;
+  private readonly connection: ZitadelConnection;
+  private readonly file: MirroredFile;
+  /** The roles in the instance that ZITADEL deletes together with their users. */
+  private readonly along: readonly InstanceMember[];
+  private origins: Origins = new Map();
+  private isDeleting = false;
+  private readonly deleted = new Set<string>();
+
+  private constructor(
+    connection: ZitadelConnection,
+    file: MirroredFile,
+    doomed: DoomedRecords,
+    members: readonly InstanceMember[],
+  ) {
+    this.connection = connection;
+    this.file = file;
+    this.doomed = doomed;
+    this.along = members.filter(({ userId }) => this.userOf(userId) !== undefined);
+  }
+
+  /**
+   * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
+   * @throws IdentityError if the file does not prove that it is complete, if it contains the default organisation and
+   * the call does not name that, or if the deletions would undo an import of a newer file or a change by another user
+   */
+  static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
+    const { database, target, inspection, options } = file;
+    requireMirrorable(inspection);
+    await requireNamed(connection, file);
+    const doomed = await findDoomed(database, target.zitadel, inspection, options, connection.signal);
+    const hasUsers = [...doomed.values()].some(({ section: { collection } }) => collection === 'users');
+    const mirror = new Mirror(connection, file, doomed, hasUsers ? await readInstanceMembers(connection) : []);
+    if (doomed.size === 0) return mirror;
+    mirror.requireImported(await mirror.readOrigins());
+    await mirror.addErrors();
+    return mirror;
+  }
+
+  /** Counts all deletions as done, for a dry run. */
+  foresee(): void {
+    if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
+  }
+
+  /**
+   * Deletes the records whose names new records of the file take, with the records that refer to these.
+   * @throws IdentityError MIRROR_DELETES_TOO_MUCH before anything is changed
+   */
+  async begin(): Promise<void> {
+    const { ledger, options } = this.file;
+    const { maxDeleted: limit = 0 } = options;
+    const records = this.doomed.size + this.along.length;
+    this.isDeleting = !ledger.hasFailures;
+    if (!this.isDeleting || records === 0) return;
+    if (records > limit) throw mirrorTooLarge({ records, limit });
+    await this.delete(await findNameHolders(ledger, this.doomed, this.connection.signal));
+  }
+
+  /**
+   * Deletes all other records after the import. Checks again that nobody has changed them or refers to them since it
+   * began.
+   */
+  async finish(): Promise<void> {
+    const { ledger } = this.file;
+    const remaining = this.records(false);
+    if (!this.isDeleting || remaining.length === 0 || ledger.hasFailures) return;
+    const origins = await this.readOrigins();
+    for (const record of remaining)
+      if (this.isGuarded(record) && origins.get(record.path)?.importedAt === undefined)
+        this.addError(record, because('deletion_of_changed', {}));
+    await this.addErrors();
+    if (!ledger.hasFailures) await this.delete(remaining);
+  }
+
+  /** The deleted records. */
+  get deletions(): ReportedDeletions {
+    const roles = this.along.flatMap((member) => {
+      const user = this.userOf(member.userId);
+      return user !== undefined && this.deleted.has(user.path) ? [{ ...member, orgId: user.orgId }] : [];
+    });
+    return reportDeletions(this.records(true), roles);
+  }
+
+  /** The warning if an error has kept all records. */
+  get warnings(): ImportWarning[] {
+    const records = this.doomed.size + this.along.length;
+    if (records === 0 || this.deleted.size > 0) return [];
+    return [{ type: 'mirror', ...warn('nothing_deleted', { records }) }];
+  }
+
+  private async delete(records: readonly DoomedRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    // The database contains records that do not exist any more.
+    this.file.database.isSecondComplete = false;
+    await deleteRecords(this.connection, records, {
+      aggregateOf: ({ path }) => this.origins.get(path)?.aggregateId ?? '',
+      onDeleted: ({ path }) => void this.deleted.add(path),
+      onRefused: (record, error) => this.addError(record, because('deletion_refused', { error })),
+    });
+  }
+
+  private async readOrigins(): Promise<Origins> {
+    this.origins = await readOrigins(this.connection, this.file.callerId, [...this.doomed.values()]);
+    return this.origins;
+  }
+
+  /** Whether only imports of the token's user may have written a record. */
+  private isGuarded({ orgId }: DoomedRecord): boolean {
+    return !this.file.options.replaceChanged?.includes(orgId);
+  }
+
+  private requireImported(origins: Origins): void {
+    const { readTime = '' } = this.file.inspection.manifest ?? {};
+    const changed = new Map<string, string>();
+    for (const record of this.doomed.values()) {
+      const { section, orgId, id, path } = record;
+      if (!this.isGuarded(record)) continue;
+      const name = `${section.error.type} ${id}`;
+      const { importedAt } = origins.get(path) ?? {};
+      if (importedAt === undefined && !changed.has(orgId)) changed.set(orgId, name);
+      const created = importedAt === undefined ? 0 : Number(importedAt / 1_000n);
+      if (created > Date.parse(readTime))
+        throw zitadelMirrorOutdated({ orgId, record: name, readTime, created: new Date(created).toISOString() });
+    }
+    const [first, ...others] = changed;
+    if (first === undefined) return;
+    const [orgId, record] = first;
+    const otherIds = others.slice(0, MAX_NAMED).map(([id]) => id);
+    throw mirrorChanged({ orgId, record, others: otherIds.length === 0 ? undefined : otherIds });
+  }
+
+  /** Adds the errors of records that must not be deleted. */
+  private async addErrors(): Promise<void> {
+    for (const { record, issue } of await this.findKept()) this.addError(record, issue);
+  }
+
+  private async findKept(): Promise<readonly KeptRecord[]> {
+    const { connection, doomed, file } = this;
+    const { database, ledger, inspection, target, callerId } = file;
+    const orgIds = new Set(inspection.organisations.map(({ orgId }) => orgId));
+    const referred = await findReferred(connection, {
+      database,
+      ledger,
+      doomed,
+      orgIds,
+      existing: target.organisations,
+    });
+    const caller = this.userOf(callerId);
+    const isDeleted = (userId: string) => this.userOf(userId) !== undefined;
+    const members = this.along.length === 0 ? [] : await readInstanceMembers(connection);
+    const owners = await findLastOwners(connection, members, { callerId, isDeleted });
+    return [
+      ...referred,
+      ...(caller === undefined ? [] : [{ record: caller, issue: because('deletion_of_caller', {}) }]),
+      ...owners.flatMap((userId) => {
+        const record = this.userOf(userId);
+        return record === undefined ? [] : [{ record, issue: because('deletion_of_owner', {}) }];
+      }),
+    ];
+  }
+
+  private addError({ section, id }: KeptRecord['record'], issue: LedgerIssue): void {
+    this.file.ledger.addKept(section.name, id, issue);
+  }
+
+  private userOf(userId: string): DoomedRecord | undefined {
+    return this.doomed.get(documentPath(userKey(userId)));
+  }
+
+  private records(areDeleted: boolean): DoomedRecord[] {
+    return [...this.doomed.values()].filter(({ path }) => this.deleted.has(path) === areDeleted);
+  }
+}
+
+/** The number of listed organisations in an error. */
+const MAX_NAMED = 20;
+
+/** Requires that the call names the default organisation if the file contains it. */
+async function requireNamed(
+  connection: ZitadelConnection,
+  { inspection, options, target }: Pick<MirroredFile, 'inspection' | 'options' | 'target'>,
+): Promise<void> {
+  const { defaultOrgId: orgId = '' } = await readInstance(connection);
+  const isInFile = inspection.organisations.some((one) => one.orgId === orgId);
+  if (isInFile && target.organisations.has(orgId) && !options.orgIds.includes(orgId))
+    throw mirrorDefaultOrganisation({ orgId });
+}

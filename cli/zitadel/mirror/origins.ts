@@ -1,0 +1,94 @@
+// The origins of records to delete: imports of the token's user, or others.
+
+import { textAt } from '../../../shared/json/jsonObject.ts';
+import { findCreations, isEventOf } from '../import/creations.ts';
+import { isChange, type JudgedEvent } from '../import/evidence.ts';
+import { creationEvent, recordKinds } from '../recordKinds.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type EventTime, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
+import type { DoomedRecord } from './doomedRecords.ts';
+
+/** The origin of a record to delete. */
+export interface Origin {
+  /** The aggregate of the record's events. */
+  readonly aggregateId: string;
+  /**
+   * The time at which an import of the token's user created the record. Undefined if another caller created it, or has
+   * changed it since.
+   */
+  readonly importedAt?: EventTime | undefined;
+}
+
+/**
+ * Reads the origins of records.
+ * @param callerId the user of the token
+ * @returns the origins by the records' paths
+ */
+export async function readOrigins(
+  connection: ZitadelConnection,
+  callerId: string,
+  doomed: readonly DoomedRecord[],
+): Promise<ReadonlyMap<string, Origin>> {
+  const places = await locate(connection, doomed);
+  const origins = new Map<string, Origin>();
+  const byType = Map.groupBy(doomed, ({ section }) => creationEvent(section.name)?.aggregateType);
+  for (const [aggregateType, records] of byType) {
+    if (aggregateType === undefined) continue;
+    const ids = new Set(records.map(({ path }) => places.get(path) ?? ''));
+    ids.delete('');
+    const events = await readEventsOf(connection, [...ids], { aggregateTypes: [aggregateType] });
+    for (const record of records) {
+      const aggregateId = places.get(record.path) ?? '';
+      const importedAt = importTime(record, events.get(aggregateId) ?? [], callerId);
+      origins.set(record.path, { aggregateId, importedAt });
+    }
+  }
+  return origins;
+}
+
+/** Returns the ids of the aggregates of records. ZITADEL generates those of user grants, which only events show. */
+async function locate(
+  connection: ZitadelConnection,
+  doomed: readonly DoomedRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const places = new Map<string, string>();
+  const generated: DoomedRecord[] = [];
+  for (const record of doomed) {
+    const { section, json, orgId, path } = record;
+    const created = creationEvent(section.name);
+    if (created?.aggregateId !== undefined) places.set(path, textAt(json, created.aggregateId, orgId));
+    else if (created !== undefined) generated.push(record);
+  }
+  for (const [owner, records] of Map.groupBy(generated, ({ orgId }) => orgId)) {
+    const sent = records.map(({ section, json }, position) => ({
+      position,
+      section: section.name,
+      orgId: owner,
+      json,
+    }));
+    const search = { callerId: undefined, after: undefined, owner, isNewest: true };
+    for (const [position, { aggregateId }] of await findCreations(connection, sent, search))
+      places.set(records[position]?.path ?? '', aggregateId);
+  }
+  return places;
+}
+
+/** Returns the time of a record's creation, if the caller created it and no other user has changed it since. */
+function importTime(record: DoomedRecord, all: readonly ZitadelEvent[], callerId: string): EventTime | undefined {
+  const events = isAggregate(record)
+    ? all
+    : all.filter((event) => isEventOf({ ...record, section: record.section.name }, event));
+  const created = creationEvent(record.section.name);
+  // A removed id can be created again.
+  const start = events.findLastIndex(({ type }) => type === created?.type);
+  const since = events.slice(Math.max(start, 0));
+  const isOfOthers = (event: JudgedEvent) => event.editorId !== callerId && isChange(event);
+  return start === -1 || since.some(isOfOthers) ? undefined : since[0]?.createdAt;
+}
+
+/** Whether all events of the aggregate are about the record. */
+function isAggregate({ section }: DoomedRecord): boolean {
+  const created = creationEvent(section.name);
+  const hasOwnId = recordKinds[section.name].ids !== 'none' && created?.fields === undefined;
+  return hasOwnId || created?.aggregateId === undefined;
+}

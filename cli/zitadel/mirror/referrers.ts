@@ -1,0 +1,143 @@
+// Records that refer to records to delete. ZITADEL would delete or change them together with those records.
+
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { describeContent } from '../../../shared/organisation/describedRecord.ts';
+import { type KeyedRecord, planReferences } from '../../../shared/organisation/recordPlan.ts';
+import type { Reference } from '../../../shared/organisation/relations.ts';
+import { foreignSections } from '../../../shared/organisation/requiredRecords.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { documentPath } from '../../../shared/store/store.ts';
+import type { RunDatabase } from '../../records/runDatabase.ts';
+import { eventPrefix } from '../import/creations.ts';
+import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';
+import { creationEvent } from '../recordKinds.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
+import { type DoomedRecord, type DoomedRecords, doomedPath } from './doomedRecords.ts';
+
+/** A record that must not be deleted, and the reason. */
+export interface KeptRecord {
+  readonly record: Pick<DoomedRecord, 'section' | 'id'>;
+  readonly issue: LedgerIssue;
+}
+
+/** The records among which references are searched. */
+interface Searched {
+  readonly database: RunDatabase;
+  readonly ledger: ImportLedger;
+  readonly doomed: DoomedRecords;
+  /** The organisations of the file. */
+  readonly orgIds: ReadonlySet<string>;
+  /** The existing organisations of ZITADEL. */
+  readonly existing: { has(orgId: string): boolean };
+}
+
+/**
+ * Finds records to delete to which records of the file or other records of ZITADEL refer. In the file's organisations,
+ * a list of an existing record may refer to them, such as to roles: ZITADEL removes the elements.
+ */
+export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
+  const kept = new Map<string, KeptRecord>();
+  const keep = (target: DoomedRecord, { section, json, orgId }: KeyedRecord) => {
+    const { type, id } = describeContent(section, json, orgId);
+    const params = { referrer: `${type} ${id}`, organisation: orgId };
+    kept.set(target.path, { record: target, issue: because('deletion_referenced', params) });
+  };
+  for (const target of searched.doomed.values()) {
+    const referring = searched.ledger.firstReferring(target.path);
+    if (referring !== undefined) keep(target, referring.record);
+  }
+  await searchExported(connection, searched, keep);
+  await searchEvents(connection, searched, keep);
+  return [...kept.values()];
+}
+
+type Keep = (target: DoomedRecord, referrer: KeyedRecord) => void;
+
+/** Searches the records that exports contain. Skips keys: ZITADEL deletes them together with their users. */
+async function searchExported(
+  { signal }: ZitadelConnection,
+  { database, doomed }: Searched,
+  keep: Keep,
+): Promise<void> {
+  for await (const { section: name, orgId, first, second } of database.secondRecords(signal)) {
+    const section = recordSection(name);
+    if (section.references === undefined || section.keys === true) continue;
+    const record = { section, orgId, json: parseObject(second.body) };
+    const targets = targetsOf(record, doomed);
+    if (targets.length === 0 || doomed.has(doomedPath(record))) continue;
+    for (const { target, reference } of targets) if (first === undefined || !isOfList(reference)) keep(target, record);
+  }
+}
+
+/**
+ * Searches the grants and memberships of all organisations, which exports may omit. Uses events, which show the latest
+ * changes.
+ */
+async function searchEvents(
+  connection: ZitadelConnection,
+  { doomed, orgIds, existing }: Searched,
+  keep: Keep,
+): Promise<void> {
+  const targeted = new Set([...doomed.values()].map(({ section }) => section.collection));
+  for (const section of foreignSections) {
+    if (!ofUsers.has(section.collection)) continue;
+    if (section.references?.some(({ collection }) => targeted.has(collection)) !== true) continue;
+    for (const record of await readLive(connection, section)) {
+      if (!existing.has(record.orgId) || doomed.has(doomedPath(record))) continue;
+      const isOther = !orgIds.has(record.orgId);
+      for (const { target, reference } of targetsOf(record, doomed))
+        if (isOther || !isOfList(reference)) keep(target, record);
+    }
+  }
+}
+
+const ofUsers: ReadonlySet<string> = new Set(['members', 'userGrants']);
+
+function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
+  return planReferences(record).flatMap(({ reference, key }) => {
+    const target = doomed.get(documentPath(key));
+    return target === undefined ? [] : [{ target, reference }];
+  });
+}
+
+function isOfList({ key }: Reference): boolean {
+  return key.some((path) => path.includes('[]'));
+}
+
+/** Returns the existing records of a section in the whole instance, as far as their events show their references. */
+async function readLive(connection: ZitadelConnection, section: Section): Promise<readonly KeyedRecord[]> {
+  const created = creationEvent(section.name);
+  if (created === undefined) return [];
+  const { aggregateType, aggregateId: path, fields = {}, type } = created;
+  const prefix = eventPrefix(created);
+  const ends = ['changed', 'cascade.changed', 'removed', 'cascade.removed'].map((end) => `${prefix}${end}`);
+  const parents = aggregateType === 'project' ? ['project.removed', 'project.grant.removed'] : [];
+  const live = new Map<string, KeyedRecord>();
+  const keyOf = ({ aggregateId, payload }: ZitadelEvent) =>
+    JSON.stringify([aggregateId, ...(path === undefined ? [] : Object.keys(fields).map((field) => payload[field]))]);
+  const query = { aggregateTypes: [aggregateType], eventTypes: [type, ...ends, ...parents] };
+  for await (const page of readEvents(connection, query))
+    for (const event of page) {
+      const { aggregateId, owner, payload } = event;
+      const key = keyOf(event);
+      const record = live.get(key);
+      if (event.type === type) {
+        const { grantId } = payload;
+        const json: JsonObject = { ...payload, projectGrantId: grantId };
+        if (path !== undefined) putAt(json, path, path === '$orgId' ? owner : aggregateId);
+        for (const [field, name] of Object.entries(fields)) putAt(json, name, payload[field]);
+        live.set(key, { section, json, orgId: owner });
+      } else if (event.type.endsWith('.changed') && record !== undefined)
+        live.set(key, { ...record, json: { ...record.json, roleKeys: payload.roleKeys } });
+      else if (parents.includes(event.type))
+        for (const [other, { json }] of live) {
+          const isOfGrant = event.type === 'project.removed' || json.grantId === payload.grantId;
+          if (json.projectId === aggregateId && isOfGrant) live.delete(other);
+        }
+      else if (event.type.endsWith('removed')) live.delete(key);
+    }
+  return [...live.values()];
+}

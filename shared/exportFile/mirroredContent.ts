@@ -1,0 +1,78 @@
+// The content of a file that an import mirrors: the sections of which the file has all records.
+
+import { SECOND_MS } from '../clock.ts';
+import { invalidRequest } from '../errors/errors.ts';
+import { parseObject } from '../json/jsonObject.ts';
+import { sections } from '../organisation/allSections.ts';
+import { planReferences } from '../organisation/recordPlan.ts';
+import type { Section } from '../organisation/section.ts';
+import { type Collection, documentId, documentPath, type StoredDocument } from '../store/store.ts';
+import type { Inspection } from './inspection.ts';
+import type { Manifest } from './manifest.ts';
+
+/** The maximum difference between two clocks that is ignored. */
+const CLOCK_SKEW_MS = 300 * SECOND_MS;
+
+/** Whether a file's read time is in the future, because of a wrong clock: no later file would count as newer. */
+export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
+  return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
+}
+
+/**
+ * Requires that the manifest proves that the file is complete, and states which sections are complete and when they
+ * were read.
+ * @throws IdentityError INVALID_ARGUMENT
+ */
+export function requireMirrorable({ manifest }: Inspection): void {
+  const { sections, readTime = '' } = manifest ?? {};
+  if (isOfTheFuture({ readTime })) {
+    const description = `the file was read in the future, at ${readTime}: set the source's clock, then export it again`;
+    throw invalidRequest([{ field: 'mirror', description }]);
+  }
+  if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
+  const description =
+    manifest === undefined
+      ? 'the file has no manifest, like every file that ZITADEL itself writes, so that nothing proves it complete: mirror a file that identity export wrote'
+      : 'the file has a manifest without `sections` or a `readTime`, so that what it lacks is unknown: export the source with this version';
+  throw invalidRequest([{ field: 'mirror', description }]);
+}
+
+/**
+ * Returns the sections of which the file has all records, according to its manifest. Sections of keys count only if the
+ * request selects keys.
+ */
+export function mirroredSections({
+  inspection: { manifest },
+  settings,
+}: {
+  readonly inspection: Pick<Inspection, 'manifest'>;
+  readonly settings: { readonly withKeys?: boolean | undefined };
+}): ReadonlySet<Section> {
+  const read = new Set(manifest?.sections);
+  const hasKeys = settings.withKeys === true && manifest?.secrets?.keys !== false;
+  return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
+}
+
+/** The collections of grants and memberships. */
+const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
+
+/**
+ * Whether a record is a grant or a membership of one of the users.
+ * @param users the paths of the users
+ */
+export function isOfUser(
+  section: Section,
+  { orgId = '', body }: Pick<StoredDocument, 'orgId' | 'body'>,
+  users: ReadonlySet<string>,
+): boolean {
+  if (users.size === 0 || !ofUsers.has(section.collection)) return false;
+  const references = planReferences({ section, json: parseObject(body), orgId });
+  return references.some(({ key }) => users.has(documentPath(key)));
+}
+
+/** Returns the paths of the users whose grants and memberships a file lacks although they may exist. */
+export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
+  return new Set(
+    manifest?.usersLeftOut?.map((userId) => documentPath({ collection: 'users', id: documentId(userId) })),
+  );
+}

@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { mirrorChanged, mirrorDefaultOrganisation, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { placeRefused, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
+import type { Manifest } from '../../../shared/exportFile/manifest.ts';
+import { sections } from '../../../shared/organisation/allSections.ts';
+import { type Organisation, organisation } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
+import { DEFAULT_ORGANISATION, type Release } from '../../support/zitadel/behaviour.ts';
+import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import { zitadelOrganisations } from '../../tables/importRows.ts';
+
+const HASH = 'hash=$2a$14$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+/** An organisation with records of each kind that ZITADEL deletes, and another one that has a grant. */
+const everything = [
+  ...[`person ada ${HASH}`, `person bob ${HASH}`, 'robot bot', 'machineKey key bot', 'metadata bob k eHh4'],
+  ...['project P', 'project Q', 'role P admin', 'role P viewer', 'role Q editor', 'api A Q', 'web W Q'],
+  ...['action X', 'trigger 1 1 X', 'oidc I', 'jwt J', 'link bob I ext', 'loginPolicy I', 'labelPolicy #000000'],
+  ...[
+    'lockoutPolicy 5',
+    'grant G Q other editor',
+    'authorisation ada P - admin viewer',
+    'authorisation bob Q - editor',
+  ],
+  ...['member ada ORG_OWNER', 'member bob ORG_OWNER', 'projectMember Q bob PROJECT_OWNER'],
+  ...['grantMember Q G bob PROJECT_GRANT_OWNER', 'domain acme'],
+];
+const kept = [`person ada ${HASH}`, 'project P', 'role P viewer', 'authorisation ada P - viewer'];
+const bobs = [`person bob ${HASH}`, 'project Q', 'role Q editor', 'grant G Q other editor'];
+const other = organisation('other');
+const acme = (records: readonly string[]) => zitadelOrganisations(records.map((record) => `acme ${record}`).join('; '));
+
+/** A file that was read in some seconds, because the test imports the earlier file now. */
+async function fileOf(orgs: readonly Organisation[], manifest: Partial<Manifest> = {}): Promise<string> {
+  const readTime = new Date(Date.now() + 60_000).toISOString();
+  return JSON.stringify(await provedFile(orgs, { readTime, ...manifest }));
+}
+
+const mirror = { mirror: true, maxDeleted: 100, onConflict: 'report' } as const;
+
+/** Returns a ZITADEL with imported organisations. */
+async function importedInto(orgs: readonly Organisation[], release: Release = '4.0'): Promise<ZitadelStandIn> {
+  const zitadel = await startZitadel({ lagMs: 0, release });
+  const { errors } = await importIntoStandIn(zitadel, await fileOf(orgs));
+  expect(errors).toBeUndefined();
+  return zitadel;
+}
+
+/** Returns the records of an organisation of ZITADEL, as texts. */
+async function contentOf(zitadel: ZitadelStandIn, orgId = 'acme'): Promise<string[]> {
+  const [found = {}] = (await exportFromZitadel(zitadel, [orgId])).orgs;
+  return Object.entries(found).flatMap(([section, list]) =>
+    Array.isArray(list) && section !== 'domains' ? list.map((record) => `${section} ${JSON.stringify(record)}`) : [],
+  );
+}
+
+describe('a mirroring import into ZITADEL', () => {
+  it.each(['2.71', '4.0', '2026-07'] as const)('deletes in %s what the file lacks', async (release) => {
+    const zitadel = await importedInto([...acme(everything), other], release);
+    const file = await fileOf([...acme(kept), other]);
+    const tried = await importIntoStandIn(zitadel, file, { ...mirror, maxDeleted: 0, dryRun: true });
+    expect(tried).not.toHaveProperty('errors');
+    const before = await contentOf(zitadel);
+    const done = await importIntoStandIn(zitadel, file, mirror);
+    expect(done).not.toHaveProperty('errors');
+    expect(done.deletions).toEqual(tried.deletions);
+    expect(done.summary.deleted).toEqual({
+      ...{
+        humanUsers: 1,
+        machineUsers: 1,
+        machineKeys: 1,
+        userMetadata: 1,
+        userLinks: 1,
+        projects: 1,
+        projectRoles: 2,
+      },
+      ...{ apiApps: 1, oidcApps: 1, actions: 1, triggerActions: 1, oidcIdps: 1, jwtIdps: 1, loginPolicy: 1 },
+      ...{ labelPolicy: 1, lockoutPolicy: 1, projectGrants: 1, userGrants: 1, orgMembers: 2, projectMembers: 1 },
+      ...{ projectGrantMembers: 1, domains: 1 },
+    });
+    expect(done.deletions?.slice(0, 3)).toMatchObject([
+      { type: 'human_user', orgId: 'acme', id: 'bob', name: 'bob' },
+      { type: 'machine_user', id: 'bot' },
+      { type: 'user_grant', id: 'acme_Q_bob', roles: ['editor'] },
+    ]);
+    expect(before.length).toBeGreaterThan(20);
+    expect((await contentOf(zitadel)).map((text) => text.replace(/ .*/, ''))).toEqual([
+      ...['projects', 'projectRoles', 'humanUsers', 'userGrants'],
+    ]);
+    const again = await importIntoStandIn(zitadel, file, { ...mirror, maxDeleted: 0 });
+    expect([again.errors, again.summary.deleted, again.summary.unchanged.userGrants]).toEqual([
+      undefined,
+      undefined,
+      1,
+    ]);
+  });
+
+  it.each([
+    ['a file without a manifest', { text: JSON.stringify({ orgs: acme(kept) }) }, placeRefused],
+    ['a manifest without its sections', { manifest: { sections: undefined } }, placeRefused],
+    ['more deletions than permitted', { given: { maxDeleted: 2 } }, mirrorTooLarge],
+    [
+      'a file that is older than an import',
+      { manifest: { readTime: '2026-01-02T03:04:05.000Z' } },
+      zitadelMirrorOutdated,
+    ],
+    ['the default organisation', { orgs: [organisation(DEFAULT_ORGANISATION)] }, mirrorDefaultOrganisation],
+  ])('refuses %s, and changes nothing', async (_, { text, manifest, given, orgs = [] }: Refused, expected) => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const before = [await contentOf(zitadel), zitadel.contents.log.events.length];
+    const file = text ?? (await fileOf([...acme([...kept, 'robot new']), other, ...orgs], manifest));
+    const error = await importIntoStandIn(zitadel, file, { ...mirror, ...given }).catch((cause: unknown) => cause);
+    expect(expected.is(error), String(error)).toBe(true);
+    expect([await contentOf(zitadel), zitadel.contents.log.events.length]).toEqual(before);
+  });
+
+  it.each([
+    ['a user', { aggregateType: 'user', aggregateId: 'bob', type: 'user.human.email.changed' }],
+    ['a project', { aggregateType: 'project', aggregateId: 'Q', type: 'project.changed' }],
+    ['a role', { aggregateType: 'project', aggregateId: 'P', type: 'project.role.changed', payload: { key: 'admin' } }],
+    ['a member', { aggregateType: 'org', aggregateId: 'acme', type: 'org.member.changed', payload: { userId: 'bob' } }],
+    ['a user grant', { aggregateType: 'usergrant', aggregateId: 'bob-Q', type: 'user.grant.changed' }],
+    ['a policy', { aggregateType: 'org', aggregateId: 'acme', type: 'org.policy.label.changed' }],
+  ])('refuses to delete %s that another user has changed, unless the call names its organisation', async (_, event) => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    zitadel.contents.append('acme', [event], 'someone');
+    const file = await fileOf([...acme(kept), other]);
+    const refused = await importIntoStandIn(zitadel, file, mirror).catch((cause: unknown) => cause);
+    expect(mirrorChanged.is(refused), String(refused)).toBe(true);
+    const done = await importIntoStandIn(zitadel, file, { ...mirror, replaceChanged: ['acme'] });
+    expect([done.errors, await contentOf(zitadel)]).toEqual([undefined, expect.any(Object)]);
+    expect((await contentOf(zitadel)).length).toBe(4);
+  });
+
+  it('deletes records although their users have logged in, or others have changed records that stay', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const events = [
+      { aggregateType: 'user', aggregateId: 'bob', type: 'user.human.password.check.succeeded' },
+      { aggregateType: 'user', aggregateId: 'ada', type: 'user.human.email.changed' },
+      { aggregateType: 'org', aggregateId: 'acme', type: 'org.member.changed', payload: { userId: 'zoe' } },
+    ];
+    zitadel.contents.append('acme', events, 'bob');
+    const done = await importIntoStandIn(zitadel, await fileOf([...acme(kept), other]), mirror);
+    expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 4]);
+  });
+
+  it('keeps the records of sections that the file does not prove complete, and of users whom it leaves out', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const complete = sections.map(({ name }) => name).filter((name) => name !== 'labelPolicy');
+    const file = await fileOf([...acme([...kept, ...bobs]), other], { sections: complete, usersLeftOut: ['bob'] });
+    const done = await importIntoStandIn(zitadel, file, mirror);
+    const left = (await contentOf(zitadel)).filter((text) => text.includes('"bob"'));
+    expect([done.errors, left.map((text) => text.replace(/ .*/, ''))]).toEqual([
+      undefined,
+      ['humanUsers', 'userGrants', 'orgMembers', 'projectMembers', 'projectGrantMembers'],
+    ]);
+    expect(zitadel.contents.find('acme', 'labelPolicy', 'acme')).toBeDefined();
+  });
+
+  it.each([
+    ['a member of another organisation', ['member bob ORG_OWNER'], 'human_user bob: org_member other_bob of other'],
+    [
+      'an authorisation of another organisation',
+      ['authorisation bob P - viewer'],
+      'human_user bob: user_grant other_P_bob of other',
+    ],
+    [
+      'a role of an authorisation',
+      ['authorisation ada P - admin'],
+      'project_role P_admin: user_grant other_P_ada of other',
+    ],
+  ])('deletes nothing if %s refers to a record to delete', async (_, records, expected) => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const added = zitadelOrganisations(records.map((record) => `other ${record}`).join('; '));
+    expect((await importIntoStandIn(zitadel, await fileOf(added), { onConflict: 'skip' })).errors).toBeUndefined();
+    const before = await contentOf(zitadel);
+    for (const dryRun of [true, false]) {
+      const { errors = [], summary } = await importIntoStandIn(zitadel, await fileOf(acme(kept)), {
+        ...mirror,
+        dryRun,
+      });
+      const texts = errors.map(
+        ({ type, id, params }) => `${type} ${id}: ${params?.referrer} of ${params?.organisation}`,
+      );
+      expect(texts).toContain(expected);
+      expect(new Set(errors.map(({ reason }) => reason))).toEqual(new Set(['deletion_referenced']));
+      expect(summary.warnings.map(({ reason }) => reason)).toContain('nothing_deleted');
+      expect([summary.deleted, await contentOf(zitadel)]).toEqual([undefined, before]);
+    }
+  });
+
+  it('deletes nothing if the file contains a reference to a record that it lacks', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const file = await fileOf([...acme([...kept, 'authorisation ada Q - editor']), other]);
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, mirror);
+    expect(errors.map(({ type, id, reason }) => `${type} ${id} ${reason}`)).toEqual(
+      expect.arrayContaining(['project Q deletion_referenced', 'project_role Q_editor deletion_referenced']),
+    );
+    expect(summary.deleted).toBeUndefined();
+  });
+
+  it.each([
+    ['has other content', 'role P viewer group=other', 'content_kept'],
+    ['is refused by ZITADEL', 'metadata none k eHh4', undefined],
+  ])('deletes nothing if a record of the file %s', async (_, record, reason) => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const before = await contentOf(zitadel);
+    const file = await fileOf([...acme([...kept.filter((text) => !record.startsWith(text)), record]), other]);
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, mirror);
+    expect(errors.map((error) => error.reason)).toEqual([reason ?? expect.any(String)]);
+    expect([summary.deleted, await contentOf(zitadel)]).toEqual([undefined, before]);
+    const skipping = await importIntoStandIn(zitadel, file, { ...mirror, onConflict: 'skip' });
+    expect(skipping.summary.deleted === undefined).toBe(reason === undefined);
+  });
+
+  it('gives names and keys of deleted records to new records of the file', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const renewed = [`person bob2 bob ${HASH}`, 'project Q2 Q', 'role Q2 editor', 'action X2 X', 'api A2 Q2 A'];
+    const again = [...renewed, 'authorisation bob2 Q2 - editor', 'grant G2 Q2 other editor', 'member bob2 ORG_OWNER'];
+    const done = await importIntoStandIn(zitadel, await fileOf([...acme([...kept, ...again]), other]), mirror);
+    expect([done.errors, done.summary.created]).toMatchObject([undefined, { humanUsers: 1, projects: 1, actions: 1 }]);
+    const after = await contentOf(zitadel);
+    expect([after.length, after.filter((text) => /"(?:bob|Q|X|A)"/.test(text)).length]).toEqual([12, 4]);
+  });
+
+  it('lists what ZITADEL does not delete, deletes the rest, and deletes it when it is repeated', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    zitadel.behaviour.closing = (path) => (path.endsWith('/RemoveUser') ? 'refused' : 'done');
+    const file = await fileOf([...acme(kept), other]);
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, mirror);
+    expect(errors.map(({ type, id, reason }) => `${type} ${id} ${reason}`).sort()).toEqual([
+      'human_user bob deletion_refused',
+      'machine_user bot deletion_refused',
+    ]);
+    expect([summary.failed, summary.deleted?.projects]).toEqual([{}, 1]);
+    zitadel.behaviour.closing = () => 'done';
+    const repeated = await importIntoStandIn(zitadel, file, mirror);
+    expect([repeated.errors, repeated.summary.deleted]).toEqual([undefined, { humanUsers: 1, machineUsers: 1 }]);
+  });
+
+  it('continues after an interruption of the deletions', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const stop = new AbortController();
+    zitadel.behaviour.closing = (path) => {
+      if (path.endsWith('/RemoveApp')) stop.abort(new Error('stopped'));
+      return 'done';
+    };
+    const file = await fileOf([...acme(kept), other]);
+    await expect(importIntoStandIn(zitadel, file, { ...mirror, signal: stop.signal })).rejects.toThrow(
+      'context canceled',
+    );
+    expect((await contentOf(zitadel)).length).toBeGreaterThan(4);
+    const done = await importIntoStandIn(zitadel, file, mirror);
+    expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 4]);
+  });
+
+  it.each([
+    ['changed', { aggregateType: 'user', aggregateId: 'bob', type: 'user.human.email.changed' }, 'deletion_of_changed'],
+    [
+      'made a member',
+      { aggregateType: 'org', aggregateId: 'other', type: 'org.member.added', payload: { userId: 'bob' } },
+      'deletion_referenced',
+    ],
+  ])('deletes nothing more if a user was %s since the import began', async (_, event, reason) => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const file = await fileOf([...acme([...kept, 'robot new']), other]);
+    const onStarted = () =>
+      zitadel.contents.append(event.aggregateId === 'other' ? 'other' : 'acme', [event], 'someone');
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, { ...mirror, onStarted });
+    expect([errors.map((error) => error.reason), summary.deleted, summary.created]).toEqual([
+      [reason],
+      undefined,
+      { machineUsers: 1 },
+    ]);
+  });
+
+  it('keeps the last active owner of the instance besides the user of the token', async () => {
+    const zitadel = await importedInto([
+      ...acme([...everything, `person eve ${HASH} state=USER_STATE_INACTIVE`]),
+      other,
+    ]);
+    const roles = ['IAM_OWNER'];
+    zitadel.behaviour.instanceMembers = [
+      { userId: 'bob', roles },
+      { userId: 'eve', roles },
+    ];
+    const file = await fileOf([...acme([...kept, `person eve ${HASH} state=USER_STATE_INACTIVE`]), other]);
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, mirror);
+    expect(errors.map(({ id, reason }) => `${id} ${reason}`)).toEqual(['bob deletion_of_owner']);
+    expect(summary.deleted).toBeUndefined();
+    zitadel.behaviour.instanceMembers = [
+      { userId: 'bob', roles },
+      { userId: 'ada', roles },
+    ];
+    const done = await importIntoStandIn(zitadel, file, mirror);
+    expect([done.errors, done.summary.deleted]).toMatchObject([undefined, { humanUsers: 1, instanceMembers: 1 }]);
+    expect(done.deletions?.[2]).toEqual({ type: 'instance_member', orgId: 'acme', id: 'bob', roles });
+  });
+
+  it('keeps the user of the token', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    zitadel.tokens.set('bot', 'bot-token');
+    zitadel.contents.put('acme', 'machineUsers', 'owner', { userId: 'owner', user: { userName: 'owner', name: 'O' } });
+    const file = await fileOf([...acme(everything), other]);
+    const given = { ...mirror, replaceChanged: ['acme'] };
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file, given);
+    expect(errors.map(({ id, reason }) => `${id} ${reason}`)).toContain('owner deletion_of_caller');
+    expect(summary.deleted).toBeUndefined();
+  });
+});
+
+/** A refused call: the manifest's and the call's other values. */
+interface Refused {
+  readonly text?: string;
+  readonly manifest?: Partial<Manifest>;
+  readonly given?: { readonly maxDeleted: number };
+  readonly orgs?: readonly Organisation[];
+}
