@@ -53,6 +53,14 @@ const realm = {
         ),
       ],
     },
+    {
+      firstName: '',
+      id: 'k4',
+      username: 'cleo',
+      email: 'cleo@example.com',
+      enabled: true,
+      credentials: [credential('otp', { value: 'abc' }, { subType: 'totp', digits: 8, period: 30 })],
+    },
     { id: 'k3', username: 'service-account-x', enabled: true, serviceAccountClientId: 'x' },
   ],
 };
@@ -60,63 +68,116 @@ const realm = {
 const auth0 = [
   { user_id: 'auth0|1', email: 'ann@example.com', email_verified: true, given_name: 'A', family_name: 'B' },
   { user_id: 'auth0|2', email: 'bob@example.com', nickname: 'bob', blocked: true },
+  { user_id: 'sms|3', phone_number: '+41791234567', phone_verified: true },
 ];
 
-/** The inputs of each product's program, and facts about what is imported. */
-const products = {
-  Keycloak: {
+const columns = 'id,userName,firstName,lastName,email,emailVerified';
+const ann = '1,ann,A,B,ann@example.com,true';
+const bob = '2,bob,C,D,bob@example.com,';
+const semicolons = (text: string) => text.replaceAll(',', ';');
+const csvPeople = [
+  { userId: '1', user: { userName: 'ann', email: { email: 'ann@example.com', isEmailVerified: true } } },
+  { userId: '2', user: { profile: { firstName: 'C' }, email: { isEmailVerified: false } } },
+];
+const csvArguments = ['-R', '-s', '-f', 'program.jq', 'people.csv'];
+
+/** The inputs of each product's program, the people of its output, and facts about what is imported. */
+const products = [
+  {
+    product: 'Keycloak',
     files: { 'realm.json': json(realm) },
     args: ['-f', 'program.jq', 'realm.json'],
+    people: [
+      { userId: 'k1', user: { otpCode: 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U', email: { isEmailVerified: true } } },
+      { userId: 'k2', state: 'USER_STATE_INACTIVE', user: { profile: { firstName: 'bob', lastName: 'bob' } } },
+      { userId: 'k4', user: { profile: { firstName: 'cleo' } } },
+    ],
     secrets: { passwordHashes: 2, totpSeeds: 1 },
-    content: '"otpCode": "MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U"',
     formats: { pbkdf2: 1, argon2: 1 },
+    failed: 0,
   },
-  Auth0: {
+  {
+    product: 'Auth0',
     files: {
       'users.json': auth0.map(json).join('\n'),
       'passwords.json': json({ _id: { $oid: '1' }, email: 'ann@example.com', passwordHash: bcrypt }),
     },
     args: ['-s', '--slurpfile', 'passwords', 'passwords.json', '-f', 'program.jq', 'users.json'],
+    people: [
+      { userId: 'auth0|1', user: { profile: { firstName: 'A' }, hashedPassword: { value: bcrypt } } },
+      { userId: 'auth0|2', state: 'USER_STATE_LOCKED', user: { profile: { lastName: 'bob' } } },
+      { userId: 'sms|3', user: { userName: '+41791234567', phone: { phone: '+41791234567', isPhoneVerified: true } } },
+    ],
     secrets: { passwordHashes: 1 },
-    content: '"state": "USER_STATE_LOCKED"',
     formats: { bcrypt: 1 },
+    // The person without an e-mail address.
+    failed: 1,
   },
-  CSV: {
-    files: {
-      'people.csv': 'id,userName,firstName,lastName,email\r\n1,ann,A,B,ann@example.com\r\n2,bob,C,D,bob@example.com\n',
-    },
-    args: ['-R', '-s', '-f', 'program.jq', 'people.csv'],
+  ...[
+    `${columns}\r\n${ann}\r\n${bob}\n`,
+    `\ufeff${semicolons(columns)}\r\n${semicolons(ann)}\r\n${semicolons(bob)}\r\n`,
+  ].map((list) => ({
+    product: 'CSV',
+    files: { 'people.csv': list },
+    args: csvArguments,
+    people: csvPeople,
     secrets: {},
-    content: '"email": "bob@example.com"',
     formats: {},
-  },
-};
+    failed: 0,
+  })),
+];
+
+/** Runs a product's program on its files, in a directory. */
+async function convert(product: string, files: Readonly<Record<string, string>>, args: readonly string[]) {
+  const { text } = await readDocument('docs/other-products.md');
+  const [, program = ''] = new RegExp(`^## ${product}$[\\s\\S]*?^\`\`\`jq\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text) ?? [];
+  const directory = await testDirectory();
+  for (const [file, content] of Object.entries({ ...files, 'program.jq': program }))
+    await writeFile(join(directory, file), content);
+  return { directory, ...(await run('jq', [...args], { cwd: directory })) };
+}
 
 describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq)', () => {
-  it.each(Object.entries(products))(
-    'turns the users of %s into an export file',
-    async (product, { files, ...expected }) => {
-      const { text } = await readDocument('docs/other-products.md');
-      const [, program = ''] =
-        new RegExp(`^## ${product}$[\\s\\S]*?^\`\`\`jq\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text) ?? [];
-      const directory = await testDirectory();
-      for (const [file, content] of Object.entries({ ...files, 'program.jq': program }))
-        await writeFile(join(directory, file), content);
-      const { code, stdout, stderr } = await run('jq', expected.args, { cwd: directory });
+  it.each(products)(
+    'turns the users of $product into an export file',
+    async ({ product, files, args, ...expected }) => {
+      const { directory, code, stdout, stderr } = await convert(product, files, args);
       expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ orgs: [{ humanUsers: expected.people }] });
+
       const file = join(directory, 'people.json');
       await writeFile(file, stdout);
-      expect(stdout).toContain(expected.content);
-
-      const inspected = await call(`inspect ${file} --json`, 0);
-      const result: unknown = JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '');
-      expect(result).toMatchObject({
-        sections: { humanUsers: { records: 2 } },
+      const inspected = await call(`inspect ${file} --json`, expected.failed === 0 ? 0 : 3);
+      expect(JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+        sections: { humanUsers: { records: expected.people.length } },
         secrets: expected.secrets,
         hashFormats: expected.formats,
       });
       await identityJson(['init', '--data', join(directory, 'target')]);
-      await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], 0);
+      await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], expected.failed === 0 ? 0 : 3);
     },
   );
+
+  it.each([
+    ['a field in quotes', `${columns}\n1,ann,"A, B",C,ann@example.com,true\n`, 'a field is in quotes'],
+    [
+      'a list without a column',
+      'id,userName\n1,ann\n',
+      'the first line lacks firstName, lastName, email, emailVerified',
+    ],
+    ['a line with fewer fields', `${columns}\n1,ann\n`, 'not 6 fields: ["1","ann"]'],
+  ])('refuses %s', async (_what, list, problem) => {
+    const { code, stderr } = await convert('CSV', { 'people.csv': list }, csvArguments);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(problem);
+  });
+
+  it('lists the users of Keycloak whose one-time passwords it leaves out', async () => {
+    const { text } = await readDocument('docs/other-products.md');
+    const [, program = ''] = /^ {4}jq -r '(.*)' realm\.json$/m.exec(text) ?? [];
+    const directory = await testDirectory();
+    await writeFile(join(directory, 'realm.json'), json(realm));
+    const { stdout } = await run('jq', ['-r', program, 'realm.json'], { cwd: directory });
+    expect(stdout).toBe('cleo\n');
+  });
 });
