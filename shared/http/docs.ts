@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { StatedLimits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
+import { respondAlive, withOptions } from './health.ts';
 import { fixedContent } from './responses.ts';
 
 /** The directory of Swagger UI next to the command's bundle, which the build defines: a bundle has no packages. */
@@ -84,17 +85,21 @@ const securityPolicy = [
 
 /**
  * Returns `GET /docs`, a page that shows `/openapi.json` and can call its operations, and `GET /`, which redirects
- * there. Neither requires authentication. A function's archive does not contain them.
+ * browsers there. Neither requires authentication. A function's archive does not contain them.
  */
 export function docsRoutes(): readonly Route[] {
-  return [
-    { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
+  return withOptions([
+    { method: 'GET', path: '/', handler: openPage },
     fixedFile('/docs', 'text/html; charset=utf-8', () => page),
     fixedFile('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
     fixedFile('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle),
     ...packageFiles.map(({ name, type }) => fixedFile(`/docs/${name}`, type, () => readPackageFile(name))),
-  ];
+  ]);
 }
+
+/** Redirects browsers to the page. Other clients of the root are probes, some of which require 200. */
+const openPage: Route['handler'] = ({ req, redirect }) =>
+  req.header('accept')?.includes('text/html') === true ? redirect('/docs') : respondAlive();
 
 function fixedFile(path: string, type: string, read: () => string | Promise<Uint8Array<ArrayBuffer>>): Route {
   const headers = { 'content-type': type, 'content-security-policy': securityPolicy.join('; ') };
@@ -122,11 +127,13 @@ export function withOpenApi(
   const describeAll = async () => renderDescription(await loadEndpoints(), limits);
   return [
     ...routes,
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      handler: fixedContent({ 'content-type': 'application/json' }, describeAll),
-    },
+    ...withOptions([
+      {
+        method: 'GET',
+        path: '/openapi.json',
+        handler: fixedContent({ 'content-type': 'application/json' }, describeAll),
+      },
+    ]),
   ];
 }
 

@@ -58,18 +58,31 @@ export function healthRoutes(store: Store): readonly Route[] {
     await checkReadiness();
     return jsonResponse({ status: 'ready' });
   };
-  const respondAlive = () => jsonResponse({ status: 'ok' });
-  return healthEndpoints.flatMap((endpoint) => {
+  const routes = healthEndpoints.flatMap((endpoint) => {
     const handler = endpoint.path.startsWith('/ready') ? respondReady : respondAlive;
-    // Monitors append a slash, and load balancers probe with OPTIONS.
-    return [endpoint.path, `${endpoint.path}/`].flatMap((path) => [
-      { ...(path === endpoint.path ? endpoint : { method: endpoint.method }), path, handler },
-      { method: 'OPTIONS' as const, path, handler: respondOptions },
-    ]);
+    // Monitors append a slash.
+    return [
+      { ...endpoint, handler },
+      { method: 'GET' as const, path: `${endpoint.path}/`, handler },
+    ];
   });
+  // Load balancers and monitors probe the root unless another path is configured.
+  return withOptions([...routes, { method: 'GET', path: '/', handler: respondAlive }]);
 }
 
-const respondOptions = () => new Response(null, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } });
+/** Responds that the process handles requests. */
+export function respondAlive(): Response {
+  return jsonResponse({ status: 'ok' });
+}
+
+/** Adds the method OPTIONS, with which some load balancers probe, to routes of the method GET. */
+export function withOptions(routes: readonly Route[]): readonly Route[] {
+  return routes.flatMap((route) => [route, { method: 'OPTIONS', path: route.path, handler: respondOptions }]);
+}
+
+function respondOptions(): Response {
+  return new Response(null, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } });
+}
 
 async function checkDatabase(store: Store): Promise<void> {
   const controller = new AbortController();

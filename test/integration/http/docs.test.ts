@@ -50,8 +50,9 @@ describe('identity serve --docs', () => {
     url = await serveNew('--docs');
   });
 
-  it('redirects / to /docs', async () => {
-    const response = await fetch(`${url}/`, { redirect: 'manual' });
+  it('redirects browsers from / to /docs, and responds to probes there', async () => {
+    const response = await fetch(`${url}/`, { redirect: 'manual', headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(await (await fetch(`${url}/`, { redirect: 'manual' })).text()).toBe('{"status":"ok"}');
     expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
   });
 
@@ -119,8 +120,9 @@ describe('identity serve --docs', () => {
 describe('identity serve without --docs', () => {
   it('has neither the page nor its files', async () => {
     const url = await serveNew();
-    for (const path of ['/', ...files.map(([file]) => file)])
-      expectError(await send({ url }, { method: 'GET', path }), 404, 5);
+    for (const [path] of files) expectError(await send({ url }, { method: 'GET', path }), 404, 5);
+    const page = await send({ url }, { method: 'GET', path: '/', headers: { accept: 'text/html' } });
+    expect(page).toMatchObject({ status: 200, text: '{"status":"ok"}' });
   });
 });
 
