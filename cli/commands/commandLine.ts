@@ -10,6 +10,7 @@ import {
 } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { noteProgram, withCalls } from '../terminal/callTexts.ts';
 import {
   type Command,
   type ExitStatus,
@@ -20,7 +21,6 @@ import {
   type Surroundings,
   usageError,
 } from '../terminal/command.ts';
-import { noteProgram, withCalls } from '../terminal/program.ts';
 import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
 

@@ -3,8 +3,8 @@
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import { instanceOptions } from '../places/instanceLocation.ts';
+import { callText } from '../terminal/callTexts.ts';
 import { type Command, exitCodes, flag, type Options } from '../terminal/command.ts';
-import { callText } from '../terminal/program.ts';
 import { commandLine, DEFAULT_COLUMNS, layOut, section } from '../terminal/terminal.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });

@@ -1,4 +1,5 @@
 import { total } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
 import { reportMissing } from '../../shared/errors/commandErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
@@ -284,7 +285,7 @@ function importOutput(
       ...response,
       ...request,
       ...withoutEmpty({ losses, notices }),
-      ...(storedFailures?.file === undefined ? {} : { failedFile: storedFailures.file }),
+      ...defined({ failedFile: storedFailures?.file }),
     },
     text,
     afterwards: async () => {

@@ -1,7 +1,7 @@
 import { databaseOption } from '../places/instanceLocation.ts';
+import { callText } from '../terminal/callTexts.ts';
 import { defineInstanceCommand, flag, optional } from '../terminal/command.ts';
 import { keyCopyText } from '../terminal/keyCopyText.ts';
-import { callText } from '../terminal/program.ts';
 import { commandLine, section } from '../terminal/terminal.ts';
 import { createToken, newTokenFile, tokenText } from './newToken.ts';
 

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../shared/clock.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { databaseOption } from '../places/instanceLocation.ts';
+import { callText } from '../terminal/callTexts.ts';
 import {
   defineInstanceCommand,
   type Output,
@@ -10,7 +11,6 @@ import {
   usageError,
   type Values,
 } from '../terminal/command.ts';
-import { callText } from '../terminal/program.ts';
 import { commandLine, section } from '../terminal/terminal.ts';
 import { createToken, tokenText } from './newToken.ts';
 

@@ -14,8 +14,8 @@ import {
   secretOptionNames,
 } from '../places/placeOptions.ts';
 import { selectedKinds } from '../records/secretSelection.ts';
+import { callText } from '../terminal/callTexts.ts';
 import { usageError } from '../terminal/command.ts';
-import { callText } from '../terminal/program.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 

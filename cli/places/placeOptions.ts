@@ -1,5 +1,6 @@
 // The options of commands on places.
 
+import { defined } from '../../shared/defined.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { secretSelection } from '../records/secretSelection.ts';
@@ -180,7 +181,7 @@ export function mirrorOptionsOf({
   }
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
     throw usageError('--yes needs --max-deleted beside --mirror: --dry-run shows the number');
-  return { mirror, replaceChanged, ...(maxDeleted === undefined ? {} : { maxDeleted }) };
+  return { mirror, replaceChanged, ...defined({ maxDeleted }) };
 }
 
 /** Returns a call's context. With `--json`, the progress goes to the stream of the result, otherwise to standard error. */

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { defined } from '../../shared/defined.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { ComparedContent } from '../../shared/organisation/equality.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
@@ -84,7 +85,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
       body: isMoved ? JSON.stringify({ ...parseObject(body), [ORGANISATION_FIELD]: orgId }) : body,
       secrets: secretDigests(record, selection),
       ...(selection.withOtp && otpEmail !== undefined ? { otpEmail } : {}),
-      ...(state === undefined ? {} : { state }),
+      ...defined({ state }),
       ...loginFacts(record, selection),
     },
   };
@@ -137,6 +138,6 @@ export function statedRecordContent(section: Section, content: RecordContent, st
     ...content,
     ...(lacks.length === 0 ? {} : { lacks }),
     ...(otpEmail === undefined && statesOtpEmail(section, stated) ? { otpEmail: false } : {}),
-    ...(state === undefined ? {} : { state }),
+    ...defined({ state }),
   };
 }

@@ -4,8 +4,8 @@ import { hasParams, type IssueParams, type IssueRow, issueText } from '../../sha
 import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
+import { withCalls } from './callTexts.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
-import { withCalls } from './program.ts';
 import { type Line, section } from './terminal.ts';
 
 /** An error, a warning or a manual step, about a record or the whole file. */

@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { withCalls } from './program.ts';
+import { withCalls } from './callTexts.ts';
 
 /** The layout of text. */
 export interface Layout {

@@ -2,7 +2,7 @@ import { registerFunction } from '../../shared/http/functionShell.ts';
 import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';
 import { openTransfers } from '../../shared/objectStorage/openTransfers.ts';
 import { requireMasterKey } from '../../shared/store/openStore.ts';
-import { functionProgram } from '../program.ts';
+import { functionProgram } from '../functionProgram.ts';
 import { routes } from './app.ts';
 
 registerFunction('export', (config) => {

@@ -26,7 +26,7 @@ import {
 } from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { KeptObject } from './request/keptObject.ts';
-import { type ImportAnswer, type ImportClient, respond } from './results/importResponse.ts';
+import { type ImportAnswer, type ImportClient, respond } from './results/respond.ts';
 import { uniqueStamp } from './stamp.ts';
 import { findUpload, openUpload } from './uploads.ts';
 

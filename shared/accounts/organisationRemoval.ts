@@ -1,6 +1,7 @@
 // Removal of organisations with all their records.
 
 import { organisationKey } from '../auth/authorise.ts';
+import { defined } from '../defined.ts';
 import { defaultOrganisationKept, organisationUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, removedOrganisations, sections } from '../organisation/allSections.ts';
@@ -94,7 +95,7 @@ export async function removeOrganisations(
   signal: AbortSignal,
   onDeleted?: DeletionOptions['onDeleted'],
 ): Promise<number> {
-  const options = { signal, ...(onDeleted === undefined ? {} : { onDeleted }) };
+  const options = { signal, ...defined({ onDeleted }) };
   await beginRemoval(store, orgIds);
   const dependents = findDependents(store, new Set(orgIds));
   let deleted = await deleteFound(store, dependents, { ...options, onDeleting: forgetImports });

@@ -30,7 +30,7 @@ const assembling = [
   'shared/organisation/passwordHashes.ts',
   'shared/organisation/valueRules.ts',
   'cli/commands/help.ts',
-  'cli/terminal/program.ts',
+  'cli/terminal/callTexts.ts',
 ];
 
 interface File {

@@ -34,7 +34,7 @@ const layers: readonly (readonly string[])[] = [
   ['functions/*/contract'],
   ['functions/*'],
   ['functions/endpoints', 'functions/emptyInstance'],
-  ['functions/program'],
+  ['functions/functionProgram'],
   ['functions/*/index'],
   ['local', 'cli/records'],
   ['cli/terminal'],

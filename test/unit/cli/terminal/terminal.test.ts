@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { noteProgram } from '../../../../cli/terminal/program.ts';
+import { noteProgram } from '../../../../cli/terminal/callTexts.ts';
 import { printableJson } from '../../../../cli/terminal/terminal.ts';
 
 it('the messages of JSON call the command as this process was started, and other fields are unchanged', () => {
