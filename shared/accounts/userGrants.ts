@@ -4,9 +4,8 @@ import { userGrantUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt, textsAt } from '../json/jsonObject.ts';
 import { sectionPartition, sectionPartitions } from '../organisation/section.ts';
 import { userGrantSection } from '../organisation/sections/grants.ts';
-import { scanInPasses } from '../store/passes.ts';
-import type { DocumentKey, Store } from '../store/store.ts';
-import { deleteWithClaims, forgetImports, readDependents } from './dependents.ts';
+import type { Store } from '../store/store.ts';
+import { deleteFound, forgetImports, type Stored, scanStored } from './dependents.ts';
 import { requireOrganisation, requireUser } from './userAccounts.ts';
 
 /** A grant of a user. */
@@ -18,8 +17,8 @@ export interface UserGrant {
   readonly roles: readonly string[];
 }
 
-interface StoredGrant extends UserGrant {
-  readonly key: DocumentKey;
+interface StoredGrant extends Stored {
+  readonly grant: UserGrant;
 }
 
 /** Which grants of a user to select; all if nothing is specified. */
@@ -34,7 +33,7 @@ interface GrantSelection {
  * @throws IdentityError NOT_FOUND for an unknown user or organisation
  */
 export async function* listUserGrants(store: Store, selection: GrantSelection): AsyncGenerator<UserGrant> {
-  for await (const { key: _, ...grant } of readGrants(store, selection)) yield grant;
+  for await (const grants of readGrants(store, selection)) for (const { grant } of grants) yield grant;
 }
 
 /**
@@ -56,19 +55,22 @@ export async function findUserGrants(
  * @returns the removed grants
  */
 export async function removeUserGrants(store: Store, selection: GrantSelection): Promise<readonly UserGrant[]> {
-  const grants = await Array.fromAsync(readGrants(store, selection));
-  return store.transaction(async (transaction) => {
-    const stored = await readDependents(
-      transaction,
-      grants.map(({ key }) => key),
-    );
-    await forgetImports(transaction, stored);
-    await deleteWithClaims(transaction, stored);
-    return grants.map(({ key: _, ...grant }) => grant);
-  });
+  const removed: UserGrant[] = [];
+  async function* found() {
+    for await (const grants of readGrants(store, selection)) {
+      removed.push(...grants.map(({ grant }) => grant));
+      yield grants;
+    }
+  }
+  await deleteFound(store, found(), { onDeleting: forgetImports });
+  return removed;
 }
 
-async function* readGrants(store: Store, { userId, projectId, orgId }: GrantSelection): AsyncGenerator<StoredGrant> {
+/** Yields the grants of a user in batches, with the documents that contain them. */
+async function* readGrants(
+  store: Store,
+  { userId, projectId, orgId }: GrantSelection,
+): AsyncGenerator<readonly StoredGrant[]> {
   await requireUser(store, userId);
   if (orgId !== undefined) await requireOrganisation(store, orgId);
   const { collection } = userGrantSection;
@@ -76,13 +78,14 @@ async function* readGrants(store: Store, { userId, projectId, orgId }: GrantSele
     orgId === undefined
       ? { collection, partitions: sectionPartitions(userGrantSection) }
       : { collection, partition: sectionPartition(orgId, userGrantSection) };
-  for await (const documents of scanInPasses(store, { ...range, fields: ['orgId', 'body'] }))
-    for (const { id, orgId: owner = '', body } of documents) {
-      const json = parseObject(body);
-      const at = (path: string) => textAt(json, path, owner);
-      const isSelected = at('userId') === userId && (projectId ?? at('projectId')) === at('projectId');
-      if (!isSelected) continue;
-      const roles = textsAt(json, 'roleKeys[]', owner);
-      yield { key: { collection, id }, userId, orgId: owner, projectId: at('projectId'), roles };
-    }
+  for await (const documents of scanStored(store, range))
+    yield documents
+      .map((found) => ({ ...found, grant: grantIn(found) }))
+      .filter(({ grant }) => grant.userId === userId && (projectId ?? grant.projectId) === grant.projectId);
+}
+
+function grantIn({ stored: { orgId = '', body } }: Stored): UserGrant {
+  const json = parseObject(body);
+  const at = (path: string) => textAt(json, path, orgId);
+  return { userId: at('userId'), orgId, projectId: at('projectId'), roles: textsAt(json, 'roleKeys[]', orgId) };
 }

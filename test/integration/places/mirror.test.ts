@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { call, identity, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { provedFile } from '../../support/fixtures/provedFile.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, terminalMissing } from '../../support/processes/terminal.ts';
-import { sqlite } from '../../support/stores/stores.ts';
+import { describeStores, keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 
 const member = { userId: 'bob', roles: ['ORG_OWNER'] };
 const before = { humanUsers: [person('ada'), person('bob')], orgMembers: [member], labelPolicy: {} };
@@ -84,5 +85,28 @@ describe('import --mirror', () => {
     expect(right.code, right.stdout).toBe(0);
     expect(right.stdout).toContain('Deleted, since the source lacks it');
     expect(await tryAgain()).not.toHaveProperty('summary.deleted');
+  });
+});
+
+describeStores('identity user delete', (kind) => {
+  it('makes an older file of an organisation in which the user was a member unusable for a mirror over HTTP', async () => {
+    const { url, token, location } = await servedPlace(kind);
+    const owned = organisation('north', { humanUsers: [person('bob')] });
+    const data_orgs = await provedFile([owned, organisation('south', { orgMembers: [member] })]);
+    const send = async (more: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ data_orgs, timeout: '60s', ...more });
+      const response = await fetch(`${url}/admin/v1/import`, { method: 'POST', headers, body });
+      return { status: response.status, text: await response.text() };
+    };
+    const mirroring = { on_conflict: 'overwrite', mirror: true, max_deleted: 9, org_ids: ['south'] };
+    expect((await send({})).status).toBe(200);
+    expect(await send(mirroring)).toMatchObject({ status: 200, text: expect.not.stringContaining('"errors"') });
+    const options = [...databaseOptions(location), '--yes'];
+    const deleted = await identity(['user', 'delete', 'bob', ...options], { env: keyEnvironment(location) });
+    expect(deleted.code, deleted.stderr).toBe(0);
+    const refused = await send(mirroring);
+    expect(refused).toEqual({ status: 400, text: expect.stringContaining('MIRROR_OUTDATED') });
+    expect(refused.text).toContain('organisation south ');
   });
 });
