@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import { comparable } from '../support/fixtures/comparable.ts';
+import type { Organisation } from '../support/fixtures/organisations.ts';
 import { exportedFile, importReport } from '../support/instances/testInstance.ts';
 import { readDatabase } from '../support/stores/database.ts';
 import { contentOf, contentsOf, modelOf } from './contents.ts';
-import { anyFile, anyOrg, anyUser, orgIds } from './file.ts';
+import { anyFile, anyOrg, anyUser, orgIds, withOther } from './file.ts';
 import { named, requestOf, type Sent, takingOptions } from './importSteps.ts';
 import { type ModelRecord, placeOf, reportedId } from './kinds.ts';
 import type { Model } from './model.ts';
@@ -28,12 +29,13 @@ type Effect = (model: Model) => unknown;
 type Effects = readonly Effect[];
 
 /** An import takes effect phase by phase. */
-const importing = ({ orgs, options }: Sent): Effects =>
+const effectsOf = ({ orgs, options }: Sent): Effects =>
   phases.map((phase) => (model) => importFile(model, orgs, options, {}, [phase]));
+const isDecidedIn = (model: Model, { orgs, options }: Sent) => !hasOpenOutcome(model, orgs, options);
 const isDecided =
   (...files: readonly Sent[]) =>
   ({ model }: State) =>
-    !files.some(({ orgs, options }) => hasOpenOutcome(model, orgs, options));
+    files.every((sent) => isDecidedIn(model, sent));
 const bodyOf = (sent: Sent) => requestOf(sent, { data_orgs: { orgs: sent.orgs } });
 
 const twoImports = fc.record({ first: anySent, second: anySent, moment: anyMoment }).map(({ first, second, moment }) =>
@@ -42,7 +44,7 @@ const twoImports = fc.record({ first: anySent, second: anySent, moment: anyMomen
     async (state, system) => {
       const before = state.model.clone();
       const responses = await system.importBeside(bodyOf(first), moment, () => system.import(bodyOf(second)));
-      await adoptAny(state, system, importing(first), importing(second));
+      await adoptAny(state, system, effectsOf(first), effectsOf(second));
       expectCreated(before, state.model, responses);
     },
     isDecided(first, second),
@@ -74,7 +76,7 @@ const importBesideRemoval = fc
       async (state, system) => {
         const [{ status, text }] = await system.importBeside(bodyOf(sent), moment, () => removal.call(system));
         expect([200, 404, 409, 503], text).toContain(status);
-        await adoptAny(state, system, importing(sent), [removal.effect]);
+        await adoptAny(state, system, effectsOf(sent), [removal.effect]);
       },
       isDecided(sent),
     ),
@@ -82,9 +84,13 @@ const importBesideRemoval = fc
 
 /** A file that was chosen before, or one with the present records, which a call then changes while it is imported. */
 const presentOr = (sent: Sent, isPresent: boolean) => (model: Model) => {
-  const present = exportedOrganisations(model, orgIds, { withPasswords: true, withOtp: true, withKeys: true });
+  const present = presentIn(model);
   return isPresent && present.length > 0 ? { ...sent, orgs: present } : sent;
 };
+
+function presentIn(model: Model): readonly Organisation[] {
+  return exportedOrganisations(model, orgIds, { withPasswords: true, withOtp: true, withKeys: true });
+}
 
 const importBesideProtection = fc
   .record({ sent: anySent, isPresent: fc.boolean(), protection: anyProtection, moment: anyMoment })
@@ -99,7 +105,7 @@ const importBesideProtection = fc
         await naming(protection, async () => {
           const call = () => protection.call(system);
           const [response, hasSucceeded] = await system.importBeside(bodyOf(sent), moment, call);
-          await adoptAny(state, system, importing(sent), hasSucceeded ? [protection.effect] : []);
+          await adoptAny(state, system, effectsOf(sent), hasSucceeded ? [protection.effect] : []);
           if (hasSucceeded) expectProtected(before, state.model, { sent, protection, response });
           else expect(changedMeanwhile(response)).toEqual([]);
         });
@@ -108,31 +114,73 @@ const importBesideProtection = fc
     );
   });
 
+/** A call that changes records while an export reads them. */
+interface Write {
+  readonly name: string;
+  readonly in: (model: Model) => {
+    readonly call: (system: System) => Promise<unknown>;
+    readonly effects: Effects;
+    readonly isPossible: boolean;
+  };
+}
+
+const importing = (name: string, sentIn: (model: Model) => Sent): Write => ({
+  name,
+  in: (model) => {
+    const sent = sentIn(model);
+    const call = async (system: System) => {
+      const { status, text } = await system.import(bodyOf(sent));
+      expect(status, text).toBe(200);
+    };
+    return { call, effects: effectsOf(sent), isPossible: isDecidedIn(model, sent) };
+  },
+});
+/** An import of other values of all records: an export that reads some of them afterwards has a mixture. */
+const importOfOtherValues = importing('an import of other values', (model) => ({
+  orgs: withOther('texts', presentIn(model)),
+  options: { onConflict: 'overwrite', withKeys: true },
+}));
+const anyWrite: fc.Arbitrary<Write> = fc.oneof(
+  anySent.map((sent) => importing(named(sent), () => sent)),
+  fc.constant(importOfOtherValues),
+  ...removals.map((removal) =>
+    removal.map(({ name, call, effect }) => ({ name, in: () => ({ call, effects: [effect], isPossible: true }) })),
+  ),
+);
+
 /** Selected organisations are read section by section; all organisations' sections are begun together. */
 const anySelected = fc.constantFrom([], orgIds, orgIds);
-/** Exports of so few records make few reads, and the import is to meet one of them. */
+/** Exports of so few records make few reads, and the write is to meet one of them. */
 const anyRead = fc.integer({ min: 1, max: 8 });
-const exportBesideImport = fc
-  .record({ sent: anySent, selected: anySelected, read: anyRead })
-  .map(({ sent, selected, read }) =>
-    step(
-      `export of ${brief(selected)}, at read ${read} ${named(sent)}`,
-      async (state, system) => {
-        const contents = { withPasswords: true, withOtp: true, withKeys: true };
-        const expected = exportedOrganisations(state.model, orgIds, contents);
-        const selection = { with_passwords: true, with_otp: true, with_keys: true, response_output: true };
-        const body = { ...selection, org_ids: selected, excluded_org_ids: [system.instance.orgId] };
-        const { status, text } = await system.exportBeside(body, read, async () => {
-          const response = await system.import(bodyOf(sent));
-          expect(response.status, response.text).toBe(200);
-        });
-        expect(status, text).toBe(200);
-        expect(comparable(exportedFile.parse(JSON.parse(text)).orgs)).toEqual(comparable(expected));
-        await adoptAny(state, system, importing(sent), []);
-      },
-      isDecided(sent),
-    ),
+
+interface ExportBeside {
+  readonly write: Write;
+  readonly selected: readonly string[];
+  readonly read: number;
+}
+
+function exportBesideStep({ write, selected, read }: ExportBeside): Step {
+  return step(
+    `export of ${brief(selected)}, at read ${read} ${write.name}`,
+    async (state, system) => {
+      const expected = presentIn(state.model);
+      const { call, effects } = write.in(state.model);
+      const selection = { with_passwords: true, with_otp: true, with_keys: true, response_output: true };
+      const body = { ...selection, org_ids: selected, excluded_org_ids: [system.instance.orgId] };
+      const { status, text } = await system.exportBeside(body, read, async () => void (await call(system)));
+      expect(status, text).toBe(200);
+      expect(comparable(exportedFile.parse(JSON.parse(text)).orgs)).toEqual(comparable(expected));
+      await adoptAny(state, system, effects, []);
+    },
+    ({ model }) => write.in(model).isPossible,
   );
+}
+const exportBesideWrite = fc.record({ write: anyWrite, selected: anySelected, read: anyRead }).map(exportBesideStep);
+
+/** An export of selected organisations, all of whose records an import changes at one of the first reads of records. */
+export const exportBesideChanges = fc
+  .integer({ min: 3, max: 6 })
+  .map((read) => exportBesideStep({ write: importOfOtherValues, selected: orgIds, read }));
 
 /** Calls at the same time. Their order is open: each record is as after one of the orders, and the whole is sound. */
 export const besideSteps: readonly fc.Arbitrary<Step>[] = [
@@ -144,8 +192,9 @@ export const besideSteps: readonly fc.Arbitrary<Step>[] = [
   importBesideProtection,
   importBesideProtection,
   importBesideProtection,
-  exportBesideImport,
-  exportBesideImport,
+  exportBesideWrite,
+  exportBesideWrite,
+  exportBesideWrite,
 ];
 
 /**
@@ -225,8 +274,8 @@ function expectProtected(
   const subject = place === undefined ? undefined : (before.records.get(place) ?? after.records.get(place));
   const isKept = isLike(called);
   if (error !== undefined) expect([error.id, isKept]).toEqual([subject && reportedId(subject), true]);
-  else if (isKept && !isLike(asAfter(...importing(sent), effect)))
-    expect(isLike(asAfter(effect, ...importing(sent))), `${place} was kept without an error`).toBe(true);
+  else if (isKept && !isLike(asAfter(...effectsOf(sent), effect)))
+    expect(isLike(asAfter(effect, ...effectsOf(sent))), `${place} was kept without an error`).toBe(true);
 }
 
 /** Returns the contents of a model without the numbers of changes. */

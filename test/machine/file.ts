@@ -339,3 +339,20 @@ export function asV1(orgs: readonly Organisation[]): readonly Organisation[] {
     domainPolicy === undefined ? org : { ...org, iamPolicy: domainPolicy },
   );
 }
+
+/** The next of the values that a text or a secret of the generated records has. */
+const otherValues = {
+  texts: { x: 'y', y: 'x', '#111111': '#222222', '#222222': '#111111', P: 'Q', Q: 'P', F: 'G', G: 'F' },
+  secrets: {
+    ...{ $2a$10$1: '$2a$10$2', $2a$10$2: '$2a$10$3', $2a$10$3: '$2a$10$1' },
+    ...{ JBSWY3DP: 'JBSWY3DQ', JBSWY3DQ: 'JBSWY3DP', s1: 's2', s2: 's1' },
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type OtherValues = keyof typeof otherValues;
+
+/** Returns organisations whose records have other texts, or other secrets. */
+export function withOther(values: OtherValues, orgs: readonly Organisation[]): readonly Organisation[] {
+  const others = new Map<unknown, string>(Object.entries(otherValues[values]));
+  const text = JSON.stringify(orgs, (_, value: unknown) => others.get(value) ?? value);
+  return z.array(sparse).parse(JSON.parse(text));
+}

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
 import { adopt } from './adoption.ts';
-import { anyFile, asV1 } from './file.ts';
+import { anyFile, asV1, type OtherValues, withOther } from './file.ts';
 import type { Model } from './model.ts';
 import { isContradictory, type Stated } from './modelFile.ts';
 import { importFile, type Options, type Outcome } from './modelImport.ts';
@@ -54,7 +54,13 @@ const ended = fc
   .record({ orgs: anyFile, options: anyOptions, until: anyEnd })
   .map((sent) => importStep(named(sent), sent));
 const resumed = fc.record({ nth: fc.nat(3), until: fc.option(anyEnd, { nil: undefined, freq: 4 }) }).map(resumeStep);
-const exported = fc.record({ options: takingOptions, dryRun: fc.boolean() }).map(reimportStep);
+const exported = fc
+  .record({
+    options: takingOptions,
+    dryRun: fc.boolean(),
+    other: fc.constantFrom<(OtherValues | undefined)[]>(undefined, 'secrets', 'texts'),
+  })
+  .map(reimportStep);
 
 const kept = fc.record({ withPasswords: fc.boolean(), withOtp: fc.boolean() }).map(keepStep);
 const restored = fc.record({ options: takingOptions, dryRun: fc.constantFrom(false, false, true) }).map(restoreStep);
@@ -69,6 +75,7 @@ export const importSteps: readonly fc.Arbitrary<Step>[] = [
   resumed,
   resumed,
   resumed,
+  exported,
   exported,
   kept,
   restored,
@@ -104,9 +111,19 @@ function resumeStep({ nth, until }: { nth: number; until: Sent['until'] }): Step
   );
 }
 
-function reimportStep({ options, dryRun }: { options: Options; dryRun: boolean }): Step {
-  return step(`import the export ${brief({ options, dryRun })}`, async (state, system) => {
+/** Imports the present records, or all of them with other values: the report then counts each as overwritten. */
+export function reimportStep({
+  options,
+  dryRun,
+  other,
+}: Pick<Sent, 'options'> & { dryRun: boolean; other: OtherValues | undefined }): Step {
+  return step(`import the export ${brief({ options, dryRun, other })}`, async (state, system) => {
     const { bytes, orgs } = await system.instance.export();
+    if (other !== undefined) {
+      const changed = withOther(other, orgs);
+      await sendWhole(state, system, { orgs: changed, options, dryRun }, { data_orgs: { orgs: changed } });
+      return;
+    }
     const stated = { withPasswords: true, withOtp: true };
     const summary = await sendWhole(state, system, { orgs, options, dryRun, stated }, { data_orgs: bytes });
     expect(summary.proved).toBe(true);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
-import { besideSteps } from './besideSteps.ts';
+import { besideSteps, exportBesideChanges } from './besideSteps.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
-import { importSteps } from './importSteps.ts';
+import { importSteps, reimportStep } from './importSteps.ts';
 import { type ModelRecord, nameOf, placeOf, textAt, textsAt } from './kinds.ts';
 import { mirrorAgainAfter, mirrorSteps } from './mirrorSteps.ts';
 import { exportedOrganisations } from './modelFile.ts';
@@ -238,4 +238,10 @@ export const anySteps: readonly fc.Arbitrary<Step>[] = [
   deleteOrganisation,
   exportSome,
   ...besideSteps,
+];
+
+/** The last steps of each run, when the database has records of most kinds: few random steps would rarely make them. */
+export const lastSteps: readonly fc.Arbitrary<Step>[] = [
+  fc.constant(reimportStep({ options: { onConflict: 'overwrite', withKeys: true }, dryRun: false, other: 'secrets' })),
+  exportBesideChanges,
 ];
