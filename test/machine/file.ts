@@ -18,6 +18,7 @@ interface FileEntry {
   readonly records: readonly FileRecord[];
 }
 
+const sparse = z.looseObject({ orgId: z.string() });
 const spki = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
 const publicKey = Buffer.from(spki).toString('base64');
 
@@ -267,54 +268,84 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
 /** Roles of a grant that most imports change. */
 const changingRoles = one(['r1'], ['r2'], ['r1', 'r2']);
 
+/** The values that differ between two files of granting organisations. */
+interface Granting {
+  /** The roles of the project grant. */
+  readonly granted: readonly string[];
+  /** The roles that the first person has through it. */
+  readonly used: readonly string[];
+  readonly nickName?: string | undefined;
+  readonly state: string | undefined;
+  readonly password: string;
+  /** The second person's id, which may be that of another organisation's person. */
+  readonly secondId: string;
+}
+
+function personOf(
+  userId: string,
+  password: string | undefined,
+  { nickName, state }: Partial<Pick<Granting, 'nickName' | 'state'>> = {},
+): FileRecord {
+  const profile = { firstName: 'F', lastName: 'L', nickName };
+  const hashedPassword = password && { value: password };
+  const user = { userName: userId, profile, email: { email: 'e@example.com' }, hashedPassword };
+  return { section: 'humanUsers', json: { userId, user, state } };
+}
+
+/** Returns two organisations whose records always refer to each other: random records seldom meet in these. */
+function grantingEntries({ granted, used, nickName, state, password, secondId }: Granting): readonly FileEntry[] {
+  const projectGrant = { projectId: 'pa', grantedOrgId: 'b', roleKeys: granted };
+  const grant = { userId: 'b1', projectId: 'pa', projectGrantId: 'ga', roleKeys: used };
+  return [
+    {
+      orgId: 'a',
+      name: 'a',
+      orgState: undefined,
+      records: [
+        { section: 'projects', json: { projectId: 'pa', project: { name: 'P' } } },
+        ...['r1', 'r2'].map((roleKey) => ({ section: 'projectRoles', json: { projectId: 'pa', roleKey } })),
+        { section: 'projectGrants', json: { grantId: 'ga', projectGrant } },
+      ],
+    },
+    {
+      orgId: 'b',
+      name: 'b',
+      orgState: undefined,
+      records: [
+        personOf('b1', undefined, { nickName, state }),
+        personOf(secondId, password),
+        { section: 'userGrants', json: grant },
+      ],
+    },
+  ];
+}
+
+const anyGranting: fc.Arbitrary<Granting> = fc.record({
+  granted: changingRoles,
+  used: changingRoles,
+  password: one('$2a$10$1', '$2a$10$2', '$2a$10$3'),
+  state: maybe('USER_STATE_INACTIVE'),
+  secondId: one('b2', 'b2', 'a1'),
+});
+
+const PASSWORD = '$2a$10$1';
+const second = { granted: ['r1'], used: ['r1'], nickName: 'x', state: undefined, password: PASSWORD, secondId: 'c1' };
+const bothRoles = ['r1', 'r2'];
 /**
- * Two organisations whose records always refer to each other: only a project grant's roles, the roles that a person has
- * through it, this person's state, and a second person's password and id differ between files. The id may be that of
- * another organisation's person. Random records seldom meet in these.
+ * A file that fills an empty instance, and a second file that withdraws a role in use, omits a person's state, and has
+ * another organisation's person.
  */
-const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
-  .record({
-    granted: changingRoles,
-    used: changingRoles,
-    password: one('$2a$10$1', '$2a$10$2', '$2a$10$3'),
-    state: maybe('USER_STATE_INACTIVE'),
-    secondId: one('b2', 'b2', 'a1'),
-  })
-  .map(({ granted, used, password, state: userState, secondId }) => {
-    const projectGrant = { projectId: 'pa', grantedOrgId: 'b', roleKeys: granted };
-    const user = { profile: { firstName: 'F', lastName: 'L' }, email: { email: 'e@example.com' } };
-    const second = { ...user, userName: secondId, hashedPassword: { value: password } };
-    const grant = { userId: 'b1', projectId: 'pa', projectGrantId: 'ga', roleKeys: used };
-    return [
-      {
-        orgId: 'a',
-        name: 'a',
-        orgState: undefined,
-        records: [
-          { section: 'projects', json: { projectId: 'pa', project: { name: 'P' } } },
-          ...['r1', 'r2'].map((roleKey) => ({ section: 'projectRoles', json: { projectId: 'pa', roleKey } })),
-          { section: 'projectGrants', json: { grantId: 'ga', projectGrant } },
-        ],
-      },
-      {
-        orgId: 'b',
-        name: 'b',
-        orgState: undefined,
-        records: [
-          { section: 'humanUsers', json: { userId: 'b1', user: { ...user, userName: 'b1' }, state: userState } },
-          { section: 'humanUsers', json: { userId: secondId, user: second } },
-          { section: 'userGrants', json: grant },
-        ],
-      },
-    ];
-  });
+export const firstFiles: readonly (readonly Organisation[])[] = [
+  grantingEntries({
+    ...{ granted: bothRoles, used: bothRoles, state: 'USER_STATE_INACTIVE', password: PASSWORD, secondId: 'b2' },
+  }),
+  [...grantingEntries(second), { orgId: 'c', name: 'c', orgState: undefined, records: [personOf('b2', '$2a$10$2')] }],
+].map((entries) => entries.map(toOrganisation));
 
 /** The organisations of an export file, with few names so that much of it meets stored records. */
 export const anyFile: fc.Arbitrary<readonly Organisation[]> = fc
-  .oneof(fc.array(anyEntry, { minLength: 1, maxLength: 3 }), grantingEntries)
+  .oneof(fc.array(anyEntry, { minLength: 1, maxLength: 3 }), anyGranting.map(grantingEntries))
   .map((entries) => entries.map(toOrganisation));
-
-const sparse = z.looseObject({ orgId: z.string() });
 
 /** Puts the records into their sections, in the form of exports: without defaults. */
 function toOrganisation({ orgId, name, orgState, records }: FileEntry): Organisation {

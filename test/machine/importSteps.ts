@@ -82,7 +82,7 @@ export const importSteps: readonly fc.Arbitrary<Step>[] = [
   restored,
 ];
 
-function importStep(name: string, sent: Sent): Step {
+export function importStep(name: string, sent: Sent): Step {
   const run = (state: State, system: System) => send(state, system, sent);
   return step(name, run, ({ model }) => !hasOpenOutcome(model, sent.orgs, sent.options));
 }

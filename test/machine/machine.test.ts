@@ -7,7 +7,7 @@ import { readDatabase } from '../support/stores/database.ts';
 import { describeStores, type StoreKind } from '../support/stores/stores.ts';
 import { modelOf } from './contents.ts';
 import type { Step } from './step.ts';
-import { anySteps, lastSteps } from './steps.ts';
+import { anySteps, firstSteps, lastSteps } from './steps.ts';
 import { systemOn } from './system.ts';
 
 /** `npm test` makes a few steps, `npm run test:all` more. */
@@ -25,7 +25,7 @@ describeStores('a random state machine', (kind) => {
     const random = randomOf(`machine (${kind.name})`);
     let steps = 0;
     const property = fc.asyncProperty(commands, fc.tuple(...lastSteps), async (run, last) => {
-      if (steps < all) await drive(kind, [...run, ...last], () => steps++);
+      if (steps < all) await drive(kind, [...firstSteps, ...run, ...last], () => steps++);
     });
     // Shrinking takes minutes. The failing step is printed with the database before it, which is small.
     const parameters = { numRuns: RUNS_AT_ONCE, endOnFailure: true };

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { besideSteps, exportBesideChanges } from './besideSteps.ts';
-import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
-import { importSteps, reimportStep } from './importSteps.ts';
+import { anyOrg, anyUser, firstFiles, organisationRoles, orgIds, userIds, userName } from './file.ts';
+import { importStep, importSteps, named, reimportStep } from './importSteps.ts';
 import { type ModelRecord, nameOf, placeOf, textAt, textsAt } from './kinds.ts';
 import { mirrorAgainAfter, mirrorSteps } from './mirrorSteps.ts';
 import { exportedOrganisations } from './modelFile.ts';
@@ -240,8 +240,16 @@ export const anySteps: readonly fc.Arbitrary<Step>[] = [
   ...besideSteps,
 ];
 
-/** The last steps of each run, when the database has records of most kinds: few random steps would rarely make them. */
+const overwriting = { onConflict: 'overwrite', withKeys: true } as const;
+
+/** The first steps of each run. The random steps rarely fill an instance with records that refer to each other. */
+export const firstSteps: readonly Step[] = firstFiles.map((orgs) => {
+  const sent = { orgs, options: overwriting };
+  return importStep(named(sent), sent);
+});
+
+/** The last steps of each run: they change the records of all kinds that the instance then has. */
 export const lastSteps: readonly fc.Arbitrary<Step>[] = [
-  fc.constant(reimportStep({ options: { onConflict: 'overwrite', withKeys: true }, dryRun: false, other: 'secrets' })),
+  fc.constant(reimportStep({ options: overwriting, dryRun: false, other: 'secrets' })),
   exportBesideChanges,
 ];
