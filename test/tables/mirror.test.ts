@@ -388,9 +388,11 @@ async function openWith(kind: StoreKind, ...files: readonly (readonly [Organisat
 }
 
 describeStores('an import that mirrors', (kind) => {
-  // What is kept or refused is decided before anything is written.
+  // What is kept or refused is decided before anything is written, and what the request selects in the same way.
   const tried = rows.flatMap(([what, stored, text, outcome, how = {}], index) =>
-    kind === sqlite || outcome.startsWith('deletes') ? [{ what, stored, text, outcome, how, own: ownOf(index) }] : [],
+    kind === sqlite || (outcome.startsWith('deletes') && Object.keys(how).length === 0)
+      ? [{ what, stored, text, outcome, how, own: ownOf(index) }]
+      : [],
   );
   const opened = setUpOnce(() => openWith(kind, [tried.flatMap(({ stored, own }) => fileOf(stored, own)), {}]));
 
@@ -408,14 +410,17 @@ describeStores('an import that mirrors', (kind) => {
     const before = exportOf(stored, own);
     const attempt = async (more: object = {}) =>
       outcomeOf(await instance.attempt('import', { ...request, ...more }), own);
-    const dry = await attempt({ max_deleted: undefined, dry_run: true });
-    if (!Object.hasOwn(how.request ?? {}, 'max_deleted')) expect(dry).toBe(tried);
-    expect(await contentOf(instance, before.orgIds)).toEqual(before.content);
+    // The deletions differ between stores, and the trial and the repetition, which write nothing, do not.
+    if (kind === sqlite) {
+      const dry = await attempt({ max_deleted: undefined, dry_run: true });
+      if (!Object.hasOwn(how.request ?? {}, 'max_deleted')) expect(dry).toBe(tried);
+      expect(await contentOf(instance, before.orgIds)).toEqual(before.content);
+    }
     expect(await attempt()).toBe(outcome);
     const isWritten = outcome.startsWith('deletes');
     const after = exportOf(how.after ?? (isWritten ? text : stored), own);
     expect(await contentOf(instance, after.orgIds)).toEqual(after.content);
-    if (isWritten || how.again !== undefined) expect(await attempt()).toBe(again);
+    if (kind === sqlite && (isWritten || how.again !== undefined)) expect(await attempt()).toBe(again);
   });
 
   it('leaves a sound database after all of these', async () => {
