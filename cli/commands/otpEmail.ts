@@ -86,16 +86,35 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
 
 /** @throws IdentityError USAGE_INVALID for a call that specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
-  const lines =
-    file === undefined
-      ? []
-      : decodeText(await readList(file))
-          .split(/[\r\n]/)
-          .map((line) => line.trim());
-  const listed = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const listed = file === undefined ? [] : listedUsers(decodeText(await readList(file)), file);
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
   if (users.length > 0) return users;
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
+}
+
+/** What lists contain instead of one person a line. The first match counts. */
+const wrongLines = [
+  { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
+  { pattern: /^[[{]/, found: 'is JSON' },
+  { pattern: /^["'`]/, found: 'is in quotes' },
+  { pattern: /[,;\t]/, found: 'has several columns' },
+  { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, found: 'is the heading of a column' },
+];
+
+/** @throws IdentityError USAGE_INVALID, which names the first line that is not a person */
+function listedUsers(text: string, file: string): string[] {
+  const users: string[] = [];
+  for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {
+    const user = line.trim();
+    if (user === '' || user.startsWith('#')) continue;
+    const wrong = wrongLines.find(({ pattern }) => pattern.test(user));
+    if (wrong !== undefined)
+      throw usageError(
+        `line ${index + 1} of ${file} ${wrong.found}: write one id, user name or e-mail address a line, and nothing else`,
+      );
+    users.push(user);
+  }
+  return users;
 }
 
 /** @throws the system's error, with the file's path */

@@ -179,11 +179,23 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 /** A token of the HTTP scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
+/** What files contain instead of a token alone. The first match counts. */
+const notTokens = [
+  { pattern: /^$/, found: 'is empty' },
+  { pattern: /^[[{]/, found: 'contains JSON' },
+  { pattern: /^["'`]/, found: 'contains a text in quotes' },
+  { pattern: /^(?:authorization:|bearer\s)/i, found: 'contains a header' },
+  { pattern: /^[\x20-\x7e]+[\r\n][\x20-\x7e\r\n]+$/, found: 'contains several lines' },
+  { pattern: /^[\x20-\x7e]+$/, found: 'contains spaces or other characters that no token has' },
+  { pattern: /^/, found: 'contains no text in ASCII' },
+];
+
 /** @throws IdentityError USAGE_INVALID, which does not contain the content */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (TOKEN.test(token)) return token;
-  throw usageError(`${holder} does not contain a token: store the token alone, in one line`);
+  const found = notTokens.find(({ pattern }) => pattern.test(token))?.found ?? '';
+  throw usageError(`${holder} ${found}: store the token alone, in one line`);
 }
 
 /**

@@ -25,8 +25,24 @@ interface Kind {
 const kinds: readonly Kind[] = [
   { what: 'empty', remedy: REPEAT, pattern: /^$/ },
   { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
+  { what: 'XML', remedy: CONVERT, pattern: /^<[?!a-z]/i },
   { what: 'JSON with a comment', remedy: 'remove all comments, which JSON does not have', pattern: /^\/[/*]/ },
   { what: 'a spreadsheet', remedy: CONVERT, pattern: /^PK.*xl\//s },
+  {
+    what: 'a document, image, database or program',
+    remedy: USE_FILE,
+    pattern: /^(?:%PDF|PK.*word\/|\u0089PNG|\u00ff\u00d8\u00ff|GIF8|SQLite format 3|\u007fELF|MZ\u0090)/s,
+  },
+  {
+    what: 'a response with its headers',
+    remedy: 'keep only the body: call curl without -i',
+    pattern: /^HTTP\/\d/,
+  },
+  {
+    what: 'encoded in Base64',
+    remedy: 'decode it, for example with base64 -d',
+    pattern: /^(?:ey|H4sI|77u\/ey)[\w+/=\s-]{30,}$/,
+  },
   { what: 'a spreadsheet', remedy: CONVERT, pattern: { test: isTable } },
   {
     what: 'compressed by another method than gzip, or twice',
@@ -52,6 +68,11 @@ const kinds: readonly Kind[] = [
     pattern: /^\{\s*"(?:(?:success|errors|summary)"|manifest".*"object"\s*:\s*\{)/s,
   },
   {
+    what: "a list of users from ZITADEL's API",
+    remedy: 'export the organisations instead, with identity export --from https://HOST',
+    pattern: /^\{.*"result":.*"(?:loginNames|preferredLoginName|userId)"/s,
+  },
+  {
     what: 'an export of another product',
     remedy: CONVERT,
     pattern: /"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/i,
@@ -67,7 +88,8 @@ function isTable(text: string): boolean {
     .replaceAll(/"[^"]*(?:"|$)/g, '')
     .trimEnd()
     .split('\n');
-  if (/[{}[\]]/.test(lines[0] ?? '')) return false;
+  // In prose, a space follows each comma.
+  if (/[{}[\]]|^[^,;\t]*(?:, [^,;\t]*)+$/.test(lines[0] ?? '')) return false;
   return [',', ';', '\t'].some((separator) => {
     const [columns = 1, ...others] = lines.map((line) => line.split(separator).length);
     const [last = 0] = others.splice(-1);

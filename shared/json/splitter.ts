@@ -193,7 +193,7 @@ export class JsonSplitter {
       case 'value':
         return this.begin(byte, at);
       case 'end':
-        throw this.error('unexpected data after the end of the document');
+        throw this.error(`unexpected ${afterEnd(byte)} after the end of the document`);
     }
   }
 
@@ -288,6 +288,15 @@ export class JsonSplitter {
 
 const FIRST_NON_ASCII = 0x80;
 const NON_ASCII = 'character outside ASCII, such as a no-break space or a typographic quote';
+
+/** Describes what follows a document. */
+function afterEnd(byte: number): string {
+  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return 'second document (use each one alone)';
+  if (byte === 0 || byte === CTRL_Z) return `padding (byte ${byte}: remove it)`;
+  return 'data';
+}
+
+const CTRL_Z = 0x1a;
 
 function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';

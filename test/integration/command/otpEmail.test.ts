@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { call, identityJson } from '../../support/command.ts';
@@ -154,6 +155,23 @@ describe('otp-email remove', () => {
     expect(stdout).toBe(
       'ada@example.com (ada in organisation north by e-mail address): removed\nben (ben in organisation north by id): removed\nremoved the OTP e-mail factor of 2 people\n',
     );
+  });
+
+  it.each([
+    ['compressed', gzipSync('ada\n'), /line 1 of \S+ is not text in UTF-8/],
+    ['in Latin-1', Buffer.from('ada\nj\xf6rg\n', 'latin1'), /line 2 of \S+ is not text in UTF-8/],
+    ['in JSON', '["ada"]', /line 1 of \S+ is JSON/],
+    ['in quotes', 'ada\n"ben"\n', /line 2 of \S+ is in quotes/],
+    ['of several columns', 'ada,ada@example.com\n', /line 1 of \S+ has several columns/],
+    ['with a heading', 'User ID\nada\n', /line 1 of \S+ is the heading of a column/],
+  ])('refuses a file %s, and says what it wants instead', async (_what, content, reason) => {
+    const { database, holders } = await filledInstance();
+    const before = await holders();
+    const list = join(await testDirectory(), 'people.txt');
+    await writeFile(list, content);
+    const wanted = ': write one id, user name or e-mail address a line, and nothing else\n';
+    await call(['otp-email', 'remove', '--file', list, ...database], 64, reason, wanted);
+    expect(await holders()).toEqual(before);
   });
 
   it('takes ids only with a token that may not export', async () => {

@@ -197,7 +197,7 @@ describe('an invalid document', () => {
     ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
     ['{"timeout":', 'timeout: unexpected end of JSON input'],
     ['', 'invalid request body: unexpected end of JSON input'],
-    ['{}{}', 'invalid request body: unexpected data after the end of the document'],
+    ['{}{}', 'invalid request body: unexpected second document (use each one alone) after the end of the document'],
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(1_000_000)}"}`, 'timeout: the value exceeds 1000000 bytes'],
     [`{"future":["${'1'.repeat(1_000_000)}"]}`, 'future[0]: the value exceeds 1000000 bytes'],

@@ -125,7 +125,7 @@ const damages: readonly Damage[] = [
   {
     name: 'one with more behind it',
     damage: (whole) => `${whole}{}`,
-    problem: 'unexpected data after the end of the document',
+    problem: 'unexpected second document (use each one alone) after the end of the document',
   },
 ];
 

@@ -63,8 +63,16 @@ describe('a call on places that fails', () => {
     const narrow = await newToken('narrow.pat', ['--only', 'import']);
     const only = 'the token is valid for import only: use one that is valid for export)\n';
     await call(exporting(narrow.file), 1, `${permit}${only}`);
-    for (const content of ['two words', '"quoted"', '{"token":"in-json"}', 'Bearer with-scheme', '']) {
-      const refused = 'does not contain a token: store the token alone';
+    for (const [content, found] of [
+      ['two words', 'contains spaces or other characters that no token has'],
+      ['"quoted"', 'contains a text in quotes'],
+      ['{"token":"in-json"}', 'contains JSON'],
+      ['Bearer with-scheme', 'contains a header'],
+      ['a-user\na-token', 'contains several lines'],
+      ['a‑token', 'contains no text in ASCII'],
+      ['', 'is empty'],
+    ] as const) {
+      const refused = `${found}: store the token alone, in one line`;
       const { stderr } = await call(exporting(await tokenFileWith(content)), 64, refused);
       if (content !== '') expect(stderr).not.toContain(content);
     }

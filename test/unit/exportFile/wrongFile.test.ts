@@ -22,6 +22,7 @@ async function errorIn(file: Buffer, size: number): Promise<string> {
 const json = (value: unknown) => JSON.stringify(value);
 const PRODUCT = 'an export of another product';
 const RESPONSE = 'the response of an export or import';
+const DOCUMENT = 'a document, image, database or program';
 const COMPRESSED = 'compressed by another method than gzip, or twice';
 
 describe('a file of another kind', () => {
@@ -59,7 +60,16 @@ describe('a file of another kind', () => {
     ["Auth0's users", json([{ user_id: 'auth0|1', email: 'a@b.c' }]), PRODUCT],
     ["Firebase's users", json({ users: [{ localId: '1', email: 'a@b.c' }] }), PRODUCT],
     ['SCIM', json({ schemas: [], Resources: [{ userName: 'u' }] }), PRODUCT],
-    ['a search for people', json({ details: { totalResult: '1' }, result: [{ userId: '1' }] }), PRODUCT],
+    [
+      'a search for people',
+      json({ details: { totalResult: '1' }, result: [{ userId: '1' }] }),
+      "a list of users from ZITADEL's API",
+    ],
+    ['XML', '<?xml version="1.0"?>\n<users><user id="1"/></users>', 'XML'],
+    ['prose of a comma a line', 'Hello, world\nBye, world\n', 'text'],
+    ['Base64', Buffer.from(FILE).toString('base64'), 'encoded in Base64'],
+    ['gzip in Base64', gzipSync(FILE).toString('base64'), 'encoded in Base64'],
+    ['headers', `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${FILE}`, 'a response with its headers'],
     ['a Keycloak realm in a request', json({ dataOrgs: { id: 'r', realm: 'my' } }), PRODUCT],
   ])('is rejected, and its kind is named: %s', async (_name, text, kind) => {
     const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
@@ -71,6 +81,9 @@ describe('a file of another kind', () => {
   it.each([
     ['a ZIP archive', 'PK\x03\x04\x14', COMPRESSED],
     ['a spreadsheet', 'PK\x03\x04\x14\0\0xl/workbook.xml', 'a spreadsheet'],
+    ['a PDF', '%PDF-1.7\n%\xe2\xe3', DOCUMENT],
+    ['a picture', '\x89PNG\r\n\x1a\n', DOCUMENT],
+    ['a database', 'SQLite format 3\0', DOCUMENT],
     ['zstd', '\x28\xb5\x2f\xfd\x04', COMPRESSED],
     ['bzip2', 'BZh91AY', COMPRESSED],
     ['xz', '\xfd7zXZ\0', COMPRESSED],
