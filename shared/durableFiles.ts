@@ -1,6 +1,6 @@
 // Files that appear under their names only when complete and durable.
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import {
   access,
   constants,
@@ -172,9 +172,22 @@ export async function directoryProblem(directory: string): Promise<string | unde
 
 /** Creates a directory that only its owner can open, and its missing parent directories, durably. */
 export function makeDirectory(directory: string): void {
-  const first = mkdirSync(resolve(directory), { recursive: true, mode: 0o700 });
+  const first = createDirectories(resolve(directory));
   if (first === undefined) return;
   for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
+}
+
+/** @returns the first directory that was created; undefined if all exist */
+function createDirectories(directory: string): string | undefined {
+  try {
+    return mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // Node reports the new directory as missing if its parent is read-only.
+    let parent = dirname(directory);
+    while (!existsSync(parent)) parent = dirname(parent);
+    accessSync(parent, constants.W_OK);
+    throw error;
+  }
 }
 
 /** Moves a durable file within a file system, durably. */

@@ -4,6 +4,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
 import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
+import { storeFailed } from '../../shared/errors/storeErrors.ts';
 import { isDatabaseFull, isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, isUsageError } from './command.ts';
@@ -27,6 +28,9 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
+  // Only the system's error contains the path.
+  if (storeFailed.is(error) && isSystemError(error.cause) && isStorageFull(error.cause))
+    return describeCause(error, error.cause, logLevel);
   if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
@@ -101,5 +105,6 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
 export function failureText(error: unknown): string {
   if (isStorageFull(error)) return 'no space left';
   if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';
+  if (error instanceof IdentityError) return error.text;
   return systemCode(error) || describeError(error).message;
 }

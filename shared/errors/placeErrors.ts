@@ -113,7 +113,8 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
 });
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
-  text: 'no space left in {directory} after {bytes} of {place}: free some there, or choose another directory; nothing is left there',
+  text: 'no space left in {directory} after {bytes} of {place}',
+  remedy: 'free some there, or choose another directory; nothing is left there',
 });
 
 export const directoryUnusable = defineError('FAILED_PRECONDITION', 'DIRECTORY_UNUSABLE', {

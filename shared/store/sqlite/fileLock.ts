@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -52,7 +52,7 @@ async function attempt(
   { mode, operation, caller }: LockRequest,
 ): Promise<HeldLock | LockHolder | undefined> {
   makeDirectory(directory);
-  const lock = withStoreErrors(() => lockFile(join(directory, LOCK_FILE), mode));
+  const lock = withStoreErrors(() => lockFile(join(directory, LOCK_FILE), mode), directory);
   if (lock === undefined) return findHolder(directory);
   try {
     await (mode === 'alone' ? removeLeft(directory) : findHolder(directory));
@@ -97,7 +97,7 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
   const unnamed = `${file}.new`;
   const database = new DatabaseSync(unnamed);
   try {
-    withStoreErrors(() => writeHolder(database, holder));
+    withStoreErrors(() => writeHolder(database, holder), dirname(file));
     await rename(unnamed, file);
     return database;
   } catch (error) {

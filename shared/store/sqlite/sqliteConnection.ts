@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
-import { isDatabaseFull, sqliteCode } from '../../systemCode.ts';
+import { isDatabaseFull, isStorageFull, sqliteCode, withFullPath } from '../../systemCode.ts';
 
 /** A connection to a database file. It caches prepared statements. */
 export interface SqliteConnection {
@@ -101,8 +101,8 @@ export async function waitForLock(connection: SqliteConnection): Promise<void> {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.string() });
 
-/** SQLite's result codes for a lock of another connection, and for a file that is damaged or not a database. */
-const results = { busy: [5, 6], damaged: [11, 26] };
+/** SQLite's result codes for a lock of another connection, a failing disk, and a damaged file or another kind of file. */
+const results = { busy: [5, 6], io: [10], damaged: [11, 26] };
 
 function isResult(reason: unknown, codes: readonly number[]): boolean {
   const code = sqliteCode(reason);
@@ -115,22 +115,31 @@ export const isBusy = (reason: unknown): boolean => isResult(reason, results.bus
 /** Whether `reason` is SQLite's error for a file that is damaged or not a database. */
 export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
-/** Runs work, and converts an error of SQLite. */
-export function withStoreErrors<Result>(work: () => Result): Result {
+/**
+ * Runs work, and converts an error of SQLite.
+ * @param file the file that the work may enlarge
+ */
+export function withStoreErrors<Result>(work: () => Result, file?: string): Result {
   try {
     return work();
   } catch (reason) {
-    throw fromSqliteError(reason);
+    throw fromSqliteError(file === undefined ? reason : withFullPath(reason, file));
   }
 }
 
 const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
+/** The reason of SQLite's errors of reading and writing, which also mean a quota, a network disk or a broken disk. */
+const DISK_FAILED =
+  'its disk cannot be read or written: check its space, its quota and its health, then repeat the call';
 
-/** Converts an error of SQLite to an error without confidential details; returns any other reason unchanged. */
+/**
+ * Converts an error of SQLite, or of the system for a full disk, to an error without confidential details. The cause
+ * contains the path of a full disk. Returns any other reason unchanged.
+ */
 export function fromSqliteError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable({}, { cause: reason });
+  if (isDatabaseFull(reason) || isStorageFull(reason)) return storeFailed({ reason: DISK_FULL }, { cause: reason });
   const { success, data } = sqliteError.safeParse(reason);
   if (!success) return reason;
-  const isFull = isDatabaseFull(reason);
-  return storeFailed({ reason: isFull ? DISK_FULL : data.errstr }, { cause: reason });
+  return storeFailed({ reason: isResult(reason, results.io) ? DISK_FAILED : data.errstr }, { cause: reason });
 }

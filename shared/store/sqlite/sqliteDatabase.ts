@@ -53,7 +53,7 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Databa
   return withStoreErrors(() => {
     prepareDatabaseFile(file, keyring);
     return createDatabase(file, logMarginBytes, isAttended);
-  });
+  }, file);
 }
 
 function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
+import { withFullPath } from '../../systemCode.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import { connectSqlite, type SqliteConnection, waitForLock } from './sqliteConnection.ts';
 
@@ -72,7 +73,10 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
       unsettled.add(settled.promise);
       if (size === 'bulk') void commitAlone(member);
       else if (waiting.push(member) === 1) void commitWaiting();
-      return settled.promise.finally(() => unsettled.delete(settled.promise));
+      const named = settled.promise.catch((reason: unknown) => {
+        throw withFullPath(reason, file);
+      });
+      return named.finally(() => unsettled.delete(settled.promise));
     },
     between: enqueue,
     close: async () => {

@@ -1,12 +1,14 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { type ExitStatus, InterruptedError, usageError } from '../../../../cli/terminal/command.ts';
-import { describeError, writtenText } from '../../../../cli/terminal/describeError.ts';
+import { describeError, failureText, writtenText } from '../../../../cli/terminal/describeError.ts';
 import { openTemporaryDatabase } from '../../../../shared/collections/temporaryDatabase.ts';
 import { nameInvalid, organisationUnknown, userUnknown } from '../../../../shared/errors/commandErrors.ts';
-import { internalError } from '../../../../shared/errors/identityError.ts';
-import { placeFailed } from '../../../../shared/errors/placeErrors.ts';
+import { IdentityError, internalError } from '../../../../shared/errors/identityError.ts';
+import { placeFailed, storageFull } from '../../../../shared/errors/placeErrors.ts';
 import { storeUnavailable } from '../../../../shared/errors/storeErrors.ts';
+import { fromSqliteError } from '../../../../shared/store/sqlite/sqliteConnection.ts';
+import { withFullPath } from '../../../../shared/systemCode.ts';
 
 describe('a fault', () => {
   it.each<[Error, ExitStatus]>([
@@ -45,6 +47,21 @@ describe('a fault', () => {
   it('that hides its cause from remote callers shows it', () => {
     const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     expect(describeError(internalError({}, { cause }))).toEqual({ message: cause.message, exitStatus: 'failed' });
+  });
+
+  it('of a full disk of a database names its file, and keeps the directory from remote callers', () => {
+    const full = Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode: 13, errstr: 'full' });
+    const error = fromSqliteError(withFullPath(full, '/data/identity.sqlite'));
+    expect(describeError(error)).toEqual({
+      message: 'the disk of /data/identity.sqlite is full: free space there, then repeat the command',
+      exitStatus: 'failed',
+    });
+    expect(JSON.stringify(IdentityError.from(error).toJson())).not.toContain('/data');
+  });
+
+  it('of a missing report is short, and contains the reason', () => {
+    const params = { directory: '/data', bytes: '5 bytes', place: '/data/failed.json' };
+    expect(failureText(storageFull(params))).toBe('no space left in /data after 5 bytes of /data/failed.json');
   });
 
   it('of a full disk of temporary data names the directory', () => {
