@@ -94,7 +94,7 @@ export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, paramete
 function readId(context: Context<HttpEnv>, parameter: string): string {
   const { [parameter]: values = [] } = context.req.queries();
   if (values.length > 1)
-    throw invalidRequest([{ field: parameter, description: `given ${values.length} times: give it once` }]);
+    throw invalidRequest([{ field: parameter, description: `repeated ${values.length} times: specify it once` }]);
   const { data, error } = transferId.safeParse(values[0]);
   if (data !== undefined) return data;
   throw invalidRequest([{ field: parameter, description: error?.issues[0]?.message ?? '' }]);

@@ -1,4 +1,4 @@
-/** Fields, where those that may be undefined become optional. */
+/** The same fields; those that may be undefined become optional. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -57,7 +57,7 @@ const limitTable = {
     unit: 'bytes',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
-    text: 'bytes of the bodies of all imports and exports together, with objects that imports keep; in temporary files, also half of the free space',
+    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files may use at most half of the free space',
   },
   // Each organisation needs about 2 KB of memory.
   organisations: {
@@ -86,8 +86,8 @@ const limitTable = {
     'count',
     'size of a decompressed body as a multiple of the received one, beyond its first 10 MB',
   ),
-  whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'bytes of white space without interruption in a body'),
-  nesting: fixed('nesting', 'count', 'levels of nesting of a value in a body, known or not'),
+  whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'consecutive bytes of white space in a body'),
+  nesting: fixed('nesting', 'count', 'levels of nesting of a value in a body, even of an unknown field'),
   indexedBytes: fixed(
     'indexedBytes',
     'bytes',
@@ -96,7 +96,7 @@ const limitTable = {
   textBytes: fixed(
     'textBytes',
     'bytes',
-    'bytes of any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
+    'bytes of any other text of a file, such as a URI, a hash or a TOTP seed; binary values count as base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
   ),
   listElements: fixed(
     'listElements',
@@ -109,7 +109,7 @@ const limitTable = {
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once, dry runs included, and exports at once; each from the end of its body to the last byte of its response, except while an import waits for the lock of the instance',
+    text: 'imports at once (with dry runs), and exports at once. An operation counts from the end of its body to the last byte of its response, except while it waits for the lock of the instance',
   },
   headersMs: {
     unit: 'duration',
@@ -130,22 +130,22 @@ const limitTable = {
     unit: 'count',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    text: 'open connections, at most two thirds of the open files that the system allows, a tenth of them over HTTP/2; and requests that are handled at once. A further connection is closed',
+    text: 'open connections, and requests at once; at most two thirds of the open files that the system allows, and a tenth of the connections over HTTP/2. A further connection is closed',
   },
   streamsPerConnection: fixed(
     'streamsPerConnection',
     'count',
-    'unanswered requests of an HTTP/2 connection, above which a stream is refused; and resets, above which the connection is closed',
+    'unanswered requests of an HTTP/2 connection, and resets; above, a further stream is refused, or the connection is closed after resets',
   ),
   pipelinedRequests: fixed(
     'pipelinedRequests',
     'count',
-    'unanswered requests of an HTTP/1 connection, which is closed above it',
+    'unanswered requests of an HTTP/1 connection; above, the connection is closed',
   ),
   stallMs: fixed(
     'stallMs',
     'duration',
-    'time for which a client reads nothing of a response, whose connection or HTTP/2 stream is closed then',
+    'time without the client reading a response; then its connection or HTTP/2 stream is closed',
   ),
 } as const satisfies Record<string, LimitDefinition>;
 

@@ -129,7 +129,7 @@ export function configureLog(
   traceProject = project;
 }
 
-/** The field by which Cloud Logging shows lines of one trace together. */
+/** Returns the field by which Cloud Logging groups the lines of a trace. */
 export function traceField(project: string | undefined, trace: string | undefined): Record<string, string> {
   if (project === undefined || trace === undefined) return {};
   return { 'logging.googleapis.com/trace': `projects/${project}/traces/${trace}` };

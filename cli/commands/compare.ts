@@ -23,7 +23,7 @@ const DEFAULT_LIMIT = 100;
 export const compareCommand = defineCommand({
   name: 'compare',
   summary: 'compare two places record by record, field by field',
-  details: `${placeDetails} Records are compared as an import would store them; with a file, only those of its organisations; of two databases, their default organisations only if they are the same or --org selects them. The exit code is 3 if they differ.`,
+  details: `${placeDetails} Compares records as an import would store them. With a file, compares only the organisations of the file. Compares the default organisations of two databases only if they are the same, or if --org selects them. The exit code is 3 if the places differ.`,
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
     ...secretsOfTwo('the first place', 'the second place'),

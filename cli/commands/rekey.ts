@@ -32,7 +32,7 @@ export const rekeyCommand = defineInstanceCommand({
         ...(keyring.file === undefined ? [] : [keyCopyText(keyring.file)]),
         ...earlierKeys.map(
           ({ id, file }) =>
-            `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as them`,
+            `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as these backups`,
         ),
       ],
     };

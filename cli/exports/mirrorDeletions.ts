@@ -44,7 +44,7 @@ const listedSections: ReadonlyMap<string, string> = new Map([
 
 /** Returns the heading of a list of deletions. */
 export function deletionsTitle(isTrial: boolean): string {
-  return isTrial ? 'Would be deleted, since the source lacks it' : 'Deleted, since the source lacks it';
+  return isTrial ? 'To be deleted, because the source lacks them' : 'Deleted, because the source lacks them';
 }
 
 /** Lists deletions: each user, member and grant, and the number of other records. */
@@ -54,7 +54,7 @@ export function deletionLines({ deleted, deletions, deletionsOmitted }: MirrorDe
   return [
     ...deletions.filter(({ type }) => listed.has(type)).map(deletionText),
     ...(total(others) === 0 ? [] : [countList(others)]),
-    ...(deletionsOmitted === 0 ? [] : [`the response does not name ${counted(deletionsOmitted, 'record')} of them`]),
+    ...(deletionsOmitted === 0 ? [] : [`the response does not list ${counted(deletionsOmitted, 'record')} of them`]),
   ];
 }
 

@@ -219,7 +219,7 @@ export interface PlaceFacts {
   readonly instanceId?: string | undefined;
   /** The default organisation's name, if it is known. */
   readonly defaultOrgName?: string;
-  /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
+  /** The domains of the ZITADEL instance. ZITADEL derives the domains of organisations from them. */
   readonly domains?: readonly string[];
   /** The releases that ZITADEL may have. */
   readonly releases?: ReleaseRange;

@@ -126,7 +126,7 @@ export function changedText(
 ): string {
   if (!WRITING.some((phase) => phases.has(phase))) return `nothing is changed in ${target}`;
   const { records, unchanged } = phases.get('importing') ?? { records: 0, unchanged: 0 };
-  if (records === 0) return `${target} had reported no record; what it has written, if anything, remains`;
+  if (records === 0) return `${target} had reported no record; anything that it has written remains`;
   const reported = `${target} had reported ${counted(records, 'record')}`;
   if (records > unchanged) return `${reported}, and what it has written remains`;
   return `${reported}, all unchanged; what it has written since, if anything, remains`;

@@ -144,7 +144,7 @@ export class CredentialTally {
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
       return this.isZitadel
-        ? 'with another hash in the target: of a new password, or of the same one after a login there'
+        ? 'with another hash in the target: the password is new, or a login there has hashed it again'
         : 'with another password in the target';
     const isVerified = !this.isZitadel || isVerifiedByDefault(hashFormat);
     return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;

@@ -40,7 +40,8 @@ import { callCommand, isFilePlace, readSettings } from './settings.ts';
 /** Runs `identity migrate`. Validates the call before it reads the source. */
 export async function migrate(call: MigrationCall): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, json } = call.options;
-  if (isDryRun && expect !== undefined) throw usageError('--dry-run makes the digest that --expect takes: specify one');
+  if (isDryRun && expect !== undefined)
+    throw usageError('--dry-run prints the digest that --expect needs: specify only one of them');
   const given = readSettings(call);
   requireSecrets(call);
   await requireReportable(report);

@@ -101,7 +101,7 @@ function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: numb
   const listed = people.map(
     ({ id, name, address, reasons }) => `${named(id, name)}, ${address}: ${reasons.join('; ')}`,
   );
-  const short = `errors and steps by hand are about ${counted(people.length, 'person')}: --json and --report list all with their addresses`;
+  const short = `errors and manual steps concern ${counted(people.length, 'person')}: --json and --report list all with their addresses`;
   return {
     title: 'People',
     lines: [...listed, ...unknown],
@@ -142,7 +142,8 @@ function planFacts(plan: MigrationPlan): string[] {
 
 /** How an import handles records that exist with other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
-  report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
+  report:
+    'the import keeps them, and lists them as errors; --on-conflict skip accepts them, --on-conflict overwrite replaces them',
   skip: 'they stay',
   overwrite: 'they are overwritten',
 };

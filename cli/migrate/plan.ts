@@ -213,7 +213,7 @@ function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} cannot try an import as large as this one: the plan lists what no instance imports, and records that exist there with other content; the result also lists names that other organisations have there`;
+  const message = `${place.name} cannot try an import of this size: the plan lists only records that no instance imports, and records that exist there with other content. Only the result lists names that other organisations have there`;
   return [{ status: 'warning', message }];
 }
 
@@ -222,7 +222,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
-  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if it is of ${refusingHashes.since} or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --accept refused-hashes`;
+  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if its release is of ${refusingHashes.since} or later and its settings are the defaults (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --accept refused-hashes`;
   return [{ status: 'warning', message }];
 }
 
@@ -245,8 +245,8 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
  */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;
-  const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
-  const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
+  const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave it out, export again with --exclude-org ${defaultOrgId}`;
+  const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: if the user served only the export, delete it in the target after the migration`;
   const messages = [
     ...notices.map(({ message }) => message),
     ...(settings.mirror === true ? unmirrored(inspection, settings) : []),

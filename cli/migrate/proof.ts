@@ -127,7 +127,7 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
     proof: {
       method: 'checksum',
       provedAt: new Date().toISOString(),
-      description: `the credentials do not permit to read ${place}: it has confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C)`,
+      description: `the credentials do not permit reading ${place}: Cloud Storage confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C)`,
       sections: {},
       expected: 0,
       unexpected: 0,

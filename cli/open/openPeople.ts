@@ -128,7 +128,7 @@ function toPerson(json: JsonObject, orgId: string): Person {
 function withId({ name }: DatabasePlace, user: string): Match {
   if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '', matchedBy: ['id'] };
   throw usageError(
-    `the token for ${name} does not permit exports, in which names and e-mail addresses are found: specify user ids`,
+    `the token for ${name} does not permit exports, which the search for names and e-mail addresses needs: specify user ids`,
   );
 }
 

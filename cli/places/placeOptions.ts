@@ -26,13 +26,13 @@ export const exportChoices = {
   ...transferOptions.excludedOrgIds.command,
   with: optional('SECRETS', `${SECRET_CHOICES}; by default all of a file, none of other places`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
-  accept: optional('LOSS', 'unknown-states: those that ZITADEL 2 or 3 omits count as active', SELECTION),
+  accept: optional('LOSS', 'unknown-states: states that ZITADEL 2 or 3 omits count as active', SELECTION),
 };
 
 /** The options of an import. */
 export const importChoices = {
   ...transferOptions.onConflict.command,
-  accept: optional('LOSSES', 'unknown-states (count as active), refused-hashes (are left out), of ZITADEL', SELECTION),
+  accept: optional('LOSSES', 'for ZITADEL: unknown-states count as active, refused-hashes are left out', SELECTION),
 };
 
 /** The options of an import that deletes what the source lacks. */
@@ -180,7 +180,7 @@ export function mirrorOptionsOf({
     return {};
   }
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
-    throw usageError('--yes needs --max-deleted beside --mirror: --dry-run shows the number');
+    throw usageError('--yes with --mirror needs --max-deleted: --dry-run shows the number');
   return { mirror, replaceChanged, ...defined({ maxDeleted }) };
 }
 

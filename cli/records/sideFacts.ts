@@ -13,7 +13,7 @@ import { documentPath } from '../../shared/store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
-/** The collections with references of which records may miss some targets. */
+/** The collections whose records may refer to missing targets. */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
 const VALIDATES = 'validates domains';

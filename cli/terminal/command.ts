@@ -248,7 +248,7 @@ export const exitCodes = {
   unconfirmed: {
     code: 2,
     meaning:
-      'not confirmed: there is neither a terminal nor --yes, or the source, the target or the plan is not that of --expect',
+      'not confirmed: there is neither a terminal nor --yes, or the source, the target or the plan has changed since the dry run of --expect',
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },

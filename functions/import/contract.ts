@@ -120,7 +120,7 @@ export const importWarning = z.strictObject({
   type: z
     .string()
     .describe(
-      'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
+      'The record’s type; `privilege` for a role that the import gives, `state` for a state that it changes, `domain` for a domain that it adds; or `request` for an ignored field of the request.',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
   ...issueFields(warnings, 'warning'),
@@ -131,7 +131,9 @@ const deletion = z.strictObject({
   type: z
     .string()
     .describe('The record’s type, such as `human_user`; `token` or `instance_member` for those of a deleted user.'),
-  orgId: z.string().describe('The organisation; of a token or an instance role, that of the user.'),
+  orgId: z
+    .string()
+    .describe('The organisation of the record; for a token or an instance role, the organisation of the user.'),
   id: z.string(),
   name: z.string().exactOptional().describe('The name of a user, project, application or domain.'),
   roles: z.array(z.string()).exactOptional().describe('The roles of a member or a grant.'),
@@ -170,25 +172,25 @@ export const importResponse = z
       deleted: count
         .optional()
         .describe(
-          'With `mirror`: records that the file lacks, and that were deleted, or would be in a dry run; `tokens` and `instanceMembers` of deleted users, too.',
+          'With `mirror`: the deleted records, or in a dry run the records to delete; also `tokens` and `instanceMembers` of deleted users.',
         ),
       failed: count,
       notCarried: count.describe('Records of the file that the import does not take.'),
       warnings: z
         .array(importWarning)
         .describe(
-          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, warnings of ignored fields of the request, a warning if the file has no manifest, and one if it has no states of organisations and users.',
+          'First, a warning for each ignored field of the request, for a file without a manifest, and for a file without states of organisations and users. Then the manager roles and verified domains that the import adds to existing organisations, and the states that it changes. Then imported records that will not work unchanged.',
         ),
       proved: z
         .boolean()
         .describe(
-          'Whether the file had a manifest, which it then matched. A manifest shows accidents, not tampering: it is not signed.',
+          'Whether the file has a manifest, and matches it. A manifest is not signed: it shows accidents, not tampering.',
         ),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z
         .literal(true)
         .optional()
-        .describe('Present where ids are not listed: too many, or `ids` was false.'),
+        .describe('Present if ids are not listed: there are too many, or `ids` was false.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
       deletionsOmitted: omitted.describe('The number of further deletions, which `deletions` does not list.'),
@@ -292,7 +294,7 @@ const importOperation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
-  description: `Imports an export file from the request, from an upload or from Cloud Storage, or opens an upload. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
+  description: `Imports an export file from the request, from an upload or from Cloud Storage, or opens an upload. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; with other bodies, the query is ignored.`,
   query: Object.fromEntries(Object.entries(importOptions).map(([name, contract]) => [snakeCase(name), contract])),
   request: {
     schema: describeRequest(importRequest, oneSource()),
@@ -308,7 +310,7 @@ const importOperation = (): OperationDescription => ({
   },
   response: {
     description:
-      'The outcome of every record, or the opened upload. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. What is rejected before the first event has its status and body as usual.',
+      'The outcome of every record, or the opened upload. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. An error before the first event has its usual status and body.',
     contract: z.union([importResponse, openedUpload]),
     others: { [NDJSON]: importEvent },
   },
@@ -316,7 +318,7 @@ const importOperation = (): OperationDescription => ({
     ...commonAdminErrors,
     400: 'Code 3: the request or the structure of the file is invalid: `details` names up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
     404: 'The object or the upload does not exist.',
-    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
+    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed during the request: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',
   },
 });

@@ -206,7 +206,7 @@ const list = (): OperationDescription => ({
     'domainQuery.includeWithoutDomain': z
       .boolean()
       .optional()
-      .describe('Whether to list passkeys without a domain too; only beside a domain.'),
+      .describe('Whether to list passkeys without a domain too; only together with a domain.'),
   },
 });
 

@@ -127,7 +127,7 @@ function parseRange(header: string | undefined, size: number): [number, number] 
   return [start, end];
 }
 
-/** Renders an object's metadata as in the JSON API, where numbers are strings. */
+/** Renders an object's metadata as in the JSON API, whose numbers are strings. */
 function resource(object: StoredObject, origin: string): Record<string, unknown> {
   const { bucket, name, generation, size, timeCreated, ...rest } = object;
   const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(name)}`;

@@ -93,7 +93,7 @@ export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
 });
 
 export const instanceServed = defineError('FAILED_PRECONDITION', 'INSTANCE_SERVED', {
-  text: '{holder} already serves the instance in {directory}: stop that server first, or use it; other commands can run beside it',
+  text: '{holder} already serves the instance in {directory}: stop that server first, or use it; other commands can run at the same time',
 });
 
 export const instanceReplaced = defineError('ABORTED', 'INSTANCE_REPLACED', {
@@ -117,7 +117,7 @@ export const portInUse = defineError('FAILED_PRECONDITION', 'PORT_IN_USE', {
 });
 
 export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN', {
-  text: 'no permission to listen on port {port}: choose one above 1023 with {setting}, and let a proxy listen there',
+  text: 'no permission to listen on port {port}: choose a port above 1023 with {setting}, and let a proxy listen there',
 });
 
 export const hostNeedsProxy = defineError('FAILED_PRECONDITION', 'HOST_NEEDS_PROXY', {
@@ -125,5 +125,5 @@ export const hostNeedsProxy = defineError('FAILED_PRECONDITION', 'HOST_NEEDS_PRO
 });
 
 export const hostUnknown = defineError('FAILED_PRECONDITION', 'HOST_UNKNOWN', {
-  text: 'this machine has no address {host}: choose one that it has with --host, such as 127.0.0.1',
+  text: 'this machine has no address {host}: choose one of its addresses with --host, such as 127.0.0.1',
 });

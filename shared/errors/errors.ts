@@ -34,7 +34,7 @@ export const personDenied = defineError('PERMISSION_DENIED', 'PERSON_DENIED', {
 });
 
 export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_OPERATION', {
-  text: 'the token is valid for {only} only: use one that is valid for {requested}',
+  text: 'the token is valid for {only} only: use a token that is valid for {requested}',
 });
 
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
@@ -134,26 +134,26 @@ export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES
 });
 
 export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
-  text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: to mirror the file could undo later changes',
+  text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: mirroring the file could undo later changes',
   remedy: {
-    http: 'export the source again; to delete later changes, name the organisation in `replace_changed`',
+    http: 'export the source again; to delete later changes, add the organisation to `replace_changed`',
     command: 'export the source again; to delete later changes, add --replace-changed {orgId}',
   },
 });
 
 export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED', {
-  text: 'organisation {orgId} has records that were created or changed here, such as {record}[, and so have {others}]: to mirror the file would undo that',
+  text: 'organisation {orgId} has records that were created or changed here, such as {record}[, and so have {others}]: mirroring the file would undo that',
   remedy: {
-    http: 'change the source instead; to undo what was changed here, name the organisations in `replace_changed`',
-    command: 'change the source instead; to undo what was changed here, add --replace-changed {orgId}',
+    http: 'change the source instead; to undo the changes here, add the organisations to `replace_changed`',
+    command: 'change the source instead; to undo the changes here, add --replace-changed {orgId}',
   },
 });
 
 export const mirrorDefaultOrganisation = defineError('FAILED_PRECONDITION', 'MIRROR_DEFAULT_ORGANISATION', {
-  text: 'organisation {orgId} is the default organisation, which is mirrored only if it is named',
+  text: 'organisation {orgId} is the default organisation, which is mirrored only if the call selects it',
   remedy: {
-    http: 'name it in `org_ids`, or leave it out by `excluded_org_ids`',
-    command: 'name it and all others with --org, or leave it out with --exclude-org {orgId}',
+    http: 'add it to `org_ids`, or leave it out by `excluded_org_ids`',
+    command: 'select it and all others with --org, or leave it out with --exclude-org {orgId}',
   },
 });
 

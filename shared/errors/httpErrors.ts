@@ -76,13 +76,13 @@ export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
 
 export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
-  text: 'the bodies of running requests take all the space',
+  text: 'the bodies of running requests use all the space',
   remedy: RETRY_LATER,
 });
 
 export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
-  text: '{limit} {kind} are running, the most at once',
+  text: '{limit} {kind} are running, which is the limit',
   remedy: RETRY_LATER,
 });
 

@@ -68,7 +68,7 @@ export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORB
 /** Creates the error for a token without permission. Only the message about a restricted token has a remedy. */
 export function placeTokenForbidden(place: string, option: string, reason: string, cause?: unknown): IdentityError {
   const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
-  const advice = isRestricted ? undefined : 'use one of a service user with the role IAM_OWNER';
+  const advice = isRestricted ? undefined : 'use a token of a service user with the role IAM_OWNER';
   return tokenForbidden({ place, option, reason, advice }, { cause });
 }
 
@@ -154,7 +154,7 @@ export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', 
 });
 
 export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATION_TOKEN_TOO_NARROW', {
-  text: 'the token for {place} does not permit {operation}s: use one of a service user with the role IAM_OWNER[ that {range}]',
+  text: 'the token for {place} does not permit {operation}s: use a token of a service user with the role IAM_OWNER[ that {range}]',
 });
 
 export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {

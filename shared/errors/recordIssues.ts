@@ -84,7 +84,7 @@ export const instanceIssues = {
   },
   reference_missing: {
     text: 'refers to {target} that was not imported and does not exist in the target[: {field} has {id}]',
-    remedy: 'import that record first, or correct its own error',
+    remedy: 'import that record first, or correct the error of that record',
   },
   reference_foreign: {
     text: '{field} has {id}, which belongs to organisation {organisation}',
@@ -120,11 +120,11 @@ export const instanceIssues = {
     remedy: 'import with the token of a user of another organisation',
   },
   deletion_of_owner: {
-    text: 'the file lacks the user, who is not deleted as the last active IAM_OWNER',
+    text: 'the file lacks the user, who is not deleted because it is the last active IAM_OWNER',
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
   deletion_of_changed: {
-    text: 'the file lacks the record, which is not deleted, because another call has changed it, or given the user more, since this import began',
+    text: 'the file lacks the record, which is not deleted, because another call has changed it, or given the user a role or a token, since this import began',
     remedy: 'check the record, then change the source, or send the import again to delete it',
   },
   deletion_of_scope: {
@@ -152,7 +152,7 @@ export const instanceIssues = {
     remedy: 'correct `flowType` and `triggerType`[: {field} must be one of {allowed}]',
   },
   trigger_unchanged: {
-    text: 'names no actions, or those that the trigger has already',
+    text: 'contains no actions, or only those that the trigger has already',
     remedy: 'add `actionIds`, or leave the record out',
   },
   language_unknown: { text: 'the language is unknown[: {language}]', remedy: 'correct `language`' },
@@ -193,7 +193,7 @@ const CLOSE_IT = 'close it in the target';
 /** The reasons of record errors that occur only in an import into ZITADEL. The command infers most of them. */
 export const zitadelIssues = {
   hash_cost_refused: {
-    text: 'ZITADEL refuses the password hash for its cost',
+    text: 'ZITADEL refuses the password hash because of its cost',
     remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --accept refused-hashes',
   },
   hash_unverifiable: {
@@ -215,7 +215,7 @@ export const zitadelIssues = {
   },
   dependency_not_imported: {
     text: 'depends on {target}, which is not imported',
-    remedy: "correct that record's own error first",
+    remedy: 'correct the error of that record first',
   },
   organisation_deleted: {
     text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never takes its id again',

@@ -51,7 +51,7 @@ export const transferNotFound = defineError('NOT_FOUND', 'TRANSFER_NOT_FOUND', {
 
 /** `owner` is `caller` or `instance`. */
 export const transferForeign = defineError('PERMISSION_DENIED', 'TRANSFER_FOREIGN', {
-  text: '{name} is of another {owner}: use the token and the instance that it was opened with, or open another upload',
+  text: '{name} belongs to another {owner}: use the token and the instance that opened it, or open another upload',
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */

@@ -13,7 +13,7 @@ export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
 });
 
 export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY', {
-  text: 'the database in {directory} cannot be written, and each call is put on record there: correct the permissions, or restore a backup into a writable directory',
+  text: 'the database in {directory} cannot be written, and each call must be recorded there: correct the permissions, or restore a backup into a writable directory',
 });
 
 export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
@@ -61,11 +61,11 @@ export const masterKeyMissing = defineError('UNAVAILABLE', 'MASTER_KEY_MISSING',
 });
 
 export const masterKeyUnknown = defineError('UNAVAILABLE', 'MASTER_KEY_UNKNOWN', {
-  text: "the database's secrets are encrypted with the master key {id}, which is not among the given keys: give the key that belongs to this database; identity rekey keeps an earlier one in master.key.{id}",
+  text: "the database's secrets are encrypted with the master key {id}, which is not among the specified keys: specify the key of this database; identity rekey keeps an earlier key in master.key.{id}",
 });
 
 export const masterKeysChanging = defineError('ABORTED', 'MASTER_KEYS_CHANGING', {
-  text: 'another command changes the master keys: if none is running, one was killed, and you can delete {file}',
+  text: 'another command is changing the master keys: if no such command is running, a killed command has left {file}, which you can delete',
 });
 
 export const masterKeyInvalid = defineError('FAILED_PRECONDITION', 'MASTER_KEY_INVALID', {

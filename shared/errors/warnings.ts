@@ -46,7 +46,7 @@ export const warnings = {
   primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },
   id_too_long: { text: 'the id has more than {limit} characters: no operation finds the user by it' },
   hash_unverified: {
-    text: '{format} hashes are {condition}: elsewhere the user cannot log in with this password',
+    text: '{format} hashes are {condition}: otherwise the user cannot log in with this password',
     remedy: 'set a new one, or enable the verifier',
   },
   hash_unsupported: {

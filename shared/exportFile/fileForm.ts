@@ -82,7 +82,7 @@ async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 const OPTIONS =
-  'an import request in place of a file may have timeout only; remove this field, and give options in the call';
+  'an import request in place of a file may contain only timeout: remove this field, and specify options in the call';
 
 /**
  * Yields the text of a request's only export file, without checking it.
@@ -95,7 +95,7 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
     if (path.length === 0) return 'enter';
     if (kind === 'scalar' || !inlineFields.has(name)) return 'keep';
     if (kind === 'array') throw new JsonError([...path], EXPECTED_FILE);
-    if (files.push(name) > 1) throw new JsonError([...path], `a second file besides ${files[0]}: remove one of them`);
+    if (files.push(name) > 1) throw new JsonError([...path], `a second file, next to ${files[0]}: remove one of them`);
     return 'skip';
   }, exportFileLimits);
   let offset = 0;

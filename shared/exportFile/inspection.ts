@@ -244,7 +244,10 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
       ? []
       : sections.filter(({ name }) => read?.includes(name) === false && tally.counts[name] !== undefined);
   for (const { name } of unread)
-    violations.push({ field: 'manifest.sections', description: `${name} is missing, and the file has records of it` });
+    violations.push({
+      field: 'manifest.sections',
+      description: `${name} is missing, but the file has records of this section`,
+    });
   if (violations.length === 0 && manifest.digest !== tally.digest) {
     violations.push({
       field: 'manifest.digest',

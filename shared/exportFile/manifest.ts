@@ -63,7 +63,7 @@ export const manifestSchema = z.object({
     // Other tools may write another value, which has no meaning.
     .catch(undefined)
     .describe(
-      'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
+      'The selected secrets. If a record lacks a selected secret, it does not exist in the source. Without this field, that is unknown.',
     ),
   sections: z
     .array(z.string())
@@ -71,14 +71,12 @@ export const manifestSchema = z.object({
     // Other tools may write another value, which has no meaning.
     .catch(undefined)
     .describe(
-      'The sections that were read completely: an organisation of the file has no other records of them. By default that is unknown.',
+      'The sections that were read completely: an organisation of the file has no other records of them. Without this field, that is unknown.',
     ),
   usersLeftOut: z
     .array(z.string())
     .exactOptional()
-    .describe(
-      'Users whose grants and memberships the file leaves out, also in the sections that were read completely.',
-    ),
+    .describe('Users whose grants and memberships the file omits, even in the sections that were read completely.'),
 });
 
 /** The manifest of an export. */

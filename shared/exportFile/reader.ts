@@ -145,7 +145,7 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Without its id, it is unknown where the organisation's records belong.
+    // Without the id, the organisation of its records is unknown.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 

@@ -119,7 +119,7 @@ export function errorResponse(
   return completeResponse(body, { status: publicError.httpStatus, headers });
 }
 
-// A Trailers-Only response of gRPC.
+// Creates a Trailers-Only response of gRPC.
 function grpcResponse(error: IdentityError, requestId: string, contentType: string): Response {
   const { code, message } = error;
   return new Response(null, {

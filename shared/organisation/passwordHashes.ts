@@ -166,7 +166,7 @@ export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;
   if (verifier === undefined) return 'no ZITADEL verifies this format';
   if (verifier === BY_DEFAULT) return 'verified by default';
-  return `verified where ${SETTING} has ${verifier}`;
+  return `verified only if ${SETTING} has ${verifier}`;
 }
 
 /** Finds the warning about a hash that ZITADEL cannot verify with default settings. */

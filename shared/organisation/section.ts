@@ -250,8 +250,7 @@ export interface Section {
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
   /**
-   * The rules for fields whose values ZITADEL converts or rejects; a path that ends in `[]` stands for a list's
-   * elements.
+   * The rules for fields whose values ZITADEL converts or rejects; a path that ends in `[]` means the elements of a list.
    */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

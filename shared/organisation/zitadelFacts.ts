@@ -195,5 +195,5 @@ export const ORGANISATION_FIELD = 'orgId';
 export const equalButForCase = {
   reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',
-  remedy: 'it is not imported, create it under another name',
+  remedy: 'it is not imported; create it under another name',
 };

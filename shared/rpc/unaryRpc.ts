@@ -76,7 +76,7 @@ export function rpcHandler<Caller>(
   const respond = async (message: Message, { values, signal }: HandlerContext) => {
     values.get(rpcCall).isReceived = true;
     const caller = values.get(callerKey);
-    if (caller === undefined) throw new Error('a call got past the gate without a caller');
+    if (caller === undefined) throw new Error('a call without a caller passed the authentication');
     signal.throwIfAborted();
     const request = values.get(rpcCall).restRequest ?? toJson(method.input, message);
     return fromJson(method.output, await call(caller, request));
@@ -87,7 +87,7 @@ export function rpcHandler<Caller>(
     requestGate: (context) => withConnectErrors(context, authenticateCall(context)),
   }).rpc(method, (message, context) => withConnectErrors(context, respond(message, context)));
   const [handler] = handlers;
-  if (handler?.requestPath !== path) throw new Error(`${method.name} is not called at ${path}`);
+  if (handler?.requestPath !== path) throw new Error(`the path of ${method.name} is not ${path}`);
   return handler;
 }
 

@@ -24,7 +24,7 @@ import {
 /** A writable layer on top of a store. The store does not change. The caller disposes of the layer. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-/** The advice for bulk work on an overlay. */
+/** Returns the advice for bulk work on an overlay. */
 export const trialAdvice = (): Advice => ({
   records: 250,
   writes: Number.POSITIVE_INFINITY,

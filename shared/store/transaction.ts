@@ -154,7 +154,7 @@ export function checkCommitSize(writes: readonly Write[]): void {
   const size = estimateSize(writes, Buffer.byteLength);
   if (size <= HARD_LIMIT_BYTES) return;
   throw new Error(
-    `a commit of ${writes.length} writes and ${size} bytes: at most ${MAX_COMMIT_BYTES} bytes may be given`,
+    `a commit of ${writes.length} writes and ${size} bytes: a commit has at most ${MAX_COMMIT_BYTES} bytes`,
   );
 }
 

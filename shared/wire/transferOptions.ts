@@ -56,7 +56,7 @@ export const transferOptions = {
   onConflict: {
     schema: (schemas: Zod) => schemas.enum(onConflicts).default('report'),
     import:
-      'The handling of records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created some: repeat it without fail.',
+      'How to handle records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created organisations: repeat it without `fail`.',
     command: {
       'on-conflict': {
         value: 'CONFLICT',
@@ -70,7 +70,7 @@ export const transferOptions = {
   mirror: {
     schema: flag,
     import:
-      'Whether to delete what the organisations have and the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
+      'Whether to delete the records of these organisations that the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
     command: {
       mirror: { meaning: 'delete what the source lacks', group: SELECTION },
     },
@@ -85,18 +85,18 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'most deletions of --mirror; with --yes required',
+        meaning: 'most deletions of --mirror; required with --yes',
       },
     },
   },
   replaceChanged: {
     schema: list,
     import:
-      'With `mirror`, organisations to mirror although the file is older than their last import or of another instance, or although they were changed here since.',
+      'With `mirror`, organisations to mirror even if the file is older than their last import or of another instance, or if they were changed here since.',
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'mirror it although it was changed; repeatable',
+        meaning: 'mirror it despite changes there; repeatable',
       },
     },
   },

@@ -42,7 +42,7 @@ function broken({ orgs }: Exported): string[] {
   );
   const sum = balances.reduce((total, balance) => total + balance, 0);
   return [
-    ...granted.filter((userId) => !present.has(userId)).map((userId) => `a grant of ${userId}, who is not there`),
+    ...granted.filter((userId) => !present.has(userId)).map((userId) => `a grant of ${userId}, who does not exist`),
     ...(sum === SUM ? [] : [`${balances.join(' and ')} together`]),
   ];
 }

@@ -96,7 +96,7 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'migrate --from - --to sqlite:a --with none': streams,
   'migrate --from - --to sqlite:a --yes': streams,
   [`migrate --from sqlite:a --to sqlite:b --with none --dry-run --expect ${'0'.repeat(64)}`]:
-    '--dry-run makes the digest that --expect takes: specify one',
+    '--dry-run prints the digest that --expect needs: specify only one of them',
   'migrate --from sqlite:a --to sqlite:b --with none --report report.pdf': /specify FILE\.html or FILE\.json/,
   'import a.json --to sqlite:b --max-deleted 1': /--max-deleted has no effect here/,
   'import a.json --to sqlite:b --replace-changed acme': /--replace-changed has no effect here/,

@@ -121,7 +121,7 @@ describe('a table', () => {
 const about = (id: string, message: string): Notice => ({ type: 'human_user', id, message });
 const numbered = (count: number, message: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => about(`${index}`, message(index)));
-const argon = numbered(482, () => 'argon2 hashes are verified where enabled');
+const argon = numbered(482, () => 'argon2 hashes are verified only if enabled');
 const passwords = ['ada', 'bob'].map((id) => about(id, 'has no password'));
 const lines = numbered(21, (index) => `line ${index}`).map(({ message }) => message);
 const sectionTexts = (...given: Parameters<typeof noticeSection>) =>
@@ -170,7 +170,7 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
     sectionTexts('warning', [...argon, about('eve', 'no password')]),
     [
       'Warnings',
-      '482 people: argon2 hashes are verified where enabled: 0, 1, 2, and 479 more',
+      '482 people: argon2 hashes are verified only if enabled: 0, 1, 2, and 479 more',
       'person eve: no password',
     ],
   ],

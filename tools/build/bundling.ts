@@ -6,7 +6,7 @@ import { replaceModules } from './replacedModules.ts';
 export const optionalPackages: readonly string[] = ['supports-color'];
 
 /**
- * The options of every bundle. Keeps names and line breaks, because minified code does not load faster and makes stack
+ * Returns the options of every bundle. Keeps names and line breaks, because minified code does not load faster and makes stack
  * traces unreadable.
  */
 export function bundleOptions(nodeMajor: number) {

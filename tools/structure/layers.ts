@@ -85,7 +85,7 @@ export function layerViolations(sources: readonly Source[], rows = layers, bars 
       return {
         path,
         target,
-        reason: `${imported.name} is ${imported.row === part.row ? 'beside' : 'above'} ${part.name}`,
+        reason: `${part.name} imports ${imported.name}, which is ${imported.row === part.row ? 'in the same layer' : 'above it'}`,
       };
     });
   });

@@ -15,7 +15,7 @@ export interface Closable extends Closing {
 
 const steps: readonly string[] = zitadelSteps;
 
-/** The position of a kind in the order of closing. Inactive organisations and projects may reject later calls. */
+/** Returns the position of a kind in the order of closing. Inactive organisations and projects may reject later calls. */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
 }
@@ -46,7 +46,7 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
-/** The event that creates the records of a kind. The events of all its sections concern the same aggregates. */
+/** Returns the event that creates the records of a kind. The events of all its sections concern the same aggregates. */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
   const event = creationEvent(section);
   if (event === undefined) throw new Error(`no event creates ${section}`);

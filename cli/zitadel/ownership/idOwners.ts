@@ -67,7 +67,7 @@ function idOf(path: string): SpaceId | undefined {
   return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
 }
 
-/** The name of a space: the first of its collections. */
+/** Returns the name of a space: its first collection. */
 function nameOf(space: IdSpace): string {
   return [...spaces].find(([, other]) => other === space)?.[0] ?? '';
 }

@@ -97,7 +97,7 @@ export function refusesOrganisation(
   return hadCaller ? 'organisation_left' : undefined;
 }
 
-/** Whether a record may refer to another record as to one of its organisation, by the owner of the other record. */
+/** Whether a record may refer to another record with this owner as to a record of its own organisation. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }

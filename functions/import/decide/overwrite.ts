@@ -17,7 +17,7 @@ function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPla
   return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }
 
-/** The states before and after an overwrite; undefined if the state does not change. */
+/** Returns the states before and after an overwrite; undefined if the state does not change. */
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
   const after = withStoredState(plan, stored).record.state?.value ?? '';

@@ -96,7 +96,7 @@ function differencesOf(
   return differences.filter((difference) => !isOmission(difference, given, keepsStates));
 }
 
-/** The key of an identity provider. */
+/** Returns the key of an identity provider. */
 function providerKey(idpId: string): DocumentKey {
   return { collection: 'identityProviders', id: documentId(idpId) };
 }

@@ -58,7 +58,7 @@ function addParameter(name: string, values: readonly string[], fields: Record<st
   if (kind === undefined) return unknownParameter(name);
   const [value] = values;
   if (kind === 'list') fields[name] = values;
-  else if (values.length > 1) return `given ${values.length} times: give it once`;
+  else if (values.length > 1) return `repeated ${values.length} times: specify it once`;
   else if (kind === 'text') fields[name] = value;
   else if (kind === 'number') {
     if (!/^\d{1,15}$/.test(value ?? '')) return 'must be a number';
@@ -70,7 +70,7 @@ function addParameter(name: string, values: readonly string[], fields: Record<st
 
 function unknownParameter(name: string): string {
   if (importFields.has(name) || inlineFields.has(name))
-    return `no query may hold it, as logs keep queries: send it as a field of a JSON request, with Content-Type: application/json`;
+    return `not allowed in a query, because logs contain queries: send it as a field of a JSON request, with Content-Type: application/json`;
   const nearest = nearestName(name, parameterNames);
   return `unknown parameter${nearest === undefined ? `: known are ${parameterNames.join(', ')}` : `, the nearest known one is ${nearest}`}`;
 }

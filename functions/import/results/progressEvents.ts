@@ -72,7 +72,7 @@ export class ProgressEvents {
   }
 
   private progressLine(): string {
-    if (this.read === undefined) throw new Error('progress was asked for before the import began');
+    if (this.read === undefined) throw new Error('progress was requested before the import began');
     const event: ImportEvent = { event: 'progress', ...this.read() };
     return JSON.stringify(event);
   }

@@ -67,7 +67,7 @@ export const domainSection: Section = {
         steps: [
           {
             reason: 'validation_type_not_imported',
-            remedy: 'verify it there if the way matters',
+            remedy: 'verify the domain there if the method matters',
             applies: (domain) => contentOf(domain).validationType !== undefined,
           },
         ],

@@ -34,7 +34,7 @@ export const stateless: FieldFact = {
       reason: 'states_not_imported',
       scope: 'file',
       byHand: true,
-      remedy: 'deactivate or lock there, after the import, what is not active here',
+      remedy: 'after the import, deactivate or lock the organisations and users there that are not active here',
       applies: ({ state }) => isClosed(state),
     },
   ],
@@ -66,8 +66,8 @@ export const userStates: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
-    text: 'closed there in another way, because ZITADEL suspends nobody, and deactivates no initial person',
+    text: 'closed there in another way, because ZITADEL cannot suspend users or deactivate initial people',
     explains: (states) => states.every((state) => typeof state === 'string' && isClosed(state)),
-    plan: 'it suspends nobody, and deactivates no initial person: this command deactivates suspended users there, and locks initial ones',
+    plan: 'it cannot suspend users or deactivate initial people: this command deactivates suspended users there, and locks initial people',
   },
 ];

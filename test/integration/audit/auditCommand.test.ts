@@ -238,7 +238,7 @@ it.skipIf(!canMount)(
     const { code, stderr } = await run('unshare', ['-rm', 'sh', '-c', mount, node, data]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `identity: the database in ${data} cannot be written, and each call is put on record there: correct the permissions, or restore a backup into a writable directory\n`,
+      stderr: `identity: the database in ${data} cannot be written, and each call must be recorded there: correct the permissions, or restore a backup into a writable directory\n`,
     });
   },
 );

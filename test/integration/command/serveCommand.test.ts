@@ -60,7 +60,7 @@ describe('identity serve', () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
     const first = await serve(['--data', path]);
-    const remedy = 'stop that server first, or use it; other commands can run beside it';
+    const remedy = 'stop that server first, or use it; other commands can run at the same time';
     const stderr = `identity: process ${first.pid} already serves the instance in ${path}: ${remedy}\n`;
     expect(await identity(['serve', '--data', path, '--port', '0'])).toMatchObject({ code: 1, stdout: '', stderr });
     await call(`org list --data ${path}`, 0);
@@ -91,7 +91,7 @@ describe('identity serve', () => {
       code: 1,
       stdout: '',
       stderr:
-        'identity: this machine has no address 192.0.2.1: choose one that it has with --host, such as 127.0.0.1\n',
+        'identity: this machine has no address 192.0.2.1: choose one of its addresses with --host, such as 127.0.0.1\n',
     });
     const configured = await identity(['serve', '--data', path], { env: { LOG_LEVEL: 'loud' } });
     expect(configured).toMatchObject({ code: 64, stderr: expect.stringMatching(/LOG_LEVEL must be one of/) });

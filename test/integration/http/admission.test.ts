@@ -77,7 +77,7 @@ describe('admission', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     expect(await refused.json()).toEqual({
       code: 8,
-      message: `2 ${operation}s are running, the most at once: retry the request later`,
+      message: `2 ${operation}s are running, which is the limit: retry the request later`,
       details: [errorInfo('TOO_MANY_CALLS', { kind: `${operation}s`, limit: '2' })],
     });
     open();

@@ -80,7 +80,7 @@ async function reconnect(network: TcpProxy): Promise<void> {
 }
 
 const REMAINS =
-  /identity: .*http:\S+ had reported no record; what it has written, if anything, remains; run the same command again: identity migrate --from .+ --yes\n$/;
+  /identity: .*http:\S+ had reported no record; anything that it has written remains; run the same command again: identity migrate --from .+ --yes\n$/;
 
 describe('a migration', () => {
   it('does not begin between one place under two names, or without an instance, and leaves nothing', async () => {
@@ -102,7 +102,7 @@ describe('a migration', () => {
   it('reports an unsuitable token before it reads the source', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const narrow = await newTokenFile(south, '--only', 'import');
-    const use = 'use one of a service user with the role IAM_OWNER that is not restricted to other operations\n';
+    const use = 'use a token of a service user with the role IAM_OWNER that is not restricted to other operations\n';
     for (const [tokenFile, problem] of [
       [await tokenFileWith('some-token'), `${south.url} rejects the token of --to-token-file`],
       [narrow.file, `identity: the token for ${south.url} does not permit exports: ${use}`],
@@ -240,7 +240,7 @@ describe('a migration', () => {
     const { running } = await heldImport(await servedPlace(sqlite), '', true);
     const { stderr } = await running.stop('SIGINT');
     expect(stderr).toMatch(
-      /what it has written, if anything, remains; make a new dry run: identity migrate --from .+ --dry-run\n$/,
+      /anything that it has written remains; make a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     expect(stderr.slice(stderr.indexOf('make a new dry run'))).not.toContain('--expect');
   });

@@ -26,7 +26,7 @@ const before = {
 const after = { ...common, humanUsers: [person('ada')], orgMembers: [ownerOf('ada')], userGrants: [grantOf('ada')] };
 const deleted = { humanUsers: 1, orgMembers: 1, userGrants: 1, labelPolicy: 1 };
 const deletions = [
-  'Would be deleted, since the source lacks it',
+  'To be deleted, because the source lacks them',
   '  person name of bob (bob) of organisation acme',
   '  org member acme_bob of organisation acme: ORG_OWNER',
   '  user grant acme_shop_bob of organisation acme: buyer',
@@ -145,7 +145,7 @@ describe('identity migrate --mirror', () => {
     expect(wrong.code, wrong.stdout).toBe(2);
     const right = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '4\r']]);
     expect(right.code, right.stdout).toBe(0);
-    expect(right.stdout).toContain('Deleted, since the source lacks it');
+    expect(right.stdout).toContain('Deleted, because the source lacks them');
   });
 
   it('ends with 3, and deletes nothing, if a record outside of the source needs one that it lacks', async () => {
@@ -180,7 +180,7 @@ describe('identity migrate --mirror', () => {
 
   it.each([
     [['--mirror', '--yes', '--max-deleted', '1'], '--mirror needs --on-conflict overwrite'],
-    [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes needs --max-deleted'],
+    [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes with --mirror needs --max-deleted'],
     [['--max-deleted', '1'], '--max-deleted has no effect here'],
     [['--replace-changed', 'acme'], '--replace-changed has no effect here'],
   ])('refuses %j', async (options, expected) => {

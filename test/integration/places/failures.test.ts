@@ -58,7 +58,7 @@ describe('a call on places that fails', () => {
     );
     const permit = 'does not permit this to the token of --token-file (';
     const weak = await newToken('weak.pat');
-    await call(exporting(weak.file), 1, permit, '): use one of a service user with the role IAM_OWNER\n');
+    await call(exporting(weak.file), 1, permit, '): use a token of a service user with the role IAM_OWNER\n');
     await call(`member add --user ${userId} --role IAM_OWNER ${database}`, 0);
     const narrow = await newToken('narrow.pat', ['--only', 'import']);
     const only = 'the token is valid for import only: use one that is valid for export)\n';
@@ -162,7 +162,7 @@ describe('a call on places that fails', () => {
     const file = await exportFileWith(organisation('acme'));
     expect(await interrupt('import', file, '--to', stuck.url, '--token-file', token)).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: ${stuck.url} had reported no record; what it has written, if anything, remains; repeat the command\n`,
+      stderr: `identity: interrupted: ${stuck.url} had reported no record; anything that it has written remains; repeat the command\n`,
     });
     await stuck.clientLeft;
   });

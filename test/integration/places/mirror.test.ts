@@ -34,7 +34,7 @@ async function mirrorCall() {
 }
 
 const deletions = [
-  'Would be deleted, since the source lacks it',
+  'To be deleted, because the source lacks them',
   '  person name of bob (bob) of organisation acme',
   '  org member acme_bob of organisation acme: ORG_OWNER',
   '  label policy 1',
@@ -59,7 +59,7 @@ describe('import --mirror', () => {
     const { args, audit, tryAgain } = await mirrorCall();
     const reporting = args.filter((word) => word !== '--on-conflict' && word !== 'overwrite');
     await call(reporting, 64, '--mirror needs --on-conflict overwrite');
-    await call([...args, '--yes'], 64, '--yes needs --max-deleted');
+    await call([...args, '--yes'], 64, '--yes with --mirror needs --max-deleted');
     const few = await call(`${args.join(' ')} --yes --max-deleted 2`, 1);
     expect(few.stderr).toContain('would delete 3 records, more than 2');
     const done = await identityResult([...args, '--yes', '--max-deleted', '3']);
@@ -83,7 +83,7 @@ describe('import --mirror', () => {
     expect(await tryAgain()).toHaveProperty('summary.deleted');
     const right = await identityAtTerminal(args, [['Type the number', '3\r']]);
     expect(right.code, right.stdout).toBe(0);
-    expect(right.stdout).toContain('Deleted, since the source lacks it');
+    expect(right.stdout).toContain('Deleted, because the source lacks them');
     expect(await tryAgain()).not.toHaveProperty('summary.deleted');
   });
 });

@@ -147,9 +147,9 @@ const damages: readonly [what: string, damage: Damage, expected: RegExp][] = [
     /alice has not its claim/,
   ],
   [
-    'a token is of a user who is not there',
+    'a token belongs to a user who does not exist',
     () => [{ type: 'create', key: tokenKey('lost'), fields: { ownerId: 'nobody' } }],
-    /tokens\/.* is of the user nobody, who is not there/,
+    /tokens\/.* belongs to the user nobody, who does not exist/,
   ],
 ];
 

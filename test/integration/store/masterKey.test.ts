@@ -192,7 +192,7 @@ describe('master.key', () => {
     expect(await serve()).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('give the key that belongs to this database'),
+      stderr: expect.stringContaining('specify the key of this database'),
     });
     await writeFile(keyFile, 'secret');
     expect(await serve()).toMatchObject({
@@ -238,7 +238,7 @@ describe('master.key', () => {
       const { stdout } = await identity(['rekey', '--data', directory]);
       expect(stdout).toContain(copy);
       expect(stdout).toContain(
-        `earlier backups need the master key ${earlier} in ${keyFile}.${earlier}: keep it as long as them`,
+        `earlier backups need the master key ${earlier} in ${keyFile}.${earlier}: keep it as long as these backups`,
       );
     }
     const files = (await readdir(directory)).filter((name) => name.startsWith('master.key.'));
@@ -260,7 +260,7 @@ describe('a restored backup', () => {
     });
     const env = { IDENTITY_MASTER_KEY: newKey() };
     const wrong = await identity(['restore', file, '--data', restored], { env });
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('give the key that belongs') });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('specify the key of this database') });
     expect(existsSync(restored)).toBe(false);
     await identityJson(['restore', file, '--data', restored, '--key', join(directory, 'master.key')]);
     expect((await readdir(restored)).toSorted()).toEqual(['identity.sqlite', 'master.key']);
@@ -281,7 +281,7 @@ it('a backup from before two rotations is restored with the key that the error p
   const restore = (key: string) => identity(['restore', file, '--data', restored, '--key', key]);
   expect(await restore(keyFile)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`identity rekey keeps an earlier one in master.key.${earlier}`),
+    stderr: expect.stringContaining(`identity rekey keeps an earlier key in master.key.${earlier}`),
   });
   expect(await restore(`${keyFile}.${earlier}`)).toMatchObject({ code: 0 });
   await expectAllSecrets(await openTestStore(sqlite, { kind: 'sqlite', directory: restored }));

@@ -147,7 +147,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       '1 of 3 people with a password is active in ZITADEL, with a password hash that it verifies by default',
       `2 ${REFUSED}`,
       `${zitadel.url} refuses 2 people, with all their records, if it is of June 2026 or later`,
-      'person bob: ZITADEL refuses the password hash for its cost',
+      'person bob: ZITADEL refuses the password hash because of its cost',
       'person eve: ZITADEL has no verifier for the password hash',
     );
     const stored = zitadel.contents.organisations.get('acme')?.sections.get('humanUsers');

@@ -36,7 +36,7 @@ describe('a call on a ZITADEL that fails', () => {
     const rejected =
       /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file\n/;
     const forbidden = (reason: string) =>
-      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use one of a service user with the role IAM_OWNER\n`;
+      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use a token of a service user with the role IAM_OWNER\n`;
     for (const [token, exporting, importing] of [
       ['wrong', rejected, rejected],
       ['guest-token', 'membership not found (AUTHZ-cdgFk)', 'its user has no role in the instance'],
@@ -53,10 +53,10 @@ describe('a call on a ZITADEL that fails', () => {
     'refuses a token without the role for an import, and for a dry run: %j',
     async (roles, found) => {
       const { zitadel, place } = await placeWith([], { roles });
-      const problem = `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use one of a service user with the role IAM_OWNER\n`;
+      const problem = `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use a token of a service user with the role IAM_OWNER\n`;
       for (const more of [' --dry-run', ''])
         await call(`import ${await exportFileWith(crowd(1))} --to ${place}${more}`, 1, problem);
-      const permit = /does not permit (?:ex|im)ports: use one of a service user with the role IAM_OWNER$/m;
+      const permit = /does not permit (?:ex|im)ports: use a token of a service user with the role IAM_OWNER$/m;
       await call(`migrate --from ${await exportFileWith(crowd(1))} --to ${place} --dry-run`, 1, permit);
       expect(importsOf(zitadel)).toEqual([]);
     },

@@ -136,7 +136,7 @@ function ownerFaults(database: Database, documents: Documents): string[] {
   const absent = (collection: Collection, userId: string, id: string) =>
     documents.has(documentPath({ collection: 'users', id: documentId(userId) }))
       ? []
-      : [`${collection}/${id} is of the user ${userId}, who is not there`];
+      : [`${collection}/${id} belongs to the user ${userId}, who does not exist`];
   const members = (database.get('members') ?? []).filter(({ partition }) => partition === MEMBERS_OF_INSTANCE);
   return [
     ...(database.get('tokens') ?? []).flatMap(({ id, ownerId = '' }) => absent('tokens', ownerId, id)),

@@ -77,7 +77,7 @@ describe('an export file', () => {
     [
       'two files in a request',
       bytes(`{"data_orgs":${FILE},"dataOrgsv1":${FILE}}`),
-      /^dataOrgsv1: a second file besides data_orgs/,
+      /^dataOrgsv1: a second file, next to data_orgs/,
     ],
     ['null in place of the file', bytes('{"dataOrgs":null}'), /^the import request has no export file/],
     ['a number in place of the file', bytes('{"data_orgs":7}'), /^data_orgs: expected an export file/],

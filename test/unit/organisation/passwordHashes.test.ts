@@ -53,9 +53,9 @@ describe('a password hash', () => {
     [`$6$salt$${sha512}`, 'sha512crypt', 'sha2'],
   ])("such as %s is %s, verified where ZITADEL's setting has %s", (hash, format, verifier) => {
     expect(hashVerification(hash)).toEqual({ format, verifier, isWithinBounds: true });
-    const where = `verified where SystemDefaults.PasswordHasher.Verifiers has ${verifier}`;
+    const where = `verified only if SystemDefaults.PasswordHasher.Verifiers has ${verifier}`;
     expect(describeVerifiers(format)).toBe(where);
-    const message = expect.stringContaining(`${format} hashes are ${where}: elsewhere the user cannot log in`);
+    const message = expect.stringContaining(`${format} hashes are ${where}: otherwise the user cannot log in`);
     expect(passwordHashWarning(hash)).toMatchObject({ reason: 'hash_unverified', message });
   });
 

@@ -36,10 +36,10 @@ describe('layers', () => {
   });
 
   it('forbid imports from above, beside or outside', () => {
-    expect(reasons('low/one.ts', '../middle/a/b.ts')).toEqual(['middle/a is above low/one']);
-    expect(reasons('low/one/x.ts', '../two.ts')).toEqual(['low/two is beside low/one']);
-    expect(reasons('middle/a/x.ts', '../b/x.ts')).toEqual(['middle/b is beside middle/a']);
-    expect(reasons('high/x.ts', './low/y.ts')).toEqual(['high/low is beside high']);
+    expect(reasons('low/one.ts', '../middle/a/b.ts')).toEqual(['low/one imports middle/a, which is above it']);
+    expect(reasons('low/one/x.ts', '../two.ts')).toEqual(['low/one imports low/two, which is in the same layer']);
+    expect(reasons('middle/a/x.ts', '../b/x.ts')).toEqual(['middle/a imports middle/b, which is in the same layer']);
+    expect(reasons('high/x.ts', './low/y.ts')).toEqual(['high imports high/low, which is in the same layer']);
     expect(reasons('high.ts', './test/support/x.ts')).toEqual(['it has no layer']);
   });
 

@@ -47,8 +47,8 @@ describe('an interrupted import', () => {
     ['nothing is changed in TARGET', { 'checking FILE': phase(3) }],
     // ZITADEL compares before this process writes.
     ['nothing is changed in TARGET', { comparing: phase(3), trying: phase(3) }],
-    ['TARGET had reported no record; what it has written, if anything, remains', { sending: phase(0) }],
-    ['TARGET had reported no record; what it has written, if anything, remains', { reading: phase(3) }],
+    ['TARGET had reported no record; anything that it has written remains', { sending: phase(0) }],
+    ['TARGET had reported no record; anything that it has written remains', { reading: phase(3) }],
     [
       'TARGET had reported 3 records, all unchanged; what it has written since, if anything, remains',
       { sending: phase(9), importing: phase(3, 3) },
