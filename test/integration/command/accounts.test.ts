@@ -90,7 +90,7 @@ describe('a command on accounts', () => {
     const again = await identity(['pat', 'create', ...args]);
     expect(again).toMatchObject({ code: 64, stderr: `identity: ${file} exists: specify a new file for the token\n` });
     const { message } = expectError(await removeOtpEmail({ ...instance, token }, people.ada), 403, 7);
-    expect(message).toContain('valid for export, import only: use one that is valid for otp-email');
+    expect(message).toContain('valid for export, import only: use a token that is valid for otp-email');
   });
 
   it('MAX_TOKEN_DAYS sets the longest lifetime of a token, and shortens the default', async () => {

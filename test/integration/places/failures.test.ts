@@ -61,7 +61,7 @@ describe('a call on places that fails', () => {
     await call(exporting(weak.file), 1, permit, '): use a token of a service user with the role IAM_OWNER\n');
     await call(`member add --user ${userId} --role IAM_OWNER ${database}`, 0);
     const narrow = await newToken('narrow.pat', ['--only', 'import']);
-    const only = 'the token is valid for import only: use one that is valid for export)\n';
+    const only = 'the token is valid for import only: use a token that is valid for export)\n';
     await call(exporting(narrow.file), 1, `${permit}${only}`);
     for (const [content, found] of [
       ['two words', 'contains spaces or other characters that no token has'],
