@@ -26,14 +26,14 @@ export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean
 export function requireMirrorable({ manifest }: Inspection): void {
   const { sections, readTime = '' } = manifest ?? {};
   if (isOfTheFuture({ readTime })) {
-    const description = `the file was read in the future, at ${readTime}: set the source's clock, then export it again`;
+    const description = `the readTime of the file, ${readTime}, is in the future: correct the clock of the source, then export it again`;
     throw invalidRequest([{ field: 'mirror', description }]);
   }
   if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
   const description =
     manifest === undefined
-      ? 'the file has no manifest, like every file that ZITADEL itself writes, so that nothing proves it complete: mirror a file that identity export wrote'
-      : 'the file has a manifest without `sections` or a `readTime`, so that what it lacks is unknown: export the source with this version';
+      ? 'the file has no manifest, so nothing proves that it is complete: mirror a file that identity export wrote, not one of ZITADEL itself'
+      : 'the manifest of the file lacks `sections` or a valid `readTime`, so the missing records are unknown: export the source with this version';
   throw invalidRequest([{ field: 'mirror', description }]);
 }
 

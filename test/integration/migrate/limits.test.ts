@@ -76,7 +76,7 @@ describe('a migration of an organisation that is larger than a request and a res
     const call = ['migrate', '--dry-run', ...betweenServers(north, south), '--with', 'none'];
     const { stdout, stderr } = await identity(call, { cwd });
     expect(stdout, stderr).toContain(
-      `${south.url} cannot try an import as large as this one: the plan lists what no instance imports, and records that exist there with other content; `,
+      `${south.url} cannot try an import of this size: the plan lists only records that no instance imports, and records that exist there with other content. `,
     );
     expect(stdout).toMatch(/person large 7\b.*exists with other content: user\.userName: /);
     const skipping = await identity([...call, '--on-conflict', 'skip'], { cwd });
