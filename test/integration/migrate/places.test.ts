@@ -69,7 +69,9 @@ describeStores('identity migrate from and to a database', (kind) => {
       outcome: 'done',
       proof: {
         method: 'checksum',
-        description: expect.stringMatching(/Cloud Storage confirmed \d,\d{3} bytes with the checksum \S{8} \(CRC32C\)$/),
+        description: expect.stringMatching(
+          /Cloud Storage confirmed \d,\d{3} bytes with the checksum \S{8} \(CRC32C\)$/,
+        ),
       },
     });
     for (const [to, exists] of [
