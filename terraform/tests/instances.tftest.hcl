@@ -188,15 +188,6 @@ run "accepts_a_channel_instead_of_an_address" {
   }
 }
 
-run "sends_requests_to_the_services_of_the_functions" {
-  command = plan
-
-  assert {
-    condition     = local.services == { for id, instance in module.instance : id => instance.services }
-    error_message = "The load balancer must know the functions' own names."
-  }
-}
-
 run "accepts_a_domain_of_another_script" {
   command   = plan
   state_key = "script"

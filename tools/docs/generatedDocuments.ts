@@ -8,6 +8,7 @@ import { firestoreIndexes } from './firestoreIndexes.ts';
 import { functionSettingsTable } from './functionSettings.ts';
 import { restingCostsTable } from './restingCosts.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
+import { inputsTable, outputsTable, settingsTable } from './terraformInterface.ts';
 import { filledFieldsTable, zitadelFactsList } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
@@ -28,6 +29,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     ignored: ignoredFieldsList,
     sections: sectionsTable,
   },
+  'terraform/README.md': { inputs: inputsTable, outputs: outputsTable, settings: settingsTable },
 };
 
 /** Generates documents from the product's own tables; returns them by their paths in the repository. */

@@ -1,0 +1,94 @@
+// The tables of the Terraform configuration's variables and outputs, from the texts of its formatted files.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../program.ts';
+
+const directory = join(root, 'terraform');
+const code = (text: string) => `\`${text}\``;
+
+/** Returns the text of the configuration's files whose name begins with `prefix`. */
+function read(prefix: string): string {
+  const names = readdirSync(directory).filter((name) => name.startsWith(prefix) && name.endsWith('.tf'));
+  return names
+    .toSorted()
+    .map((name) => readFileSync(join(directory, name), 'utf8'))
+    .join('\n');
+}
+
+interface Block {
+  readonly name: string;
+  readonly body: string;
+}
+
+function blocks(text: string, kind: 'variable' | 'output'): Block[] {
+  const pattern = new RegExp(`^${kind} "(\\w+)" \\{\\n([\\s\\S]*?)^\\}$`, 'gm');
+  return [...text.matchAll(pattern)].map(([, name = '', body = '']) => ({ name, body }));
+}
+
+/** Returns the expression of an attribute: its line, and the deeper or closing lines that continue it. */
+function attribute(body: string, name: string): string | undefined {
+  return new RegExp(`^ {2}${name} += (.*(?:\\n(?: {4}| {2}[)}\\]]| {2}EOT$).*)*)`, 'm').exec(body)?.[1];
+}
+
+/** Returns the lines of a description, which is a quoted text or a heredoc. */
+function descriptionLines({ name, body }: Block): string[] {
+  const expression = attribute(body, 'description');
+  if (expression === undefined) throw new Error(`${name} in terraform/ has no description`);
+  const [, heredoc] = /^<<-EOT\n([\s\S]*)\n {2}EOT$/.exec(expression) ?? [];
+  if (heredoc !== undefined) return heredoc.split('\n').map((line) => line.replace(/^ {4}/, ''));
+  return [expression.replace(/^"|"$/g, '').replaceAll('\\"', '"')];
+}
+
+/** A line of a heredoc that describes an attribute of an object. */
+const attributeLine = /^ {2}(\w+) {2,}(\S.*)$/;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Renders the variables as a Markdown table. */
+export function inputsTable(): string {
+  const rows = blocks(read('variables'), 'variable').map((variable) => {
+    const description = descriptionLines(variable).filter((line) => !attributeLine.test(line));
+    const type = (attribute(variable.body, 'type') ?? 'any').replace(/\(\{\n[\s\S]*\n {2}\}\)/, '({…})');
+    const fallback = attribute(variable.body, 'default');
+    return [
+      code(variable.name),
+      description.join(' '),
+      code(type),
+      fallback === undefined ? 'required' : code(fallback),
+    ];
+  });
+  return table(['name', 'description', 'type', 'default'], rows);
+}
+
+/** Renders the outputs as a Markdown table. */
+export function outputsTable(): string {
+  const rows = blocks(read('outputs'), 'output').map((output) => [
+    code(output.name),
+    descriptionLines(output).join(' '),
+  ]);
+  return table(['name', 'description'], rows);
+}
+
+/** Renders the settings of an instance as a Markdown table. */
+export function settingsTable(): string {
+  const [instances] = blocks(read('variables_instances'), 'variable');
+  if (instances === undefined) throw new Error('terraform/ has no variable instances');
+  const types = attribute(instances.body, 'type') ?? '';
+  const rows = descriptionLines(instances).flatMap((line) => {
+    const [, name = '', description = ''] = attributeLine.exec(line) ?? [];
+    return name === '' ? [] : [[code(name), description, defaultOf(types, name)]];
+  });
+  return table(['name', 'description', 'default'], rows);
+}
+
+/** Returns the default of an object's attribute. An optional attribute without a default is null. */
+function defaultOf(type: string, name: string): string {
+  const [, optional] = new RegExp(`^ +${name} += optional\\((.*)\\)$`, 'm').exec(type) ?? [];
+  if (optional === undefined) return 'required';
+  // A type may contain commas.
+  const [, fallback = 'null'] = /^(?:\w+|\w+\(.*\)), (.*)$/.exec(optional) ?? [];
+  return code(fallback);
+}
