@@ -28,7 +28,13 @@ export const warnings = {
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
   value_dropped: { text: 'imported without {value} of {field}, which is not valid there' },
-  element_invalid: { text: 'imported without {field}, which is not valid: {problem}' },
+  element_invalid: {
+    text: 'imported without {field}, which is not valid: {problem}',
+    remedy: {
+      http: 'correct the file, and import it with `on_conflict: "overwrite"`',
+      command: 'correct the file, and import it with --on-conflict overwrite',
+    },
+  },
   role_dropped: { text: 'imported without {role} of {field}: the project or the project grant lacks the role' },
   action_dropped: { text: 'imported without {action} of {field}: the organisation lacks the action' },
   field_filled: { text: '{field} is absent: imported with {value}' },

@@ -5,9 +5,9 @@ import { shortenedText } from '../errors/identityError.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
-import { fixedLimits } from '../limits.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts';
+import { optionalPart } from '../organisation/optionalParts.ts';
 import { type InvalidElement, type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { formatIssue, type RecordIssue } from '../organisation/relations.ts';
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
@@ -15,6 +15,7 @@ import { usualState } from '../organisation/states.ts';
 import { nothingUnknown } from '../organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import type { ExportFileItem } from './reader.ts';
+import { MAX_REASON_CHARACTERS, RecordParts } from './recordParts.ts';
 
 /** The text of a record, and its path in the file. */
 export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
@@ -61,78 +62,32 @@ export function readFileRecord(
 /** The maximum number of attempts to read a record: some problems become visible only after others are removed. */
 const MAX_READINGS = 20;
 
-/**
- * Reads a record without the invalid elements of its lenient lists; returns undefined for a record with other problems.
- */
+/** Reads a record without its invalid parts; returns undefined if the record needs one of them. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
-  const { lenientLists: names = [] } = section;
-  // Most sections have no such list, and no list may have more elements.
-  if (first.issues.length > names.length * fixedLimits.listElements) return undefined;
-  const value = parse();
-  const lists = lenientLists(section, value);
+  const isNeeded = ({ issues }: InvalidRecordError) =>
+    issues.some(({ path }) => optionalPart(section, path) === undefined);
+  // A file may contain millions of such records.
+  if (isNeeded(first)) return undefined;
+  const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];
   let error: InvalidRecordError = first;
   for (let readings = 0; readings < MAX_READINGS; readings++) {
-    const found = removeElements(lists, error);
+    const found = isNeeded(error) ? undefined : parts.remove(section, error);
     if (found === undefined) return undefined;
     leftOut.push(...found);
     try {
-      return { ...readRecord(section, structuredClone(value), orgId, true), leftOut };
+      return { ...readRecord(section, structuredClone(parts.value), orgId, true), leftOut };
     } catch (next) {
       if (!(next instanceof InvalidRecordError)) throw next;
       error = next;
     }
   }
   return undefined;
-}
-
-/** A list from which imports omit invalid elements. */
-interface LenientList {
-  readonly name: string;
-  readonly elements: unknown[];
-  /** The original positions of the elements in the file. */
-  readonly positions: number[];
-}
-
-function lenientLists({ lenientLists: names = [] }: Section, value: unknown): readonly LenientList[] {
-  if (!isJsonObject(value)) return [];
-  return names.flatMap((name) => {
-    const elements = valueInEitherSpelling(value, name);
-    // A longer list is rejected as a whole, so repeated reading would only take time.
-    if (!Array.isArray(elements) || elements.length > fixedLimits.listElements) return [];
-    return [{ name, elements, positions: [...elements.keys()] }];
-  });
-}
-
-/**
- * Removes the elements with issues, and returns them. If there are other issues, removes nothing and returns undefined.
- */
-function removeElements(
-  lists: readonly LenientList[],
-  { issues }: InvalidRecordError,
-): readonly InvalidElement[] | undefined {
-  const removed = new Map<LenientList, Set<number>>();
-  const invalid: InvalidElement[] = [];
-  for (const { path, reason } of issues) {
-    const list = lists.find(({ name }) => path.startsWith(`${name}[`));
-    const [, index = '', field = ''] = /^\[(\d+)\]\.?(.*)$/.exec(path.slice(list?.name.length)) ?? [];
-    const position = list?.positions[Number(index)];
-    if (list === undefined || position === undefined) return undefined;
-    removed.set(list, (removed.get(list) ?? new Set()).add(Number(index)));
-    const problem = shortenedText(field === '' ? reason : `${field}: ${reason}`, MAX_REASON_CHARACTERS);
-    invalid.push({ field: `${list.name}[${position}]`, problem });
-  }
-  for (const [{ elements, positions }, indices] of removed) {
-    const isKept = (_: unknown, index: number) => !indices.has(index);
-    elements.splice(0, elements.length, ...elements.filter(isKept));
-    positions.splice(0, positions.length, ...positions.filter(isKept));
-  }
-  return invalid;
 }
 
 /**
@@ -162,12 +117,8 @@ function tooLargeIssue(path: JsonPath): RecordIssue {
   return { id: '', key, reason: 'value_too_long', params: { field: formatPath(path), limit } };
 }
 
-/**
- * The maximum number of invalid fields in the issue of a record, and of characters of each reason, which may quote a
- * value.
- */
+/** The maximum number of invalid fields in the issue of a record. */
 const MAX_LISTED_FIELDS = 10;
-const MAX_REASON_CHARACTERS = 300;
 
 /**
  * Returns the issue of an invalid record: ZITADEL's message for the first broken rule, if any, and the path of each

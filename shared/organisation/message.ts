@@ -93,7 +93,8 @@ function decode(schema: DescMessage, value: unknown): Message {
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {
-    throw new InvalidRecordError([findInvalid(schema, value) ?? { path: '', reason: decodingReason(error) }]);
+    const issues = findInvalid(schema, value);
+    throw new InvalidRecordError(issues.length > 0 ? issues : [{ path: '', reason: decodingReason(error) }]);
   }
 }
 
@@ -110,29 +111,29 @@ function decodes(schema: DescMessage, json: JsonObject): boolean {
   }
 }
 
-/** Finds the first value, in the order of the definition, that a decoder rejects. */
-function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue | undefined {
-  if (!isJsonObject(json)) return { path: prefix.slice(0, -1), reason: 'expected an object' };
-  for (const field of schema.fields) {
+/** Finds the values that a decoder rejects, in the order of the definition. */
+function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue[] {
+  if (!isJsonObject(json)) return [{ path: prefix.slice(0, -1), reason: 'expected an object' }];
+  return schema.fields.flatMap((field): FieldIssue[] => {
     const path = `${prefix}${field.jsonName}`;
     const given = [...new Set([field.jsonName, field.name])].filter((name) => Object.hasOwn(json, name));
-    if (given.length > 1) return { path, reason: `duplicate field "${field.name}"` };
+    if (given.length > 1) return [{ path, reason: `duplicate field "${field.name}"` }];
     const [name] = given;
-    if (name === undefined || decodes(schema, { [name]: json[name] })) continue;
+    if (name === undefined || decodes(schema, { [name]: json[name] })) return [];
     const value = json[name];
     if (field.fieldKind !== 'list') return findInside(field, value, path);
-    if (!Array.isArray(value)) return { path, reason: 'expected a list' };
-    const index = value.findIndex((element) => !decodes(schema, { [name]: [element] }));
-    return findInside(field, value[index], `${path}[${index}]`);
-  }
-  return undefined;
+    if (!Array.isArray(value)) return [{ path, reason: 'expected a list' }];
+    return value.flatMap((element, index) =>
+      decodes(schema, { [name]: [element] }) ? [] : findInside(field, element, `${path}[${index}]`),
+    );
+  });
 }
 
-function findInside(field: DescField, value: unknown, path: string): FieldIssue {
+function findInside(field: DescField, value: unknown, path: string): FieldIssue[] {
   const { message } = field;
   const isOwn = message !== undefined && !message.typeName.startsWith('google.protobuf.');
-  const inside = isOwn && isJsonObject(value) ? findInvalid(message, value, `${path}.`) : undefined;
-  return inside ?? { path, reason: expectedValue(field) };
+  const inside = isOwn && isJsonObject(value) ? findInvalid(message, value, `${path}.`) : [];
+  return inside.length > 0 ? inside : [{ path, reason: expectedValue(field) }];
 }
 
 /** The largest values of the unsigned integer types. */

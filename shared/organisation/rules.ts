@@ -9,7 +9,7 @@ import {
   rules,
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
-import { keepsMaximum, keepsMinimum } from './storedRules.ts';
+import { hasOtherPrefix, keepsMaximum, keepsMinimum } from './storedRules.ts';
 import { isDotAtoms, isEmailAddress, quotedOrLiteral, trimSpace } from './valueRules.ts';
 
 interface RuleIssue {
@@ -140,6 +140,15 @@ export function compileRules(field: DescField): FindBroken | undefined {
   };
 }
 
+/** Whether ZITADEL rejects a message that lacks a field, even if its stored records may lack it. */
+export function isRequired(field: DescField): boolean {
+  if (!hasOption(field, rules)) return false;
+  const { type, message } = getOption(field, rules);
+  if (type.case !== 'string' || field.proto.proto3Optional) return message?.required === true;
+  const { minLen, wellKnown, ignoreEmpty } = type.value;
+  return Number(minLen ?? 0) > 0 || (wellKnown.case === 'email' && !ignoreEmpty);
+}
+
 function compileType(type: FieldRules['type'], field: DescField): FindBroken {
   switch (type.case) {
     case 'string': {
@@ -166,7 +175,7 @@ function compileTextRules(
     if (ignoreEmpty && value === '') return undefined;
     const broken = lengthBroken(bounds, bounds.most > 0 ? [...value].length : value.length, RUNES);
     if (broken !== undefined) return broken;
-    if (prefix && !value.startsWith(prefix)) {
+    if (prefix && !value.startsWith(prefix) && !hasOtherPrefix(field, value)) {
       const plain = `expected a text that begins with ${JSON.stringify(prefix)}`;
       return { plain, zitadels: `value does not have prefix "${prefix}"` };
     }

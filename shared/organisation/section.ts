@@ -291,10 +291,12 @@ export interface Section {
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * The lists from which imports leave out invalid elements, with a warning. Elsewhere, an invalid element makes the
-   * record invalid.
+   * Numbers, durations, booleans and objects without which the record gives no further rights: an import leaves them
+   * out if they are invalid, with a warning. It also leaves out texts, enumeration values and elements of lists.
    */
-  readonly lenientLists?: readonly FieldPath[];
+  readonly optional?: readonly FieldPath[];
+  /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
+  readonly needed?: readonly FieldPath[];
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;

@@ -27,6 +27,9 @@ const openFields: ReadonlySet<string> = new Set([
   'zitadel.admin.v1.AddCustomDomainPolicyRequest.orgId',
 ]);
 
+/** Other prefixes of texts that an import converts. */
+const otherPrefixes = new Map(management('ImportHumanUserRequest.Phone', 'phone').map((name) => [name, '00']));
+
 function nameOf({ parent, jsonName }: DescField): string {
   return `${parent?.typeName}.${jsonName}`;
 }
@@ -39,4 +42,10 @@ export function keepsMaximum(field: DescField): boolean {
 /** Whether all stored values of a field satisfy the minimum length, or the range, of its rule. */
 export function keepsMinimum(field: DescField): boolean {
   return !openFields.has(nameOf(field));
+}
+
+/** Whether a text has a prefix that an import converts to the one of the field's rule. */
+export function hasOtherPrefix(field: DescField, text: string): boolean {
+  const prefix = otherPrefixes.get(nameOf(field));
+  return prefix !== undefined && text.startsWith(prefix);
 }

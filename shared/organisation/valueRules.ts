@@ -69,15 +69,18 @@ export const textLanguage: ValueRule = (value) => {
 
 /**
  * Converts a person's phone number to E.164. Does not change a text that is not a single number, such as two numbers or
- * a number with a label: ZITADEL stores another number for it, or none.
+ * a number with a label: ZITADEL stores another number for it, or none. Drops such a text if it begins with 00 instead
+ * of the plus sign, which ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
   const text = value.phone;
+  const unchanged = text.startsWith('00') ? { dropped: [text] } : { value };
   const number = withoutExtension(text);
-  if (SECOND_NUMBER.test(text) || !digitsAndSeparators.test(number)) return { value };
+  if (SECOND_NUMBER.test(text) || !digitsAndSeparators.test(number)) return unchanged;
   const converted = toStableE164(number);
-  if (converted === undefined || converted === text || !hasPossibleLength(converted)) return { value };
+  if (converted === text) return { value };
+  if (converted === undefined || !hasPossibleLength(converted)) return unchanged;
   const dropped = text.slice(number.length).trim();
   return { value: { ...value, phone: converted }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };

@@ -227,8 +227,8 @@ const rows: Partial<Record<Reason, Row>> = {
     remedies: each(orgs(people(person('U')))),
   },
   value_invalid: {
-    file: orgs(people(person('U', { phone: { phone: '079' } }))),
-    remedies: each(orgs(people(person('U', { phone: { phone: '+41791234567' } })))),
+    file: orgs(people(person('U', { email: { email: 'none' } }))),
+    remedies: each(orgs(people(person('U', { email: { email: 'none@a.example' } })))),
   },
   character_invalid: {
     file: orgs(people(person('U', { userName: 'a\u0000b' }))),

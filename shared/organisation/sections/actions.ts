@@ -57,6 +57,7 @@ export const actionSections: readonly Section[] = [
     phase: 1,
     zitadelStep: 'actions',
     key: ['actionId'],
+    optional: ['action.timeout', 'action.allowedToFail'],
     values: { 'action.timeout': durationOr('20s') },
     unique: [{ type: 'action', parts: ['$orgId', 'action.name'], taken: taken('Errors.Action.AlreadyExists') }],
     error: { type: 'action', id: ['actionId'], exists: { id: 'COMMAND-nau2k', key: 'Errors.Action.AlreadyExisting' } },

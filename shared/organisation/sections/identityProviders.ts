@@ -82,6 +82,7 @@ export const identityProviderSections: readonly Section[] = [
     phase: 1,
     zitadelStep: 'identity providers',
     key: ['idpId'],
+    optional: ['idp.autoRegister'],
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
@@ -113,6 +114,7 @@ export const identityProviderSections: readonly Section[] = [
     phase: 1,
     zitadelStep: 'identity providers',
     key: ['idpId'],
+    optional: ['idp.autoRegister'],
     unique: [providerName],
     // ZITADEL writes a number for this type that is not in its own definition.
     exported: { providerType: 2 },

@@ -14,6 +14,7 @@ export const keySections: readonly Section[] = [
     phase: 3,
     zitadelStep: 'application keys',
     key: ['id'],
+    needed: ['type'],
     references: [
       {
         ...own({
@@ -39,6 +40,7 @@ export const keySections: readonly Section[] = [
     phase: 3,
     zitadelStep: 'parts of users',
     key: ['keyId'],
+    needed: ['type'],
     references: [own(user('userId', 'COMMAND-bnipwm1'))],
     check: checkMachineKey,
     error: {

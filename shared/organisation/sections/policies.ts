@@ -78,6 +78,7 @@ export const policySections: readonly Section[] = [
     'label_policy',
     { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' },
     {
+      optional: ['hideLoginNameSuffix', 'disableWatermark'],
       values: Object.fromEntries(colours.map((name) => [name, droppedUnless(isColour)])),
       zitadel: {
         fields: [unexported('themeMode')],
@@ -97,7 +98,7 @@ export const policySections: readonly Section[] = [
         'multiFactors[]': droppedUnless(isSpecified),
         'idps[]': dropUnspecifiedOwner,
       },
-      lenientLists: ['idps'],
+      needed: ['secondFactors', 'multiFactors', 'passwordlessType'],
       v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
       exported: {
         providers: (policy) => textsAt(policy, 'idps[].idpId', ''),

@@ -62,6 +62,7 @@ export const projectSections: readonly Section[] = [
       if (json.projectId !== undefined) return;
       reorder(json, { projectId: deriveId(orgId, textAt(json, 'project.name', orgId)), ...json });
     },
+    optional: ['project.projectRoleAssertion'],
     unique: [{ type: 'project', parts: ['$orgId', 'project.name'], taken: taken('Errors.Project.AlreadyExists') }],
     error: {
       type: 'project',
@@ -100,12 +101,20 @@ export const projectSections: readonly Section[] = [
       'app.backChannelLogoutUri': trimmed,
       [LOGIN_URI]: loginUri,
     },
+    optional: [
+      'app.devMode',
+      'app.accessTokenRoleAssertion',
+      'app.idTokenRoleAssertion',
+      'app.idTokenUserinfoAssertion',
+      'app.clockSkew',
+      'app.skipNativeAppSuccessPage',
+    ],
     defaults: oidcAppDefaults,
   }),
 ];
 
 /** The properties in which kinds of applications differ. */
-interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'values'> {
+interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'optional' | 'values'> {
   readonly name: SectionName;
   readonly type: string;
   readonly existsId: string;

@@ -69,7 +69,9 @@ export const humanUserSection: Section = {
     },
   ],
   nested: nestedLinks,
-  lenientLists: [nestedLinks.list],
+  optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
+  // Without its second factor, the account would be easier to enter.
+  needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
   values: {

@@ -126,10 +126,10 @@ describe('identity compare', () => {
 });
 
 describe('a file with an invalid record', () => {
-  const broken = { userId: 'bob', user: { ...person('bob').user, phone: { phone: '079' } } };
+  const broken = { userId: 'bob', user: { ...person('bob').user, email: { email: 'none' } } };
   const withRecords = (...humanUsers: readonly unknown[]) =>
     organisation('acme', { humanUsers: [person('ada'), ...humanUsers] });
-  const message = /does not have prefix "\+"; orgs\[0\]\.humanUsers\[1\]\.user\.phone\.phone: /;
+  const message = /valid email address .*; orgs\[0\]\.humanUsers\[1\]\.user\.email\.email: /;
   const error = { type: 'human_user', id: 'bob', message: expect.stringMatching(message) };
 
   it('is imported except the record, which each command lists and ends with 3 for', async () => {
@@ -137,7 +137,7 @@ describe('a file with an invalid record', () => {
     const file = await fileWith('a.json', withRecords(broken, { userId: 'carl', user: 5 }));
     const inspected = await identityResult(['inspect', file]);
     expect(inspected).toMatchObject({ code: 3, errors: [error, { type: 'human_user', id: 'carl' }] });
-    await call(`inspect ${file}`, 3, 'person bob: orgs[0].humanUsers[1].user.phone.phone: ');
+    await call(`inspect ${file}`, 3, 'person bob: orgs[0].humanUsers[1].user.email.email: ');
     const importing = ['import', file, '--to', url, '--token-file', tokenFile];
     const summary = { created: { humanUsers: 1 }, failed: { humanUsers: 2 } };
     expect(await identityResult([...importing, '--dry-run'])).toMatchObject({ code: 3, errors: [error, {}], summary });

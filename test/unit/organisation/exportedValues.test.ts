@@ -30,7 +30,7 @@ const decisions: readonly Decision[] = [
   {
     fields: /^labelPolicy\.\w+Color(?:Dark)?$/,
     broken: /^too long$/,
-    outcome: 'fails its record',
+    outcome: 'is dropped',
     because: 'POLICY-391dG: domain/policy_label.go',
   },
   {
@@ -40,17 +40,17 @@ const decisions: readonly Decision[] = [
     because: 'its command takes supported languages only: domain/custom_message_text.go',
   },
   {
-    fields: /^humanUsers\.user\.phone\.phone$/,
-    broken: /^(?:too long|empty|prefix)$/,
-    outcome: 'fails its record',
-    because: 'stored in E.164: domain/human_phone.go',
-  },
-  {
     fields: /./,
     broken: /^empty$/,
     outcome: 'fails its record',
     because:
       'its command requires the value, such as COMMAND-00p2b, PROFILE-RF5z2, COMMAND-bs9Ds, or it is the key of the record',
+  },
+  {
+    fields: /^humanUsers\.user\.phone\.phone$/,
+    broken: /^(?:too long|empty|prefix)$/,
+    outcome: 'is dropped',
+    because: 'stored in E.164: domain/human_phone.go',
   },
   {
     fields: /^machineUsers\.user\.name$/,
@@ -79,13 +79,13 @@ const decisions: readonly Decision[] = [
   {
     fields: /^privacyPolicy\.supportEmail$/,
     broken: /^no address$/,
-    outcome: 'fails its record',
+    outcome: 'is dropped',
     because: 'EMAIL-599BI: domain/policy_privacy.go',
   },
   {
     fields: /\.clockSkew$/,
     broken: /^out of range$/,
-    outcome: 'fails its record',
+    outcome: 'is dropped',
     because: 'OIDCApp.IsValid: domain/application_oidc.go',
   },
   {

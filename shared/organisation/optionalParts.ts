@@ -1,0 +1,63 @@
+// The parts of a record that an import can leave out if they are invalid.
+
+import { type DescField, ScalarType } from '@bufbuild/protobuf';
+import { recordSchema } from './recordSchema.ts';
+import type { FieldPath } from './relations.ts';
+import { isRequired } from './rules.ts';
+import type { Section } from './section.ts';
+
+const firstName = (path: FieldPath) => path.replace(/\[.*$/, '');
+
+const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
+
+/** Returns the fields that identify a record or relate it to others, and the fields that the section needs. */
+function neededBy(section: Section): ReadonlySet<FieldPath> {
+  const known = neededFields.get(section);
+  if (known !== undefined) return known;
+  const { key, error, references = [], unique = [], needed = [] } = section;
+  const related = [...references.flatMap((reference) => reference.key), ...unique.flatMap(({ parts }) => parts)];
+  const all = [...key, ...error.id, ...related].filter((path) => !path.includes('[')).map(firstName);
+  const fields = new Set([...all, ...needed, 'state']);
+  neededFields.set(section, fields);
+  return fields;
+}
+
+/** Matches a step of a path, and the position in its list. */
+const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
+
+/**
+ * Returns the smallest part of a record that contains the field at `path` and that an import can leave out: an element
+ * of a list, or a field without which the record gives no further rights. A number, a duration or a boolean often
+ * limits rights, so only those of `Section.optional` can be left out.
+ * @param path the path of an invalid field, such as `user.phone.phone` or `roleKeys[2]`
+ */
+export function optionalPart(section: Section, path: string): string | undefined {
+  if (section.name === 'org') return undefined;
+  const needed = neededBy(section);
+  let schema = recordSchema(section);
+  let at = '';
+  let part: string | undefined;
+  for (const step of path.split('.')) {
+    const { name = '', position = '' } = STEP.exec(step)?.groups ?? {};
+    at = at === '' ? name : `${at}.${name}`;
+    const field = schema.fields.find(({ jsonName }) => jsonName === name);
+    if (field === undefined) return undefined;
+    if (position !== '') return `${at}${position}`;
+    if (needed.has(at)) return undefined;
+    if (section.optional?.includes(at) === true) return at;
+    if (!isRequired(field) && at !== section.inner) {
+      if (isLimit(field)) return undefined;
+      part = at;
+    }
+    if (field.message === undefined) break;
+    schema = field.message;
+  }
+  return part;
+}
+
+/** Whether a field has values that can limit rights. */
+function isLimit({ fieldKind, message, scalar }: DescField): boolean {
+  if (fieldKind === 'list') return false;
+  if (message !== undefined) return message.typeName.startsWith('google.protobuf.');
+  return scalar !== undefined && scalar !== ScalarType.STRING;
+}
