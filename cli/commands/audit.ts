@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { UserNames } from '../../shared/accounts/userNames.ts';
 import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import { defined } from '../../shared/defined.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
+import type { UserNames } from '../accounts/userNames.ts';
 import { embeddedDirectory } from '../places/instanceLocation.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, usageError } from '../terminal/command.ts';
 import { numberText } from '../terminal/numberTexts.ts';
@@ -45,7 +45,7 @@ export const auditCommand = defineInstanceCommand({
     const isListed = ({ event, userId, target }: ReadEvent) =>
       (user === undefined || userId === user || target === user) &&
       (operation === undefined || event.startsWith(`${camelCase(operation)}.`));
-    const { UserNames: Names } = await import('../../shared/accounts/userNames.ts');
+    const { UserNames: Names } = await import('../accounts/userNames.ts');
     const span: EventRange = { trail, after, from, isListed, names: new Names(store), onDamaged };
     const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
     const exitStatus = () => (damaged === 0 ? 'done' : 'listed');

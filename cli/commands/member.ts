@@ -57,7 +57,7 @@ export const memberListCommand = defineInstanceCommand({
   options: { org: optional('ORG_ID', 'the organisation; by default the instance and all organisations') },
   examples: ['member list --data ./north'],
   run: async ({ store, options }) => {
-    const { listMembers } = await import('../../shared/accounts/listing.ts');
+    const { listMembers } = await import('../accounts/listing.ts');
     return toList('members', listMembers(store, options.org), {
       user: ({ userId }) => userId,
       organisation: ({ orgId }) => orgId ?? 'instance',

@@ -1,6 +1,6 @@
 // The commands on organisations.
 
-import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
+import type { RemovableOrganisation } from '../accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, oneOrMore, toList, usageError } from '../terminal/command.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
 import { askConfirmation } from '../terminal/questions.ts';
@@ -14,7 +14,7 @@ export const orgListCommand = defineInstanceCommand({
   options: {},
   examples: ['org list --data ./north'],
   run: async ({ store }) => {
-    const { listOrganisations } = await import('../../shared/accounts/listing.ts');
+    const { listOrganisations } = await import('../accounts/listing.ts');
     return toList('organisations', listOrganisations(store), {
       id: ({ orgId }) => orgId,
       state: ({ state }) => state,
@@ -46,9 +46,7 @@ export const orgDeleteCommand = defineInstanceCommand({
       throw usageError(
         `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_DELETED_ORGANISATIONS}, and repeat the command`,
       );
-    const { describeRemoval, findMissing, removeOrganisations } = await import(
-      '../../shared/accounts/organisationRemoval.ts'
-    );
+    const { describeRemoval, findMissing, removeOrganisations } = await import('../accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(organisationText);
     const what = section('Deletes these organisations with all their records, and dependent records of others', lines);

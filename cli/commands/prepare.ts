@@ -37,7 +37,7 @@ export const migratePrepareCommand = defineInstanceCommand({
     place === undefined ? undefined : () => consoleSteps(place, options),
   run: async ({ options, store, location, environment, now }) => {
     const { tokenLifetime } = await import('../terminal/configuration.ts');
-    const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const { createMigrationUser } = await import('../accounts/serviceUsers.ts');
     const named = [...new Set(options.only.flat())];
     const only: typeof named = named.length === 0 ? ['export', 'import'] : named;
     if (!only.includes('export') || only.includes('otp-email'))

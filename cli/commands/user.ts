@@ -1,7 +1,7 @@
 // The commands on users and service users.
 
-import type { ListedUser } from '../../shared/accounts/listing.ts';
 import { userUnknown } from '../../shared/errors/commandErrors.ts';
+import type { ListedUser } from '../accounts/listing.ts';
 import {
   defineInstanceCommand,
   flag,
@@ -30,7 +30,7 @@ export const userListCommand = defineInstanceCommand({
   },
   examples: ['user list --org 330000000000000001 --data ./north', 'user list --search ada@example.com --data ./north'],
   run: async ({ store, options }) => {
-    const { listUsers } = await import('../../shared/accounts/listing.ts');
+    const { listUsers } = await import('../accounts/listing.ts');
     return toList('users', listUsers(store, options.org, options.search), {
       id: ({ userId }) => userId,
       organisation: ({ orgId }) => orgId,
@@ -51,7 +51,7 @@ export const userLockCommand = defineInstanceCommand({
   options: { force: flag('lock even the last IAM_OWNER') },
   examples: ['user lock 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], options, store, now }) => {
-    const { changeLock } = await import('../../shared/accounts/userLocks.ts');
+    const { changeLock } = await import('../accounts/userLocks.ts');
     await changeLock(store, userId, 'lock', now, options.force);
     return { json: { userId }, text: `${userId} is locked` };
   },
@@ -65,7 +65,7 @@ export const userUnlockCommand = defineInstanceCommand({
   options: {},
   examples: ['user unlock 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], store, now }) => {
-    const { changeLock } = await import('../../shared/accounts/userLocks.ts');
+    const { changeLock } = await import('../accounts/userLocks.ts');
     await changeLock(store, userId, 'unlock', now, false);
     return { json: { userId }, text: `${userId} is unlocked` };
   },
@@ -79,7 +79,7 @@ export const serviceUserCreateCommand = defineInstanceCommand({
   options: { org: optional('ORG_ID', 'the organisation; by default the default organisation') },
   examples: ['service-user create migration --data ./north'],
   run: async ({ arguments: [name], options, store, now }) => {
-    const { createServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const { createServiceUser } = await import('../accounts/serviceUsers.ts');
     const userId = await createServiceUser(store, name, options.org, now);
     return { json: { userId }, text: `service user ${userId}` };
   },
@@ -98,7 +98,7 @@ export const userDeleteCommand = defineInstanceCommand({
       arguments: [userId],
       store,
     } = call;
-    const { describeUser } = await import('../../shared/accounts/userNames.ts');
+    const { describeUser } = await import('../accounts/userNames.ts');
     const user = await describeUser(store, userId);
     const { userName, kind, orgId } = user;
     const lines = [`${kind} ${named(userId, userName)} of organisation ${orgId}`];
@@ -125,7 +125,7 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
       arguments: [userId],
       store,
     } = call;
-    const { requireServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+    const { requireServiceUser } = await import('../accounts/serviceUsers.ts');
     await requireServiceUser(store, userId);
     const text = await deleteAlone(call, 'service user', { isServiceUser: true });
     return { json: { userId }, text };
@@ -151,7 +151,7 @@ async function deleteAlone(
     options: { force },
     signal,
   } = call;
-  const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
+  const { deleteServiceUser } = await import('../accounts/serviceUsers.ts');
   const { deleteUser } = await import('../../shared/accounts/userRemoval.ts');
   const name = `${isServiceUser ? 'service-user' : 'user'} delete`;
   const interruption = `interrupted: the ${kind} may be deleted in part; repeat the command`;

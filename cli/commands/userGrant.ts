@@ -1,6 +1,6 @@
 // The commands on the grants of users.
 
-import type { UserGrant } from '../../shared/accounts/userGrants.ts';
+import type { UserGrant } from '../accounts/userGrants.ts';
 import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import { askConfirmation } from '../terminal/questions.ts';
@@ -17,7 +17,7 @@ export const userGrantListCommand = defineInstanceCommand({
   options: { user, org },
   examples: ['user-grant list --user 330000000000000201 --data ./north'],
   run: async ({ store, options: { user: userId, org: orgId } }) => {
-    const { listUserGrants } = await import('../../shared/accounts/userGrants.ts');
+    const { listUserGrants } = await import('../accounts/userGrants.ts');
     return toList('grants', listUserGrants(store, { userId, orgId }), {
       user: (grant) => grant.userId,
       organisation: (grant) => grant.orgId,
@@ -36,7 +36,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
   examples: ['user-grant remove --user 330000000000000201 --project 330000000000000401 --data ./north'],
   run: async (call) => {
     const { user: userId, project: projectId, org: orgId } = call.options;
-    const { findUserGrants, removeUserGrants } = await import('../../shared/accounts/userGrants.ts');
+    const { findUserGrants, removeUserGrants } = await import('../accounts/userGrants.ts');
     const selection = { userId, projectId, orgId };
     const grants = await findUserGrants(call.store, selection);
     const what = section('Removes these grants', grants.map(grantText));

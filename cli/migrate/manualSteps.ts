@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { shellWord } from '../../shared/shellWord.ts';
+import { isMigrationUser } from '../accounts/serviceUsers.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { tokenFileOf } from '../places/placeOptions.ts';

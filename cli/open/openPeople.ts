@@ -4,12 +4,12 @@ import { type SearchQuerySchema, Type } from '@zitadel/proto/zitadel/user/v2/que
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { defaultExportOptions } from '../../functions/export/contract.ts';
-import { listUsers } from '../../shared/accounts/listing.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { listUsers } from '../accounts/listing.ts';
 import { undisposed } from '../exports/fileContent.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';

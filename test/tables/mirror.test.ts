@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { removeOrganisations } from '../../cli/accounts/organisationRemoval.ts';
+import { createServiceUser, deleteServiceUser } from '../../cli/accounts/serviceUsers.ts';
+import { removeUserGrants } from '../../cli/accounts/userGrants.ts';
+import { changeLock } from '../../cli/accounts/userLocks.ts';
 import { importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/stamp.ts';
 import { changeRole } from '../../shared/accounts/memberships.ts';
-import { removeOrganisations } from '../../shared/accounts/organisationRemoval.ts';
 import { issueToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser, deleteServiceUser } from '../../shared/accounts/serviceUsers.ts';
-import { removeUserGrants } from '../../shared/accounts/userGrants.ts';
-import { changeLock } from '../../shared/accounts/userLocks.ts';
 import { deleteUser, stripUsers } from '../../shared/accounts/userRemoval.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../shared/clock.ts';

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { removeOrganisations } from '../../cli/accounts/organisationRemoval.ts';
+import { createServiceUser } from '../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../shared/accounts/memberships.ts';
-import { removeOrganisations } from '../../shared/accounts/organisationRemoval.ts';
 import { issueToken } from '../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import { instanceIssues } from '../../shared/errors/recordIssues.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';

@@ -36,7 +36,7 @@ const layers: readonly (readonly string[])[] = [
   ['functions/endpoints', 'functions/emptyInstance'],
   ['functions/functionProgram'],
   ['functions/*/index'],
-  ['local', 'cli/records'],
+  ['local', 'cli/records', 'cli/accounts'],
   ['cli/terminal'],
   ['cli/http'],
   ['cli/exports'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { removeOrganisations } from '../../../cli/accounts/organisationRemoval.ts';
+import { changeLock } from '../../../cli/accounts/userLocks.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
-import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';

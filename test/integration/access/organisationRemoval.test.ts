@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { listOrganisations } from '../../../shared/accounts/listing.ts';
+import { listOrganisations } from '../../../cli/accounts/listing.ts';
+import { describeRemoval, removeOrganisations } from '../../../cli/accounts/organisationRemoval.ts';
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { describeRemoval, removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { withLock } from '../../../shared/store/lock/fence.ts';
 import type { Store } from '../../../shared/store/store.ts';

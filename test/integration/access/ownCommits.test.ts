@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
+import { removeOrganisations } from '../../../cli/accounts/organisationRemoval.ts';
+import { deleteServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { issueToken, listTokens, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
-import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';

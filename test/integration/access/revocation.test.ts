@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { serve } from '../../../shared/http/server.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deleteServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
-import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { createApp } from '../../../shared/http/app.ts';

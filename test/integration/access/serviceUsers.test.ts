@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ListedMember, listMembers } from '../../../shared/accounts/listing.ts';
+import { type ListedMember, listMembers } from '../../../cli/accounts/listing.ts';
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
 import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
 import type { Store } from '../../../shared/store/store.ts';

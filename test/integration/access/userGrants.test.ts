@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listUserGrants, removeUserGrants } from '../../../shared/accounts/userGrants.ts';
+import { listUserGrants, removeUserGrants } from '../../../cli/accounts/userGrants.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';

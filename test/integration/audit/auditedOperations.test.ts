@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { issueToken, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 import { tokenId } from '../../../shared/auth/token.ts';
 import { DAY_MS } from '../../../shared/clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';

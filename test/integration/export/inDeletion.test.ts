@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
-import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { removeOrganisations } from '../../../cli/accounts/organisationRemoval.ts';
+import { deleteServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';

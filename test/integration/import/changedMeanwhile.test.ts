@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { changeLock } from '../../../cli/accounts/userLocks.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
-import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationMemberKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
 import { openKeyring, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { rekey } from '../../../shared/store/secrets/rekey.ts';

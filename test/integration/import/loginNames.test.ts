@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createServiceUser, deleteServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
-import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

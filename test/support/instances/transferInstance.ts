@@ -1,6 +1,6 @@
+import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 import type { TokenRestriction } from '../../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../../shared/clock.ts';

@@ -1,9 +1,9 @@
-import { userKey } from '../auth/authorise.ts';
-import { parseObject, textAt } from '../json/jsonObject.ts';
-import { machineUserSection, userSection } from '../organisation/sections/users.ts';
-import type { Reader } from '../store/store.ts';
+import { requireUser } from '../../shared/accounts/userAccounts.ts';
+import { userKey } from '../../shared/auth/authorise.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { machineUserSection, userSection } from '../../shared/organisation/sections/users.ts';
+import type { Reader } from '../../shared/store/store.ts';
 import type { ListedUser } from './listing.ts';
-import { requireUser } from './userAccounts.ts';
 
 /** The maximum number of names in the cache. */
 const MAX_KNOWN_NAMES = 10_000;

@@ -1,16 +1,16 @@
 // Lists of organisations, users and members.
 
-import { parseRoles } from '../auth/authorise.ts';
-import { parseObject, textAt } from '../json/jsonObject.ts';
-import { organisationSection, removedOrganisations } from '../organisation/allSections.ts';
-import { type Factor, factorFields, factorsOf } from '../organisation/factors.ts';
-import { sectionPartition, sectionPartitions } from '../organisation/section.ts';
-import { orgMemberSection } from '../organisation/sections/members.ts';
-import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import type { FieldName } from '../store/documentFields.ts';
-import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
-import { INSTANCE_MEMBERS } from './memberships.ts';
-import { requireOrganisation } from './userAccounts.ts';
+import { INSTANCE_MEMBERS } from '../../shared/accounts/memberships.ts';
+import { requireOrganisation } from '../../shared/accounts/userAccounts.ts';
+import { parseRoles } from '../../shared/auth/authorise.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { organisationSection, removedOrganisations } from '../../shared/organisation/allSections.ts';
+import { type Factor, factorFields, factorsOf } from '../../shared/organisation/factors.ts';
+import { sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
+import { orgMemberSection } from '../../shared/organisation/sections/members.ts';
+import { humanUserSection, machineUserSection } from '../../shared/organisation/sections/users.ts';
+import type { FieldName } from '../../shared/store/documentFields.ts';
+import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 
 /** An organisation in a list. */
 export interface ListedOrganisation {

@@ -1,13 +1,13 @@
 // Locking and unlocking users.
 
-import { userKey } from '../auth/authorise.ts';
-import { stateUnsuitable, userUnknown } from '../errors/commandErrors.ts';
-import { parseObject } from '../json/jsonObject.ts';
-import { serialise } from '../organisation/recordBody.ts';
-import type { DocumentFields } from '../store/documentFields.ts';
-import type { Store, StoredDocument } from '../store/store.ts';
-import { holdOtherOwner } from './memberships.ts';
-import { DELETED, requireUser } from './userAccounts.ts';
+import { holdOtherOwner } from '../../shared/accounts/memberships.ts';
+import { DELETED, requireUser } from '../../shared/accounts/userAccounts.ts';
+import { userKey } from '../../shared/auth/authorise.ts';
+import { stateUnsuitable, userUnknown } from '../../shared/errors/commandErrors.ts';
+import { parseObject } from '../../shared/json/jsonObject.ts';
+import { serialise } from '../../shared/organisation/recordBody.ts';
+import type { DocumentFields } from '../../shared/store/documentFields.ts';
+import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
 /** The changes of a lock, each with the states that permit it and the state after it. */
 const lockChanges = {

@@ -1,16 +1,5 @@
 // Removal of organisations with all their records.
 
-import { organisationKey } from '../auth/authorise.ts';
-import { defined } from '../defined.ts';
-import { defaultOrganisationKept, organisationUnknown } from '../errors/commandErrors.ts';
-import { parseObject, textAt } from '../json/jsonObject.ts';
-import { isInRemoval, removedOrganisations, sections } from '../organisation/allSections.ts';
-import { scopeKey } from '../organisation/loginNameScope.ts';
-import { type Section, sectionPartition } from '../organisation/section.ts';
-import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { readDefaultOrganisation } from '../store/instance.ts';
-import { scanInPasses } from '../store/passes.ts';
-import type { DocumentKey, Reader, Store } from '../store/store.ts';
 import {
   type DeletionOptions,
   deleteFound,
@@ -20,9 +9,20 @@ import {
   readDependents,
   type Stored,
   scanStored,
-} from './dependents.ts';
-import { requireOtherOwner } from './memberships.ts';
-import { changeRemovals } from './runningRemovals.ts';
+} from '../../shared/accounts/dependents.ts';
+import { requireOtherOwner } from '../../shared/accounts/memberships.ts';
+import { changeRemovals } from '../../shared/accounts/runningRemovals.ts';
+import { organisationKey } from '../../shared/auth/authorise.ts';
+import { defined } from '../../shared/defined.ts';
+import { defaultOrganisationKept, organisationUnknown } from '../../shared/errors/commandErrors.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { isInRemoval, removedOrganisations, sections } from '../../shared/organisation/allSections.ts';
+import { scopeKey } from '../../shared/organisation/loginNameScope.ts';
+import { type Section, sectionPartition } from '../../shared/organisation/section.ts';
+import { deletionPartition, humanUserSection, machineUserSection } from '../../shared/organisation/sections/users.ts';
+import { readDefaultOrganisation } from '../../shared/store/instance.ts';
+import { scanInPasses } from '../../shared/store/passes.ts';
+import type { DocumentKey, Reader, Store } from '../../shared/store/store.ts';
 
 /** An organisation to remove. */
 export interface RemovableOrganisation {

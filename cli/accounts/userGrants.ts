@@ -1,12 +1,12 @@
 // Grants of users: their roles in projects.
 
-import { userGrantUnknown } from '../errors/commandErrors.ts';
-import { parseObject, textAt, textsAt } from '../json/jsonObject.ts';
-import { sectionPartition, sectionPartitions } from '../organisation/section.ts';
-import { userGrantSection } from '../organisation/sections/grants.ts';
-import type { Store } from '../store/store.ts';
-import { deleteFound, forgetImports, type Stored, scanStored } from './dependents.ts';
-import { requireOrganisation, requireUser } from './userAccounts.ts';
+import { deleteFound, forgetImports, type Stored, scanStored } from '../../shared/accounts/dependents.ts';
+import { requireOrganisation, requireUser } from '../../shared/accounts/userAccounts.ts';
+import { userGrantUnknown } from '../../shared/errors/commandErrors.ts';
+import { parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
+import { sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
+import { userGrantSection } from '../../shared/organisation/sections/grants.ts';
+import type { Store } from '../../shared/store/store.ts';
 
 /** A grant of a user. */
 export interface UserGrant {

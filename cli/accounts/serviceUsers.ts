@@ -1,17 +1,23 @@
 // Creation and deletion of service users.
 
-import type { Operation } from '../auth/token.ts';
-import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
-import { defaultScopeWrite, readLoginNameScopes, scopeKey } from '../organisation/loginNameScope.ts';
-import { createWrites } from '../organisation/recordPlan.ts';
-import { isInSection } from '../organisation/section.ts';
-import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
-import type { Reader, Store, StoredDocument, Transaction } from '../store/store.ts';
-import { createMember } from './memberships.ts';
-import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
-import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './userAccounts.ts';
-import { deleteUser, type UserDeletion } from './userRemoval.ts';
+import { createMember } from '../../shared/accounts/memberships.ts';
+import { createPersonalAccessToken, type NewToken } from '../../shared/accounts/personalAccessTokens.ts';
+import {
+  generateId,
+  holdOrganisation,
+  type NewServiceUser,
+  planServiceUser,
+  requireUser,
+} from '../../shared/accounts/userAccounts.ts';
+import { deleteUser, type UserDeletion } from '../../shared/accounts/userRemoval.ts';
+import type { Operation } from '../../shared/auth/token.ts';
+import { notServiceUser, userNameTaken } from '../../shared/errors/commandErrors.ts';
+import { defaultScopeWrite, readLoginNameScopes, scopeKey } from '../../shared/organisation/loginNameScope.ts';
+import { createWrites } from '../../shared/organisation/recordPlan.ts';
+import { isInSection } from '../../shared/organisation/section.ts';
+import { isInDeletion, machineUserSection } from '../../shared/organisation/sections/users.ts';
+import { describeInstance, readDefaultOrganisation } from '../../shared/store/instance.ts';
+import type { Reader, Store, StoredDocument, Transaction } from '../../shared/store/store.ts';
 
 /**
  * Creates a service user.
