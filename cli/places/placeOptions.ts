@@ -187,7 +187,7 @@ export function mirrorOptionsOf({
 /** Returns a call's context. With `--json`, the progress goes to the stream of the result, otherwise to standard error. */
 export function callContext(
   { options, stdout, stderr, signal }: Surroundings & { readonly options: { readonly json: boolean } },
-  beside = stdout,
+  events = stdout,
 ): CallContext {
-  return { output: options.json ? progressEvents(beside) : progressLines(stderr), signal };
+  return { output: options.json ? progressEvents(events) : progressLines(stderr), signal };
 }

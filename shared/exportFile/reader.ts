@@ -145,7 +145,7 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Without the id, the organisation of its records is unknown.
+    // Without the id, the reader cannot assign the records to an organisation.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 

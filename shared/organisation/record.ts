@@ -122,14 +122,14 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param beside facts from the file about the record, other than its JSON */
+/** @param fromFile facts from the file about the record, other than its JSON */
 function assembleRecord(
   section: Section,
   json: JsonObject,
   orgId: string,
-  beside: Pick<OrganisationRecord, 'otpEmail' | 'unknown'> & { readonly givenState?: string | undefined },
+  fromFile: Pick<OrganisationRecord, 'otpEmail' | 'unknown'> & { readonly givenState?: string | undefined },
 ): OrganisationRecord {
-  const isGiven = (beside.givenState ?? json.state ?? json.orgState) !== undefined;
+  const isGiven = (fromFile.givenState ?? json.state ?? json.orgState) !== undefined;
   canonicalise(section, json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   let givenPassword: string | undefined;
@@ -150,8 +150,8 @@ function assembleRecord(
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
     state: typeof state === 'string' ? { value: state, source: isGiven ? 'given' : 'unknown' } : undefined,
-    otpEmail: beside.otpEmail,
-    unknown: beside.unknown,
+    otpEmail: fromFile.otpEmail,
+    unknown: fromFile.unknown,
   };
 }
 

@@ -115,8 +115,8 @@ export interface Reference {
    */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the target is the record that contains this record in the file. Unless the target is stored with the
-   * content in the file, this record is omitted.
+   * Whether the file contains this record inside the target. The import omits this record unless the stored target has
+   * the content of the file.
    */
   readonly isParent?: true;
   /** Validates the existing target. */

@@ -189,7 +189,7 @@ export const peopleInZitadel: ZitadelBehaviour = {
       fields: ['otpEmail'],
       text: 'ZITADEL does not import OTP e-mail factors',
       here: {
-        does: 'carries them with `with_otp`, as `otpEmail` beside the user',
+        does: 'carries them with `with_otp`, as `otpEmail` next to the user',
         why: 'the factor belongs to the person',
       },
       explains: (values, { isTarget }) => isTarget && isFalse(values),
