@@ -112,7 +112,7 @@ describe('an upload', () => {
     ]) {
       const { status, message } = await refusal(response);
       expect(status).toBe(403);
-      expect(message).toContain(`imports/${id} is of another caller`);
+      expect(message).toContain(`imports/${id} belongs to another caller`);
     }
     expect(instance.transfers.objects.size).toBe(1);
   });

@@ -146,7 +146,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       [],
       '1 of 3 people with a password is active in ZITADEL, with a password hash that it verifies by default',
       `2 ${REFUSED}`,
-      `${zitadel.url} refuses 2 people, with all their records, if it is of June 2026 or later`,
+      `${zitadel.url} refuses 2 people, with all their records, if its release is of June 2026 or later`,
       'person bob: ZITADEL refuses the password hash because of its cost',
       'person eve: ZITADEL has no verifier for the password hash',
     );
