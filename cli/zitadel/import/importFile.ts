@@ -160,7 +160,10 @@ async function importFile(
     if (record?.invalid !== undefined && !file.target.organisations.has(orgId)) ledger.refuse(orgId);
   let progress = ledger.progress;
   const unchanged = progress.records;
-  onPhase('importing', () => ({ ...progress, unchanged }));
+  onPhase('importing', () => {
+    const deleted = mirror?.progress ?? { records: 0, total: 0 };
+    return { records: progress.records + deleted.records, total: progress.total + deleted.total, unchanged };
+  });
   const closer = options.dryRun ? undefined : await Closer.start(connection, ledger);
   const onSettled = async () => {
     await closer?.afterRequest();

@@ -21,7 +21,11 @@ interface Deleting {
   readonly onRefused: (record: DoomedRecord, message: string) => void;
 }
 
-/** Deletes records in the reverse order of imports, so that a record is deleted before those to which it refers. */
+/**
+ * Deletes records in the reverse order of imports, so that a record is deleted before those to which it refers. ZITADEL
+ * fails to make concurrent changes of one aggregate, so each aggregate has one call at a time. The deletion of a user
+ * may also change other aggregates, so refused records are deleted again, one at a time.
+ */
 export async function deleteRecords(
   connection: ZitadelConnection,
   records: readonly DoomedRecord[],
@@ -29,15 +33,22 @@ export async function deleteRecords(
 ): Promise<void> {
   const byStep = Map.groupBy(records, ({ section: { zitadelStep } }) => zitadelStep);
   for (const step of [...zitadelSteps, 'dropped' as const].toReversed()) {
-    const remaining = (byStep.get(step) ?? []).values();
+    const refused: DoomedRecord[] = [];
+    const aggregates = Map.groupBy(byStep.get(step) ?? [], aggregateOf).entries();
     const deleteNext = async () => {
-      for (const record of remaining) {
-        const message = await deleteRecord(connection, record, aggregateOf(record));
-        if (message === undefined) onDeleted(record);
-        else onRefused(record, message);
-      }
+      for (const [aggregateId, ofAggregate] of aggregates)
+        for (const record of ofAggregate) {
+          const message = await deleteRecord(connection, record, aggregateId);
+          if (message === undefined) onDeleted(record);
+          else refused.push(record);
+        }
     };
     await Promise.all(Array.from({ length: DELETED_AT_ONCE }, deleteNext));
+    for (const record of refused) {
+      const message = await deleteRecord(connection, record, aggregateOf(record));
+      if (message === undefined) onDeleted(record);
+      else onRefused(record, message);
+    }
   }
 }
 

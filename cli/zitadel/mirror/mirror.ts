@@ -9,7 +9,7 @@ import { warn } from '../../../shared/errors/warnings.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import { requireMirrorable } from '../../../shared/exportFile/mirroredContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { DoneRecords, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { RunDatabase } from '../../records/runDatabase.ts';
 import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';
 import type { TargetRecords } from '../import/targetRecords.ts';
@@ -114,6 +114,11 @@ export class Mirror {
         this.addError(record, because('deletion_of_changed', {}));
     await this.addErrors();
     if (!ledger.hasFailures) await this.delete(remaining);
+  }
+
+  /** The numbers of deleted records, and of those to delete. */
+  get progress(): DoneRecords {
+    return { records: this.deleted.size, total: this.isDeleting ? this.doomed.size : 0 };
   }
 
   /** The deleted records. */

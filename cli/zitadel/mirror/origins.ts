@@ -5,7 +5,7 @@ import { findCreations, isEventOf } from '../import/creations.ts';
 import { isChange, type JudgedEvent } from '../import/evidence.ts';
 import { creationEvent, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { type EventTime, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
+import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 
 /** The origin of a record to delete. */
@@ -31,19 +31,45 @@ export async function readOrigins(
 ): Promise<ReadonlyMap<string, Origin>> {
   const places = await locate(connection, doomed);
   const origins = new Map<string, Origin>();
-  const byType = Map.groupBy(doomed, ({ section }) => creationEvent(section.name)?.aggregateType);
-  for (const [aggregateType, records] of byType) {
+  for (const [aggregateType, ofType] of Map.groupBy(
+    doomed,
+    ({ section }) => creationEvent(section.name)?.aggregateType,
+  )) {
     if (aggregateType === undefined) continue;
-    const ids = new Set(records.map(({ path }) => places.get(path) ?? ''));
-    ids.delete('');
-    const events = await readEventsOf(connection, [...ids], { aggregateTypes: [aggregateType] });
-    for (const record of records) {
-      const aggregateId = places.get(record.path) ?? '';
-      const importedAt = importTime(record, events.get(aggregateId) ?? [], callerId);
-      origins.set(record.path, { aggregateId, importedAt });
+    for (const [owner, records] of Map.groupBy(ofType, ({ orgId }) => orgId)) {
+      const ids = new Set(records.flatMap(({ path }) => places.get(path) ?? []));
+      const events = await readAggregates(connection, ids, { aggregateTypes: [aggregateType], owner });
+      for (const record of records) {
+        const aggregateId = places.get(record.path) ?? '';
+        const importedAt = importTime(record, events.get(aggregateId) ?? [], callerId);
+        origins.set(record.path, { aggregateId, importedAt });
+      }
     }
   }
   return origins;
+}
+
+/**
+ * Reads the events of aggregates: together with those of the organisation's other aggregates, or separately if these
+ * fill more pages than there are aggregates. Reading an aggregate takes about as long as reading a page.
+ */
+async function readAggregates(
+  connection: ZitadelConnection,
+  ids: ReadonlySet<string>,
+  query: { readonly aggregateTypes: readonly string[]; readonly owner: string },
+): Promise<ReadonlyMap<string, readonly ZitadelEvent[]>> {
+  const found = new Map<string, ZitadelEvent[]>();
+  let pages = 0;
+  for await (const page of readEvents(connection, query)) {
+    if (++pages > ids.size) return await readEventsOf(connection, [...ids], query);
+    for (const event of page) {
+      if (!ids.has(event.aggregateId)) continue;
+      const events = found.get(event.aggregateId) ?? [];
+      found.set(event.aggregateId, events);
+      events.push(event);
+    }
+  }
+  return found;
 }
 
 /** Returns the ids of the aggregates of records. ZITADEL generates those of user grants, which only events show. */
