@@ -99,7 +99,8 @@ const withBody = (name: string, body: string, message: RegExp): BadRequest => ({
   message,
 });
 /** No error may repeat a value of the query. */
-const onlyInJson = (name: string) => new RegExp(`^${name}: no query may hold it(?!.*${SECRET})`);
+const onlyInJson = (name: string) =>
+  new RegExp(`^${name}: not allowed in a query, because logs contain queries(?!.*${SECRET})`);
 
 /** Imports whose body is the file. */
 const ofFile: readonly BadRequest[] = [
@@ -107,7 +108,7 @@ const ofFile: readonly BadRequest[] = [
   withQuery('colour=red', /^colour: unknown parameter: known are timeout, org_ids, excluded_org_ids, /),
   withQuery('=x', /^unknown parameter: /),
   withQuery('__proto__=x&constructor=x', /^__proto__: unknown parameter: /),
-  withQuery('dry_run=true&dry_run=true', /^dry_run: given 2 times: give it once$/),
+  withQuery('dry_run=true&dry_run=true', /^dry_run: repeated 2 times: specify it once$/),
   withQuery('dry_run=true&dryRun=true', /^duplicate field "dryRun"$/),
   withQuery('org_ids=1&orgIds=1', /^duplicate field "orgIds"$/),
   ...['1', '', 'True', 'null'].map((value) => withQuery(`dry_run=${value}`, /^dry_run: must be true or false$/)),
@@ -124,7 +125,7 @@ const ofFile: readonly BadRequest[] = [
   withBody(
     'the JSON form with an option',
     `{"data_orgs":${text},"on_conflict":"overwrite"}`,
-    /^on_conflict: an import request in place of a file may have timeout only/,
+    /^on_conflict: an import request in place of a file may contain only timeout/,
   ),
   withBody('a page', '<!doctype html><title>Sign in</title>', /^the file is an HTML page, not an export file: /),
   withBody(

@@ -152,7 +152,7 @@ describe('the manifest of an export', () => {
     const withSections = (names: readonly unknown[]) => ({ orgs, manifest: { ...manifest, sections: names } });
     const { status, body } = await instance.refusedImport({ data_orgs: withSections(['machineUsers']) });
     expect(status).toBe(400);
-    expect(body.message).toBe('manifest.sections: humanUsers is missing, and the file has records of it');
+    expect(body.message).toBe('manifest.sections: humanUsers is missing, but the file has records of this section');
     const { summary } = await instance.import({ data_orgs: withSections(['humanUsers', 7]), dry_run: true });
     expect(summary).toMatchObject({ unchanged: { org: 1, humanUsers: 1 }, proved: true });
   });

@@ -264,7 +264,7 @@ describe('the deletion of an export’s object', () => {
     const { id } = await exportToObject(instance);
     const response = await remove(instance, `${id}&object=${'A'.repeat(22)}`);
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ message: 'object: given 2 times: give it once' });
+    expect(await response.json()).toMatchObject({ message: 'object: repeated 2 times: specify it once' });
     expect(instance.transfers.objects.size).toBe(1);
   });
 });

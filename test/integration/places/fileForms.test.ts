@@ -64,7 +64,7 @@ describe('a file in another form than plain JSON', () => {
     await call(
       `import ${file} --to ${await newDatabase()}`,
       1,
-      /dry.run: an import request in place of a file may have timeout only/,
+      /dry.run: an import request in place of a file may contain only timeout/,
     );
   });
 });
