@@ -468,6 +468,16 @@ export const rows: Readonly<Record<string, Row>> = {
     says: 'unchanged org 1 | overwritten humanUsers 1',
     leaves: `1 humanUsers ada user.otpCode=${SEED}`,
   },
+  'a seed that a person has got since the comparison is unchanged': {
+    own: ada,
+    during: ({ contents }) => {
+      const { user, ...person } = contents.find('1', 'humanUsers', 'ada') ?? {};
+      contents.put('1', 'humanUsers', 'ada', { ...person, user: { ...Object(user), otpCode: SEED } });
+    },
+    file: `${ada} seed=${SEED}`,
+    dry: 'unchanged org 1 | overwritten humanUsers 1',
+    says: 'unchanged humanUsers 1, org 1',
+  },
   ...Object.fromEntries(factorRows),
   'the error of a seed is beside that of its person': {
     on: { drops: ({ section }) => section === 'humanUsers' },
