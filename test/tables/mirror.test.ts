@@ -371,7 +371,7 @@ const changed: readonly [what: string, change: (store: Store) => Promise<unknown
 /** Files, and the commits of their imports before which a call changes a record. */
 const moments: readonly [file: string, commit: number][] = [
   ['a person ada; a project p; a project n', 1],
-  ['a person ada; a project p; a project n; a person eve bob', 0],
+  ['a person ada; a project p; a project n; a person eve bob; a robot new bot', 0],
 ];
 
 const ownOf = (index: number | string) => (text: string) => `${index}.${text}`;

@@ -49,7 +49,7 @@ type EventTypes = Readonly<Record<string, string>>;
 /** Appends an event of others. */
 const event =
   (owner: string, aggregateType: string, aggregateId: string, type: string, payload: EventTypes = {}) =>
-  ({ contents }: ZitadelStandIn) =>
+  ({ contents }: Pick<ZitadelStandIn, 'contents'>) =>
     contents.append(owner, [{ aggregateType, aggregateId, type, payload }]);
 
 const deletedOrganisation = ({ contents }: ZitadelStandIn) => contents.delete('1');
@@ -258,6 +258,19 @@ export const rows: Readonly<Record<string, Row>> = {
     says: `created humanUsers 1, org 1 | unchanged humanUsers 1, machineUsers 1 | failed humanUsers 1 | human_user
       twin: login_name_taken`,
     dry: 'created humanUsers 3, machineUsers 1, org 1',
+  },
+  'a person whom another import creates with other content meanwhile stays, with the manual steps': {
+    own: '9 org',
+    during: ({ contents }) => {
+      contents.users.set('ann', '9');
+      contents.put('9', 'humanUsers', 'ann', { userId: 'ann', user: { userName: 'other' } });
+      event('9', 'user', 'ann', 'user.human.added')({ contents });
+    },
+    file: '9 person ann hash=$P$984478476IagS59wHZvyQMArzfx58u.',
+    says: `unchanged org 1 | failed humanUsers 1 | human_user ann: content_kept (user.userName, user.profile,
+      user.email)`,
+    dry: 'created humanUsers 1 | unchanged org 1',
+    warns: 'human_user ann: hash_refused_without_verifier (phpass)',
   },
   'what the target does not show at the end is named': {
     on: { lagMs: 600_000 },
