@@ -245,8 +245,7 @@ async function readInstanceFacts(
   let manifest: Trial['manifest'];
   for (const operation of operations) {
     const trial = await tryOperation(server, operation, signal);
-    if (trial.denial !== undefined && trial.denial.code !== 'PERMISSION_DENIED') throw trial.denial;
-    if (trial.denial !== undefined) denied.push(operation);
+    if (trial.isDenied === true) denied.push(operation);
     manifest ??= trial.manifest;
   }
   return {
@@ -269,19 +268,23 @@ const trialResponse = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The response to such a request: the error of a denied call, or the instance in an export's manifest. */
+/** The response to such a request: a denied call, or the instance in an export's manifest. */
 interface Trial extends z.output<typeof trialResponse> {
-  readonly denial?: IdentityError;
+  readonly isDenied?: true;
 }
 
 /**
  * Tests whether a token permits an operation.
- * @throws IdentityError for a response that is no export
+ * @throws IdentityError for any other error, and for a response that is no export
  */
-export function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
+function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
   const call = operationCall(jsonCall(operation, trials[operation]));
   return callBriefly(server, call, signal, async (response) => {
-    if (response.status !== 200) return { denial: await responseError(server, response) };
+    if (response.status !== 200) {
+      const error = await responseError(server, response);
+      if (error.code !== 'PERMISSION_DENIED') throw error;
+      return { isDenied: true };
+    }
     const open = () => received(server, response, signal);
     const content = operation === 'export' ? proved(server, response, open, signal) : response.body;
     const text = await readText(content, MAX_TRIAL_BYTES);

@@ -83,15 +83,22 @@ describe('a command whose first call a busy server refuses', () => {
     expect(stderr).toMatch(new RegExp(`^${url} failed: status ${page.status}.*: trying again in [12] s$`, 'm'));
   });
 
-  it.each(busy.slice(0, 2))('waits, and exports, with an event for programs: $name', async (page) => {
+  it.each(
+    busy.slice(0, 2).flatMap((page) => [
+      { ...page, part: 'one organisation', orgs: 1 },
+      // An instance with only its default organisation.
+      { ...page, part: 'the instance', orgs: 0 },
+    ]),
+  )('waits, and exports $part, with an event for programs: $name', async ({ part, orgs, ...page }) => {
     const place = await servedPlace(sqlite);
     const url = await startGateway(place.url, once(isPost, page));
     const out = join(await testDirectory(), 'out.json');
-    const exporting = ['export', url, '--org', place.orgId, '--to', out, '--token-file', place.tokenFile, '--json'];
+    const selected = part === 'the instance' ? [] : ['--org', place.orgId];
+    const exporting = ['export', url, ...selected, '--to', out, '--token-file', place.tokenFile, '--json'];
     const { code, stdout, stderr } = await identity(exporting);
     expect(code, stderr).toBe(0);
     expect(stdout).toContain(`{"event":"retry","problem":"${url} failed: status ${page.status}`);
-    expect(JSON.parse((await readFile(out)).toString()).orgs).toHaveLength(1);
+    expect(JSON.parse((await readFile(out)).toString()).orgs).toHaveLength(orgs);
   });
 
   it.each([{}, { isHandled: true }] as const)('removes a factor, even if the first call did: %j', async (handled) => {
