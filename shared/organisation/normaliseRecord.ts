@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
-import { canonicalise, type DroppedText, type OrganisationRecord } from './record.ts';
+import { type ConvertedText, canonicalise, type DroppedText, type OrganisationRecord } from './record.ts';
 import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
@@ -36,17 +36,23 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
   const dropped: DroppedText[] = [];
+  const converted: ConvertedText[] = [...(record.converted ?? [])];
   for (const rule of rulesOf(record.section)) {
     const { issue, change } = convertAt(record.json, rule);
     if (issue !== undefined) return { record, issue };
     if (change === undefined) continue;
     changes.set(change.field, change.value);
     dropped.push(...change.dropped.map((text) => ({ field: change.field, text })));
+    converted.push(...change.converted);
   }
   if (unset !== undefined) changes.set(unset, undefined);
   for (const path of nestedLists(record)) changes.set(path, undefined);
   const changed = changes.size === 0 ? record : withChanges(record, changes);
-  const stored = dropped.length === 0 ? changed : { ...changed, dropped };
+  const stored = {
+    ...changed,
+    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(converted.length === 0 ? {} : { converted }),
+  };
   const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
@@ -96,7 +102,12 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
 
 interface Conversion {
   readonly issue?: RecordIssue;
-  readonly change?: { readonly field: string; readonly value: unknown; readonly dropped: readonly string[] };
+  readonly change?: {
+    readonly field: string;
+    readonly value: unknown;
+    readonly dropped: readonly string[];
+    readonly converted: readonly ConvertedText[];
+  };
 }
 
 const AS_IT_IS: Conversion = {};
@@ -105,9 +116,18 @@ function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule)
   const value = valueAt(json, field);
   if (isList) return Array.isArray(value) ? convertList(field, value, rule) : AS_IT_IS;
   if (value === undefined && parent !== undefined && !isJsonObject(valueAt(json, parent))) return AS_IT_IS;
-  const { issue, value: converted, dropped = [] } = rule(value);
-  if (issue !== undefined) return { issue };
-  return converted === value ? AS_IT_IS : { change: { field, value: converted, dropped } };
+  const result = rule(value);
+  if (result.issue !== undefined) return { issue: result.issue };
+  if (result.value === value) return AS_IT_IS;
+  return { change: { field, value: result.value, ...changedTexts(field, value, result) } };
+}
+
+/** Returns the texts that a rule has dropped or converted. The warnings of the report list them. */
+function changedTexts(field: string, value: unknown, { value: stored, dropped, isNotation }: ReturnType<ValueRule>) {
+  if (dropped !== undefined) return { dropped, converted: [] };
+  if (typeof value !== 'string' || stored === value || isNotation === true) return { dropped: [], converted: [] };
+  if (typeof stored !== 'string') return { dropped: [value], converted: [] };
+  return { dropped: [], converted: [{ field, value, stored }] };
 }
 
 function convertList(field: string, list: readonly unknown[], rule: ValueRule): Conversion {
@@ -117,8 +137,15 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   const converted = results.map((result) => result.value).filter((element) => element !== undefined);
   const isEqual = converted.length === list.length && converted.every((element, index) => element === list[index]);
   if (isEqual) return AS_IT_IS;
-  const dropped = results.flatMap((result) => result.dropped ?? []);
-  return { change: { field, value: converted.length === 0 ? undefined : converted, dropped } };
+  const texts = results.map((result, index) => changedTexts(`${field}[${index}]`, list[index], result));
+  return {
+    change: {
+      field,
+      value: converted.length === 0 ? undefined : converted,
+      dropped: texts.flatMap(({ dropped }) => dropped),
+      converted: texts.flatMap((changed) => changed.converted),
+    },
+  };
 }
 
 /** Returns the path of the first text that contains NUL. */

@@ -1,7 +1,7 @@
 // A record of an organisation in canonical form, read from a file or a database.
 
 import type { JsonPath } from '../json/jsonError.ts';
-import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, takeAt, textAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { type CheckedSection, InvalidRecordError, readMessage } from './message.ts';
@@ -24,6 +24,13 @@ import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 export interface DroppedText {
   readonly field: string;
   readonly text: string;
+}
+
+/** A text of a record that the import stores as another text. */
+export interface ConvertedText {
+  readonly field: string;
+  readonly value: string;
+  readonly stored: string;
 }
 
 /** An invalid element of a list, and the reason. */
@@ -61,6 +68,8 @@ export interface OrganisationRecord {
   readonly given?: JsonObject;
   /** Invalid texts that the import drops from the record. The import's report warns about them. */
   readonly dropped?: readonly DroppedText[];
+  /** Texts that the import converts. The import's report warns about them. */
+  readonly converted?: readonly ConvertedText[];
   /** Invalid elements of the file's record that the import leaves out. The import's report warns about them. */
   readonly leftOut?: readonly InvalidElement[];
   /** The change of a field that the record cannot have because of other records of its organisation. */
@@ -87,7 +96,12 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
-  return assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
+  const repeated = section.repeated === undefined ? '' : textAt(json, section.repeated.field, '');
+  const record = assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
+  if (section.repeated === undefined || repeated === '') return record;
+  const { field, by } = section.repeated;
+  const stored = textAt(record.json, by, orgId);
+  return stored === repeated ? record : { ...record, converted: [{ field, value: repeated, stored }] };
 }
 
 /**

@@ -39,12 +39,14 @@ export const zitadelSteps = [
 
 /**
  * Converts a field's value to the value that ZITADEL stores; undefined unsets the field, or drops the element of a
- * list. Returns an issue for a value that ZITADEL rejects, or the texts that the import drops from the record.
+ * list. Returns an issue for a value that ZITADEL rejects, or the texts that the import drops from the record. The
+ * report warns of each other change of a text, unless the value is only another notation of the same value.
  */
 export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
   readonly issue?: RecordIssue;
   readonly dropped?: readonly string[];
+  readonly isNotation?: boolean;
 };
 
 /**
@@ -297,6 +299,8 @@ export interface Section {
   readonly optional?: readonly FieldPath[];
   /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
   readonly needed?: readonly FieldPath[];
+  /** A field in which a file may repeat another field: the other one counts, or `$orgId`. */
+  readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;

@@ -94,12 +94,6 @@ function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
 
-/** Whether the text of a converted phone number had other digits, or several plus signs. */
-export function isCorrectedPhone(text: string, converted: string): boolean {
-  const number = withoutExtension(text);
-  return `+${digitsOf(number)}` !== converted || number.replace(/[^+＋]/g, '').length > 1;
-}
-
 /** Whether a stored phone number is in E.164. */
 export function isE164(phone: string): boolean {
   return /^\+\d+$/.test(phone) && toE164(phone) === phone;
@@ -134,7 +128,10 @@ export function enumerationOr(name: string): ValueRule {
 
 /** Creates the rule that replaces a name with its number. */
 export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
-  return textRule((name) => ({ value: numbers.get(name) ?? name }));
+  return textRule((name) => {
+    const number = numbers.get(name);
+    return number === undefined ? { value: name } : { value: number, isNotation: true };
+  });
 }
 
 /**

@@ -121,7 +121,16 @@ const rows: Readonly<Record<string, Row>> = {
           active('B', preferring('iw')),
           active('C', preferring('DE_ch')),
         ],
-        domains: [domain(' a.example')],
+        domains: [domain(' a.example'), domain('b.example', { orgId: 'other' })],
+        machineUsers: [robot('outer', { user: { userName: 'r', name: 'R', userId: 'inner' } })],
+        projects: [project('P')],
+        oidcApps: [
+          app({
+            redirectUris: [' https://x.example ', ' ', 'https://y.example'],
+            responseTypes: ['OIDC_RESPONSE_TYPE_UNSPECIFIED'],
+            backChannelLogoutUri: ' ',
+          }),
+        ],
       }),
     ],
   },

@@ -11,12 +11,12 @@ const NO_WARNINGS: readonly ImportWarning[] = [];
 
 /** Lists the warnings about a record with this outcome. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
-  const { section, unknown, adjustment, dropped, leftOut, given } = record;
+  const { section, unknown, adjustment, dropped, leftOut, converted } = record;
   if (outcome.kind === 'failed') return NO_WARNINGS;
   const ofRecord = section.warnings?.(record) ?? [];
   const { warnings: fromStore = [] } = outcome;
   const isPlain =
-    unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? given) === undefined;
+    unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? converted) === undefined;
   if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
   return toWarnings(record, [
     ...lostValues(record),
@@ -45,22 +45,10 @@ function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
   return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
 }
 
-/** Warns of texts that the import changes. Ignores changes of case, of a separator, and of enumeration names. */
-function convertedTexts({ section, given, json, dropped = [] }: OrganisationRecord): RecordWarning[] {
-  if (given === undefined) return [];
-  return Object.keys(section.values ?? {}).flatMap((field): RecordWarning[] => {
-    const [value, stored] = [valueAt(given, field), valueAt(json, field)];
-    if (typeof value !== 'string' || typeof stored !== 'string' || dropped.some((text) => text.field === field))
-      return [];
-    if (foldSpelling(value) === foldSpelling(stored) || ENUMERATED.test(value)) return [];
-    return [warn('value_converted', { field, value: JSON.stringify(value), stored: JSON.stringify(stored) })];
-  });
-}
-
-const ENUMERATED = /^[A-Z]+(?:_[A-Z\d]+)+$/;
-
-function foldSpelling(text: string): string {
-  return text.toLowerCase().replaceAll('_', '-');
+function convertedTexts({ converted = [] }: OrganisationRecord): RecordWarning[] {
+  return converted.map(({ field, value, stored }) =>
+    warn('value_converted', { field, value: JSON.stringify(value), stored: JSON.stringify(stored) }),
+  );
 }
 
 function leftOutElements({ leftOut = [] }: OrganisationRecord): RecordWarning[] {

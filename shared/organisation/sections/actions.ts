@@ -1,7 +1,7 @@
 import type { IssueParams } from '../../errors/issueText.ts';
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
-import type { Section } from '../section.ts';
+import type { Section, ValueRule } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 import { own, taken } from './sharedReferences.ts';
 
@@ -97,10 +97,15 @@ function fieldParams(field: string, value: unknown, allowed: Iterable<string>): 
 /**
  * Removes repeated actions. ZITADEL counts the actions that it finds, so it rejects a trigger that repeats an action.
  */
-function distinct(value: unknown): { readonly value: unknown } {
+function distinct(value: unknown): ReturnType<ValueRule> {
   if (!Array.isArray(value)) return { value };
-  const actions = [...new Set(value)];
-  return { value: actions.length === value.length ? value : actions };
+  const actions = new Set<unknown>();
+  const repeated: string[] = [];
+  for (const action of value) {
+    if (actions.has(action)) repeated.push(String(action));
+    actions.add(action);
+  }
+  return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated };
 }
 
 /** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */

@@ -30,6 +30,7 @@ export const domainSection: Section = {
   zitadelStep: 'policies and domains',
   key: ['$orgId', 'domainName'],
   canonicalise: nameOrganisation,
+  repeated: { field: 'orgId', by: '$orgId' },
   optional: ['details', 'isPrimary'],
   values: { domainName: trimmedText(NAME_MISSING) },
   unique: [

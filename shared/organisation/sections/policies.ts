@@ -46,6 +46,7 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
     },
   ],
   canonicalise: nameOrganisation,
+  repeated: { field: 'orgId', by: '$orgId' },
   zitadel: {
     records: [
       {

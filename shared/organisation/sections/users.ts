@@ -11,7 +11,6 @@ import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
-  isCorrectedPhone,
   isE164,
   isEmailAddress,
   isLongId,
@@ -112,6 +111,7 @@ export const machineUserSection: Section = {
     unexported: ['personal access tokens and secrets'],
   },
   canonicalise: canonicaliseServiceUser,
+  repeated: { field: 'user.userId', by: 'userId' },
   unique: userName,
   error: {
     type: 'machine_user',
@@ -235,5 +235,5 @@ function warnOfPhone({ json, given = json }: ImportedRecord): RecordWarning | un
   if (phone === '') return undefined;
   if (!isE164(phone)) return warn('phone_unclear', { phone: JSON.stringify(phone) });
   const text = textAt(given, PHONE, '');
-  return isCorrectedPhone(text, phone) ? warn('phone_corrected', { given: JSON.stringify(text), phone }) : undefined;
+  return text !== phone ? warn('phone_corrected', { given: JSON.stringify(text), phone }) : undefined;
 }
