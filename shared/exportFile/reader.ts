@@ -2,7 +2,7 @@
 
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
-import { JsonSplitter, type SplitValue, type Treatment, type ValueKind } from '../json/splitter.ts';
+import { JsonSplitter, type SplitValue, type Treatment, uniqueValue, type ValueKind } from '../json/splitter.ts';
 import { type OrganisationField, organisationFields } from '../organisation/recordSchema.ts';
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
@@ -167,7 +167,7 @@ export class ExportFileReader {
     if (path[0] === 'manifest') return value === null ? [] : [{ ...item, organisation: undefined, name: 'manifest' }];
     if (path.length === 1 && path[0] === 'orgs') return expectNull(item);
     const field = findField(path);
-    if (field === undefined) return this.countUnknown(path, value);
+    if (field === undefined) return this.countUnknown(path, uniqueValue(item));
     if (field.list && path.length === 3) return expectNull(item);
     // `null` is an unset field. As an element of a list it is a record, though an invalid one (zitadel 1.1).
     return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];

@@ -108,6 +108,7 @@ describe('a file of another kind', () => {
     ['one organisation', json({ orgId: '1', org: {} }), 'expected {"orgs":[…]}; the file begins with orgId, org'],
     ['a word that JSON does not have', 'NaN', 'the file is text, not an export file: check the address'],
     ['no text', 'upstream\0connect', 'expected an object {"orgs":[…]}'],
+    ['a repeated name in an unknown list', '{"orgs":[],"more":[{"a":1,"a":2}]}', 'more[0].a: duplicate field "a"'],
     ['an error in an export', '{"users":1,"orgs":[{"orgId":tru}]}', 'orgs[0].orgId: expected a value: a number'],
   ])('is rejected as JSON without organisations, or by its error: %s', async (_name, text, message) => {
     expect(await errorIn(Buffer.from(text), 5)).toContain(message);
