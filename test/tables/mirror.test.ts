@@ -12,7 +12,7 @@ import { userKey } from '../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import type { Manifest } from '../../shared/exportFile/manifest.ts';
 import { sections } from '../../shared/organisation/allSections.ts';
-import type { Store } from '../../shared/store/store.ts';
+import { documentId, type Store } from '../../shared/store/store.ts';
 import { Model } from '../machine/model.ts';
 import { exportedOrganisations } from '../machine/modelFile.ts';
 import { importFile } from '../machine/modelImport.ts';
@@ -441,6 +441,8 @@ describeStores('an import that mirrors', (kind) => {
       expect(errors?.map(({ type, id }) => `${type} ${id}`)).toContain(kept);
       const [user] = await store.getMany([userKey(kept.split(/[ _]/).at(-1) ?? '')], ['state']);
       expect(user && (user.state ?? 'USER_STATE_ACTIVE')).toMatch(/ACTIVE|LOCKED/);
+      const other = { collection: 'projects', id: documentId('q') } as const;
+      expect(await store.getMany([other], ['orgId']), 'other records stay').toMatchObject([{ orgId: 'a' }]);
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     }
   });
