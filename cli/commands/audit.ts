@@ -44,7 +44,7 @@ export const auditCommand = defineInstanceCommand({
     const from = since !== undefined && 'at' in since ? since.at : new Date(now.getTime() - (since?.ago ?? DAY_MS));
     const isListed = ({ event, userId, target }: ReadEvent) =>
       (user === undefined || userId === user || target === user) &&
-      (operation === undefined || event.startsWith(`${camelCase(operation)}.`));
+      (operation === undefined || isOfOperation(event, camelCase(operation)));
     const { UserNames: Names } = await import('../accounts/userNames.ts');
     const span: EventRange = { trail, after, from, isListed, names: new Names(store), onDamaged };
     const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
@@ -66,6 +66,11 @@ interface EventRange {
 /** Returns the beginning of the names of an operation's events, such as `otpEmail` for `otp-email`. */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Whether an event is of an operation, or of a command about its subject, such as `command.otpEmailEnable`. */
+function isOfOperation(event: string, operation: string): boolean {
+  return event.startsWith(`${operation}.`) || event.startsWith(`command.${operation}`);
 }
 
 async function* listEvents({ trail, after, from, isListed, names, onDamaged }: EventRange): AsyncGenerator<Row> {

@@ -282,6 +282,11 @@ export interface Section {
   readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
+  /**
+   * The owner of a record whose key does not contain it, and the issue of a record with the key of another owner's
+   * record.
+   */
+  readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */

@@ -79,7 +79,11 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  const missing = [planned, ...references].find((one) => targetOf(one) === undefined && !isKeptIfMissing(one));
+  // Another missing target explains the issue only if its absence has the same issue.
+  const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
+  const missing = [planned, ...references].find(
+    (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
+  );
   const organisation = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
   if (missing === undefined && organisation === undefined) return issue;
   const { reference, targetId: id } = missing ?? planned;

@@ -84,7 +84,7 @@ function decideInOrder(
     const intention =
       first === undefined || record.rejection !== undefined
         ? intentions.get(record)
-        : decideRepetition(plan, plan.record.digest === first.record.digest);
+        : decideRepetition(plan, plan.record.digest === first.record.digest, first.record);
     if (intention === undefined) throw new Error(`no intention for ${path}`);
     if (typeof intention === 'object') {
       if (intention.kind === 'unchanged' && first === undefined && document !== undefined && adopted.has(path))

@@ -2,10 +2,12 @@
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
+import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { findSection, organisationSection, organisationState } from '../../../shared/organisation/allSections.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import { isList } from '../../../shared/organisation/section.ts';
+import { isList, type Section } from '../../../shared/organisation/section.ts';
 import { rolesInUse } from '../../../shared/organisation/sections/grants.ts';
 import { isInDeletion, ownState } from '../../../shared/organisation/sections/users.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
@@ -97,7 +99,7 @@ function intentionOf(
     const issue = reserved ?? (removed.has(plan) ? changedMeanwhile(plan) : undefined);
     return issue === undefined ? 'create' : failed(issue);
   }
-  if (isOfThisImport(rules, stored)) return decideRepetition(plan, equal.has(plan));
+  if (isOfThisImport(rules, stored)) return decideStoredRepetition(plan, equal.has(plan), stored);
   if (equal.has(plan)) return { kind: 'unchanged' };
   // If the id belongs to another organisation or section, report the record in every mode.
   if (!isSameRecord(plan, stored)) return failed(foreignId(plan, stored));
@@ -118,10 +120,15 @@ function isReported({ plan }: Checked, intention: Intention): boolean {
   return key === plan.record.section.error.exists.key && reason === undefined;
 }
 
+/** Returns the section of a stored record. */
+function storedSection({ partition = '' }: StoredDocument): Section | undefined {
+  const [name = ''] = partition.split('/');
+  return findSection(name);
+}
+
 /** Returns the issue of a record whose id belongs to a record of another organisation or section. */
 function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDocument): RecordIssue {
-  const [name = ''] = (stored.partition ?? '').split('/');
-  const holder = withArticle(recordNoun(findSection(name)?.name ?? 'record'));
+  const holder = withArticle(recordNoun(storedSection(stored)?.name ?? 'record'));
   const params = { holder, owner: `organisation ${stored.orgId ?? ''}` };
   const { exists } = section.error;
   if (isInDeletion(stored)) return { ...exists, reason: 'id_in_deletion' };
@@ -141,6 +148,8 @@ function reportedIssue(
   const { exists } = plan.record.section.error;
   const differing = differingFields(plan, stored, documents);
   if (differing === undefined) return exists;
+  const taken = issueOfOwner(plan, parseObject(stored.body));
+  if (taken !== undefined) return taken;
   const fixed = changedFixedFields(plan, stored);
   if (fixed.length > 0) return unchangeable(plan, fixed);
   const protection = protectionIssue(plan, stored, rules);
@@ -167,11 +176,39 @@ function changedMeanwhile({ record }: RecordPlan): RecordIssue {
 }
 
 /**
+ * Returns the issue of a record that another owner has: two people can have links with one external identity.
+ * @param other the record with the same key
+ */
+function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: JsonObject): RecordIssue | undefined {
+  if (section.owner === undefined) return undefined;
+  const { field, taken } = section.owner;
+  const holder = textAt(other, field, orgId);
+  return holder === textAt(json, field, orgId) ? undefined : { ...taken, params: { holder } };
+}
+
+/**
  * Decides a record that repeats an earlier record of the file. Entries may repeat equal policies, but not records of
  * lists.
  */
-export function decideRepetition({ record: { section } }: RecordPlan, areEqual: boolean): RecordOutcome {
+export function decideRepetition(
+  plan: RecordPlan,
+  areEqual: boolean,
+  earlier: Pick<OrganisationRecord, 'section' | 'json'>,
+): RecordOutcome {
+  const { section, orgId } = plan.record;
+  if (earlier.section !== section) {
+    const params = { holder: withArticle(recordNoun(earlier.section.name)), owner: `organisation ${orgId}` };
+    return failed({ ...section.error.exists, reason: 'id_of_other_kind', params });
+  }
+  const taken = issueOfOwner(plan, earlier.json);
+  if (taken !== undefined) return failed(taken);
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
+}
+
+/** Decides a record that repeats a record which an earlier batch of the import has stored. */
+function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
+  const section = storedSection(stored) ?? plan.record.section;
+  return decideRepetition(plan, areEqual, { section, json: parseObject(stored.body) });
 }
 
 /**

@@ -31,15 +31,16 @@ export const rejectedLink: MissingProviders = {
   remedy: 'create {providers}, then link the person',
 };
 
+const identityTaken = taken('Errors.User.ExternalIDP.AlreadyExists');
+
 const userLinkSection: Section = {
   name: 'userLinks',
   collection: 'userLinks',
   phase: 3,
   zitadelStep: 'parts of users',
   key: ['idpId', 'providedUserId'],
-  unique: [
-    { type: 'userLink', parts: ['idpId', 'providedUserId'], taken: taken('Errors.User.ExternalIDP.AlreadyExists') },
-  ],
+  owner: { field: 'userId', taken: identityTaken },
+  unique: [{ type: 'userLink', parts: ['idpId', 'providedUserId'], taken: identityTaken }],
   exported: {
     providers: (link) => [textAt(link, 'idpId', '')],
     fill: describeProvider,
@@ -49,7 +50,7 @@ const userLinkSection: Section = {
     missingProviders: rejectedLink,
   },
   references: [linkedUser, linkedProvider],
-  error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
+  error: { type: 'user_link', id: ['userId', 'idpId'], exists: identityTaken },
   success: {
     field: 'userLinks',
     entry: { userId: 'userId', externalUserId: 'providedUserId', displayName: 'providedUserName', idpId: 'idpId' },

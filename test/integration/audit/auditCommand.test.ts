@@ -97,8 +97,8 @@ describe('identity audit', () => {
 
   it('lists the events of a user and of an operation since a date, with names', async () => {
     const data = await newInstance();
-    const add = (time: string, target: string) => {
-      const event = { time, event: 'otpEmail.removed', outcome: 'ok', target };
+    const add = (time: string, target: string, name = 'otpEmail.removed') => {
+      const event = { time, event: name, outcome: 'ok', target };
       changeTrail(data, `INSERT INTO trail VALUES (${Date.parse(time)}000, '${JSON.stringify(event)}')`);
     };
     const orgId = await defaultOrganisationOf(data);
@@ -108,9 +108,14 @@ describe('identity audit', () => {
     add('2026-11-23T23:59:59.999Z', userId);
     add('2026-11-24T00:00:00.000Z', userId);
     add('2026-11-25T00:00:00.000Z', 'another');
+    add('2026-11-26T00:00:00.000Z', userId, 'command.otpEmailEnable');
+    add('2026-11-27T00:00:00.000Z', userId, 'command.userLock');
     const call = ['audit', '--since', '2026-11-24', '--operation', 'otp-email', '--user', userId, '--data', data];
     expect(await identityJson(call)).toMatchObject({
-      events: [{ time: '2026-11-24T00:00:00.000Z', target: userId, targetName: 'ann' }],
+      events: [
+        { time: '2026-11-24T00:00:00.000Z', target: userId, targetName: 'ann' },
+        { event: 'command.otpEmailEnable', target: userId, targetName: 'ann' },
+      ],
     });
     const { stdout } = await identity(call);
     expect(stdout).toContain(`${userId} (ann)`);
