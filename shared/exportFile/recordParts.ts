@@ -73,7 +73,8 @@ export class RecordParts {
   }
 
   private originalPath(part: string, { holder, name }: Place): string {
-    return Array.isArray(holder) ? part.replace(/\d+\]$/, `${this.positionsOf(holder)[Number(name)]}]`) : part;
+    if (!Array.isArray(holder)) return part;
+    return `${part.slice(0, part.lastIndexOf('['))}[${this.positionsOf(holder)[Number(name)]}]`;
   }
 
   /** Finds a part; undefined if it is absent, in both spellings, or in a list that is too long. */

@@ -6,8 +6,6 @@ import type { FieldPath } from './relations.ts';
 import { isRequired } from './rules.ts';
 import type { Section } from './section.ts';
 
-const firstName = (path: FieldPath) => path.replace(/\[.*$/, '');
-
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 
 /** Returns the fields that identify a record or relate it to others, and the fields that the section needs. */
@@ -16,7 +14,7 @@ function neededBy(section: Section): ReadonlySet<FieldPath> {
   if (known !== undefined) return known;
   const { key, error, references = [], unique = [], needed = [] } = section;
   const related = [...references.flatMap((reference) => reference.key), ...unique.flatMap(({ parts }) => parts)];
-  const all = [...key, ...error.id, ...related].filter((path) => !path.includes('[')).map(firstName);
+  const all = [...key, ...error.id, ...related].filter((path) => !path.includes('['));
   const fields = new Set([...all, ...needed, 'state']);
   neededFields.set(section, fields);
   return fields;
