@@ -12,6 +12,7 @@ import {
 } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
+import { fixedLimits } from '../limits.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
@@ -123,9 +124,12 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const value = json[name];
     if (field.fieldKind !== 'list') return findInside(field, value, path);
     if (!Array.isArray(value)) return [{ path, reason: 'expected a list' }];
-    return value.flatMap((element, index) =>
-      decodes(schema, { [name]: [element] }) ? [] : findInside(field, element, `${path}[${index}]`),
-    );
+    // No list may have more elements, and each attempt to decode an invalid element takes time.
+    return value
+      .slice(0, fixedLimits.listElements)
+      .flatMap((element, index) =>
+        decodes(schema, { [name]: [element] }) ? [] : findInside(field, element, `${path}[${index}]`),
+      );
   });
 }
 
