@@ -2,7 +2,7 @@
  * ZITADEL's releases in order, as far as their imports and exports differ. Releases with a date are patches of release
  * 4.
  */
-const zitadelReleases = ['2', '3', '4', 'June 2026', 'July 2026'] as const;
+export const zitadelReleases = ['2', '3', '4', 'June 2026', 'July 2026'] as const;
 
 /** A release of ZITADEL. */
 export type ZitadelRelease = (typeof zitadelReleases)[number];

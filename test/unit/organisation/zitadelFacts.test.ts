@@ -8,7 +8,7 @@ import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
+import { type FieldFact, ORGANISATION_FIELD, stepRow } from '../../../shared/organisation/zitadelFacts.ts';
 import {
   allReleases,
   contains,
@@ -17,6 +17,7 @@ import {
   overlap,
   releasesWithoutStates,
   releasesWithStates,
+  zitadelReleases,
 } from '../../../shared/organisation/zitadelReleases.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces } from '../../support/strings/fieldPlaces.ts';
@@ -72,6 +73,30 @@ describe('a fact about what ZITADEL does to a field', () => {
     'explains nothing if this command takes the step: $title',
     (use) => expect(reasonOf(use)).not.toBe(use.fact.text),
   );
+});
+
+const allFacts = recordSections.flatMap((section) =>
+  [...fieldFacts(section), ...(section.zitadel?.records ?? [])].map((fact) => ({
+    fact,
+    title: `${section.name}: ${fact.text}`,
+  })),
+);
+
+describe('every fact', () => {
+  it.each(allFacts)('applies to a release: $title', ({ fact }) => {
+    const applies = zitadelReleases.filter((release) => contains(fact, { since: release, until: release }));
+    expect(applies).not.toEqual([]);
+  });
+
+  it.each(
+    allFacts.flatMap(({ fact, title }) =>
+      (fact.steps ?? []).map((step) => ({ fact, step, title: `${title}: ${step.reason}` })),
+    ),
+  )('has a value for each parameter of its steps: $title', ({ fact, step }) => {
+    const named = [...templateText(stepRow(fact, step), 'http').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const given = Object.keys(step.params?.({ id: '1', passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' }) ?? {});
+    expect(given.toSorted()).toEqual([...new Set(named)].toSorted());
+  });
 });
 
 describe('the manual steps of facts', () => {
