@@ -95,12 +95,13 @@ export class JsonSplitter {
   private readonly open: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
-  /** The remaining bytes, which the next chunk continues. */
-  private rest: Buffer = Buffer.alloc(0);
-  /** The input offset of the first byte of `rest`. */
+  /** The remaining bytes, which the next chunk continues, and the length of that part. */
+  private buffer: Buffer = Buffer.alloc(0);
+  private remaining = 0;
+  /** The input offset of the first remaining byte. */
   private offset = 0;
   private running: RunningValue | undefined;
-  /** The position in `rest` up to which the running value is scanned. */
+  /** The position in the remaining bytes up to which the running value is scanned. */
   private scanned = 0;
 
   constructor(treat: Treat, limits: SplitLimits) {
@@ -114,7 +115,7 @@ export class JsonSplitter {
    */
   push(chunk: Uint8Array): SplitValue[] {
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const bytes = this.rest.length === 0 ? view : Buffer.concat([this.rest, view]);
+    const bytes = this.remaining === 0 ? view : this.append(view);
     const found: SplitValue[] = [];
     let at = this.scanned;
     while (at < bytes.length) {
@@ -147,12 +148,25 @@ export class JsonSplitter {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
+  /** Adds a chunk to the remaining bytes. Growing by doubling keeps small chunks of a large value cheap. */
+  private append(chunk: Buffer): Buffer {
+    const length = this.remaining + chunk.length;
+    if (length > this.buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.remaining));
+      this.buffer.copy(grown, 0, 0, this.remaining);
+      this.buffer = grown;
+    }
+    chunk.copy(this.buffer, this.remaining);
+    return this.buffer.subarray(0, length);
+  }
+
   /** Keeps the bytes of a kept value from its start, and the unscanned bytes of a skipped value. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
     const from = running?.isKept ? running.start - this.offset : at;
-    this.rest = from === bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
+    if (this.remaining === 0 || from > 0) this.buffer = Buffer.from(bytes.subarray(from));
+    this.remaining = bytes.length - from;
     this.offset += from;
     this.scanned = at - from;
   }
