@@ -124,12 +124,13 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const value = json[name];
     if (field.fieldKind !== 'list') return findInside(field, value, path);
     if (!Array.isArray(value)) return [{ path, reason: 'expected a list' }];
-    // No list may have more elements, and each attempt to decode an invalid element takes time.
-    return value
-      .slice(0, fixedLimits.listElements)
-      .flatMap((element, index) =>
-        decodes(schema, { [name]: [element] }) ? [] : findInside(field, element, `${path}[${index}]`),
-      );
+    const isValid = (element: unknown) => decodes(schema, { [name]: [element] });
+    const inside = (element: unknown, index: number) => findInside(field, element, `${path}[${index}]`);
+    if (value.length <= fixedLimits.listElements)
+      return value.flatMap((element, index) => (isValid(element) ? [] : inside(element, index)));
+    // A longer list is rejected as a whole, and each attempt to decode an invalid element takes time.
+    const first = value.findIndex((element) => !isValid(element));
+    return inside(value[first], first);
   });
 }
 

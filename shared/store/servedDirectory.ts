@@ -1,8 +1,8 @@
 // The lock of a directory whose database a server serves. Commands that run at the same time do not need it.
 
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../durableFiles.ts';
+import { OWNER_ONLY, replaceFile } from '../durableFiles.ts';
 import { instanceServed } from '../errors/commandErrors.ts';
 import { lockForProcess } from '../processLock.ts';
 import { systemCode } from '../systemCode.ts';
@@ -19,7 +19,10 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   const pidFile = join(directory, 'serve.pid');
   let lock: Disposable | undefined;
   try {
-    lock = lockForProcess(join(directory, 'serve.lock'));
+    const file = join(directory, 'serve.lock');
+    // SQLite would create a file that other users can read, and lock.
+    await appendFile(file, '', { mode: OWNER_ONLY });
+    lock = lockForProcess(file);
   } catch {
     return undefined;
   }

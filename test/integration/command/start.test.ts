@@ -90,8 +90,8 @@ describe('npm start', () => {
     }
   });
 
-  it('leaves tokens and keys that only their owner can read', async () => {
-    for (const file of ['source/owner.pat', 'target/owner.pat', 'storage/key.json']) {
+  it('leaves tokens, keys and locks that only their owner can read', async () => {
+    for (const file of ['source/owner.pat', 'target/owner.pat', 'storage/key.json', 'source/serve.lock']) {
       const { mode } = await stat(join(directory.path, stateDirectory, file));
       expect(mode & 0o777, file).toBe(0o600);
     }

@@ -84,7 +84,7 @@ describe('an export that an instance has written into its bucket', () => {
 
   it('is complete if its object cannot be deleted, and causes a notice', async () => {
     const { url, call } = await startInstance({ deletion: 503 });
-    const problem = `${url} failed: not now`;
+    const problem = `${url} failed: status 503: not now`;
     const message = `the file of the export remains in the bucket of ${url} for up to two days: it could not be deleted (${problem})`;
     const notice = { reason: 'file_kept', message, params: { operation: 'export', instance: url, problem } };
     expect(await identityResult(call)).toMatchObject({ code: 0, notices: [notice] });
