@@ -186,6 +186,11 @@ export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL
   remedy: 'export the source again; to delete it anyway, add --replace-changed {orgId}',
 });
 
+export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {
+  text: 'organisation {orgId} is the default organisation of ZITADEL: no mirror deletes there, because the project of the console is in it',
+  remedy: 'leave it out with --exclude-org {orgId}',
+});
+
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: 'the export of organisation {orgId} takes too long[: more than {seconds} s]',
   remedy:

@@ -2,8 +2,8 @@
 
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
-import { mirrorChanged, mirrorDefaultOrganisation, mirrorTooLarge } from '../../../shared/errors/errors.ts';
-import { zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
+import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { zitadelMirrorDefault, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
@@ -71,7 +71,7 @@ export class Mirror {
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;
     requireMirrorable(inspection);
-    await requireNamed(connection, file);
+    await requireNotDefault(connection, file);
     const doomed = await findDoomed(database, target.zitadel, inspection, options, connection.signal);
     const hasUsers = [...doomed.values()].some(({ section: { collection } }) => collection === 'users');
     const mirror = new Mirror(connection, file, doomed, hasUsers ? await readInstanceMembers(connection) : []);
@@ -224,13 +224,12 @@ export class Mirror {
 /** The number of listed organisations in an error. */
 const MAX_NAMED = 20;
 
-/** Requires that the call names the default organisation if the file contains it. */
-async function requireNamed(
+/** Requires that the file does not contain the default organisation, which has the project of ZITADEL's console. */
+async function requireNotDefault(
   connection: ZitadelConnection,
-  { inspection, options, target }: Pick<MirroredFile, 'inspection' | 'options' | 'target'>,
+  { inspection, target }: Pick<MirroredFile, 'inspection' | 'target'>,
 ): Promise<void> {
   const { defaultOrgId: orgId = '' } = await readInstance(connection);
   const isInFile = inspection.organisations.some((one) => one.orgId === orgId);
-  if (isInFile && target.organisations.has(orgId) && !options.orgIds.includes(orgId))
-    throw mirrorDefaultOrganisation({ orgId });
+  if (isInFile && target.organisations.has(orgId)) throw zitadelMirrorDefault({ orgId });
 }

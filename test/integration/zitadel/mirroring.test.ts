@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mirrorChanged, mirrorDefaultOrganisation, mirrorTooLarge } from '../../../shared/errors/errors.ts';
-import { placeRefused, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
+import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
+import { placeRefused, zitadelMirrorDefault, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { type Organisation, organisation } from '../../support/fixtures/organisations.ts';
@@ -104,7 +104,12 @@ describe('a mirroring import into ZITADEL', () => {
       { manifest: { readTime: '2026-01-02T03:04:05.000Z' } },
       zitadelMirrorOutdated,
     ],
-    ['the default organisation', { orgs: [organisation(DEFAULT_ORGANISATION)] }, mirrorDefaultOrganisation],
+    ['the default organisation', { orgs: [organisation(DEFAULT_ORGANISATION)] }, zitadelMirrorDefault],
+    [
+      'the default organisation, although the call names it',
+      { orgs: [organisation(DEFAULT_ORGANISATION)], given: { orgIds: ['acme', 'other', DEFAULT_ORGANISATION] } },
+      zitadelMirrorDefault,
+    ],
   ])('refuses %s, and changes nothing', async (_, { text, manifest, given, orgs = [] }: Refused, expected) => {
     const zitadel = await importedInto([...acme(everything), other]);
     const before = [await contentOf(zitadel), zitadel.contents.log.events.length];
@@ -328,6 +333,6 @@ describe('a mirroring import into ZITADEL', () => {
 interface Refused {
   readonly text?: string;
   readonly manifest?: Partial<Manifest>;
-  readonly given?: { readonly maxDeleted: number };
+  readonly given?: { readonly maxDeleted?: number; readonly orgIds?: readonly string[] };
   readonly orgs?: readonly Organisation[];
 }
