@@ -6,7 +6,7 @@ import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
 /** The statuses of a server, or of a gateway in front of it, that may handle the same request later. */
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
 
-/** The status of a gateway whose time limit has ended a request. It would end the next one too. */
+/** The status of a gateway whose time limit has ended a request. The limit would end a repeated request too. */
 export const GATEWAY_TIMEOUT = 504;
 
 interface LaterResponse {

@@ -69,15 +69,13 @@ function readWithoutInvalid(
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
-  const isNeeded = ({ issues }: InvalidRecordError) =>
-    issues.some(({ path }) => optionalPart(section, path) === undefined);
-  // A file may contain millions of such records.
-  if (isNeeded(first)) return undefined;
+  // Decided before the record is parsed again, because a file may contain millions of such records.
+  if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return undefined;
   const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];
   let error: InvalidRecordError = first;
   for (let readings = 0; readings < MAX_READINGS; readings++) {
-    const found = isNeeded(error) ? undefined : parts.remove(section, error);
+    const found = parts.remove(section, error);
     if (found === undefined) return undefined;
     leftOut.push(...found);
     try {
