@@ -9,10 +9,6 @@ import { startStorage } from './storage/storageServer.ts';
 const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
-/** The process that started this process: npm's shell. Read first, because it can end at any moment. */
-const shell = process.ppid;
-/** How often to check whether npm's shell still runs. */
-const PARENT_INTERVAL_MS = 250;
 
 // At a terminal, a person reads the log of requests.
 configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
@@ -90,12 +86,10 @@ function withRelativePaths(addresses: Addresses): Addresses {
   };
 }
 
-/** Resolves at a signal, or when npm's shell has ended. npm passes SIGTERM to its shell, which does not pass it on. */
+/** Resolves at a signal. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-    if (process.env.npm_lifecycle_event === undefined) return;
-    setInterval(() => process.ppid !== shell && resolve(), PARENT_INTERVAL_MS).unref();
   });
 }
 

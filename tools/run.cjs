@@ -16,8 +16,12 @@ const platform = process.platform === 'win32' ? 'win' : process.platform;
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const root = dirname(__dirname);
 const locked = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', executable);
-const CHILD = '--as-child';
+const STARTED = '--started';
 const needed = engines.node.replace('>=', '');
+/** How often to check whether npm's shell still runs. */
+const SHELL_INTERVAL_MS = 250;
+/** The process that started this process. Read first, because it can end at any moment. */
+const shell = process.ppid;
 
 /** Runs a program with the locked Node. If the platform has none, uses a recent Node of the system. */
 function run(file, args, options = []) {
@@ -41,22 +45,35 @@ function runHere(file, args) {
 
 function runUnder(node, options, file, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
-  const all = [...process.execArgv, ...options];
+  const words = [...process.execArgv, ...options, __filename, STARTED, file, ...args];
   // Uses one process instead of two, because a SIGKILL would only end the first. Windows and older Nodes cannot replace
   // a process.
-  if (process.execve) process.execve(node, [node, ...all, file, ...args], env);
-  const words = [...all, __filename, CHILD, file, ...args];
+  if (process.execve) process.execve(node, [node, ...words], env);
   const child = spawn(node, words, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {}); // A terminal sends Ctrl-C to both.
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
 }
 
-/** Runs a program that ends as soon as its parent has ended. */
-function runAsChild(file, args) {
+/** Runs a program under the right Node. If it is the child of an older Node, it ends as soon as its parent has ended. */
+function runStarted(file, args) {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  process.channel.unref();
+  process.channel?.unref();
   runHere(file, args);
+}
+
+/**
+ * Stops the program when npm's shell has ended: npm sends SIGTERM only to its shell, which does not pass it on. Calls the
+ * program's handler instead of sending the signal, because a second signal would interrupt a stop.
+ */
+function stopWithShell() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    process.emit('SIGTERM', 'SIGTERM');
+  }, SHELL_INTERVAL_MS);
+  timer.unref();
 }
 
 function isRecent(version) {
@@ -74,8 +91,9 @@ function exitTooOld() {
 
 module.exports = { run };
 
+stopWithShell();
 if (require.main === module) {
   const [first, ...others] = process.argv.slice(2);
-  if (first === CHILD) runAsChild(others[0], others.slice(1));
+  if (first === STARTED) runStarted(others[0], others.slice(1));
   else run(first, others);
 }

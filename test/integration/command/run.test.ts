@@ -8,7 +8,7 @@ import { type TemporaryDirectory, temporaryDirectory } from '../../support/proce
 const program = `
 if (process.argv[2] === 'wait') {
   setInterval(() => {}, 1000);
-  process.on('SIGTERM', () => process.exit(7));
+  process.on('SIGTERM', () => process.stdout.write('stopped', () => process.exit(7)));
 } else {
   process.exitCode = 5;
 }
@@ -77,15 +77,23 @@ describe('tools/run.cjs', () => {
     ['one process', []],
     ['two, where Node cannot replace a process', ['--import', 'data:text/javascript,delete process.execve']],
   ])('as %s', (name, without) => {
+    const words = [...without, 'tools/run.cjs', 'program.mjs', 'wait'];
     const start = async () => {
       const cwd = await project(`killed ${name}`, '20.19', true);
-      return startProgram(process.execPath, [...without, 'tools/run.cjs', 'program.mjs', 'wait'], /"yes".*wait/, {
-        cwd,
-      });
+      return startProgram(process.execPath, words, /"yes".*wait/, { cwd });
     };
 
     it('passes SIGTERM on, and returns what the program does', async () => {
       expect(await (await start()).stop('SIGTERM')).toMatchObject({ code: 7, stderr: '' });
+    });
+
+    it('stops the program when the shell of an npm script has ended', async () => {
+      const cwd = await project(`orphaned ${name}`, '20.19', true);
+      const line = [process.execPath, ...words].map((word) => `'${word}'`).join(' ');
+      const env = { npm_lifecycle_event: 'identity' };
+      const shell = await startProgram('sh', ['-c', `${line}; true`], /"yes".*wait/, { cwd, env });
+      // The end of the output shows that the program has ended.
+      expect((await shell.stop('SIGTERM')).stdout).toMatch(/stopped$/);
     });
 
     it('leaves no program behind that holds its output when SIGKILL ends it', async () => {

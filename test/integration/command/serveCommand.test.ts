@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
@@ -29,6 +30,22 @@ describe('identity serve', () => {
     // Its workers are idle, and its connection too.
     const { code, stderr } = await running.stop(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it.each(['npm', "npm's shell"])('ends when SIGTERM ends %s', async (ended) => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const args = ['run', '--silent', 'identity', '--', 'serve', '--data', path, '--port', '0'];
+    const running = await startProgram('npm', args, /listening on (http:\S+)/);
+    const [shell = ''] = execFileSync('ps', ['-o', 'pid=', '--ppid', String(running.pid)], { encoding: 'utf8' }).split(
+      '\n',
+    );
+    process.kill(ended === 'npm' ? running.pid : Number(shell), 'SIGTERM');
+    // The end of the output shows that the server has ended.
+    await running.ended();
+    await expect(fetch(`${running.ready[1]}/health`)).rejects.toThrow('fetch failed');
+    await call(`org list --data ${path}`, 0);
     await remove();
   });
 

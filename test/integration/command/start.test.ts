@@ -189,7 +189,7 @@ it('npm start ends when the shell between npm and it is ended, which passes no s
     PORT: String(first),
     npm_lifecycle_event: 'start',
   };
-  const program = `"${process.execPath}" "${join(root, 'local', 'start.ts')}"; true`;
+  const program = `"${process.execPath}" "${join(root, 'tools', 'run.cjs')}" "${join(root, 'local', 'start.ts')}"; true`;
   const shell = await startProgram('sh', ['-c', program], /Ctrl-C stops/, { env });
   await shell.stop('SIGTERM');
   await expect.poll(shell.stdout, { timeout: 20_000 }).toMatch(/\nstopping\n$/);
