@@ -103,7 +103,7 @@ const environment = z.object({
 
 /**
  * The number of addresses that the proxies of each hosting append to `X-Forwarded-For`. Google's front end appends the
- * client's address to a function's own URL; a load balancer appends the client's address and its own.
+ * client's address to the URL of a function; a load balancer appends the client's address and its own.
  */
 const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, function: 1, load_balancer: 2 };
 
@@ -127,11 +127,11 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   GOOGLE_CLOUD_PROJECT: ['default of FIRESTORE_PROJECT, unless DATA_DIR is set', 'none'],
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
   IDENTITY_MASTER_KEY: [
-    'key that encrypts the secrets in the database: 32 bytes in base64 or hex; while keys are rotated, the new one, a comma and the old one',
+    'key that encrypts the secrets in the database: 32 bytes in base64 or hex; during a rotation, the new key, a comma and the old key',
     'master.key in DATA_DIR; none with Firestore, where exports, imports and `identity rekey` need it',
   ],
   HOSTING: [
-    'what clients reach: a process; a function at its own URL; or the load balancer of an instance, behind which /openapi.json of removeOtpEmail describes all operations. It sets the default of TRUSTED_PROXIES',
+    'where clients send requests: to this process (`process`), to the URL of a function (`function`), or to the load balancer of an instance (`load_balancer`; then /openapi.json of removeOtpEmail describes all operations). Determines the default of TRUSTED_PROXIES',
     'process (with K_SERVICE: function)',
   ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
@@ -156,7 +156,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'by HOSTING: 0, 1 or 2',
   ],
   SHUTDOWN_SECONDS: [
-    'seconds that running requests get to finish after SIGTERM; exports and imports end seven seconds before',
+    'seconds that running requests may take to finish after SIGTERM; exports and imports are interrupted seven seconds earlier',
     '9',
   ],
 };

@@ -51,7 +51,7 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 
 /**
  * Requires that organisations may be removed.
- * @returns the documents that keep an IAM_OWNER in another organisation active
+ * @returns documents that must stay unchanged, so that an IAM_OWNER of another organisation remains active
  */
 async function requireRemovable(
   store: Store,

@@ -21,7 +21,7 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** Which grants of a user to select; all if nothing is specified. */
+/** Selects some of a user's grants; by default all. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;

@@ -9,13 +9,13 @@ import { serialise } from '../../shared/organisation/recordBody.ts';
 import type { DocumentFields } from '../../shared/store/documentFields.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
-/** The changes of a lock, each with the states that permit it and the state after it. */
+/** Locking and unlocking: the states that permit each, and the resulting state. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
 } as const satisfies Readonly<Record<string, { readonly from: readonly string[]; readonly to: string }>>;
 
-/** A change of a lock. */
+/** Whether to lock or to unlock. */
 export type LockChange = keyof typeof lockChanges;
 
 /**

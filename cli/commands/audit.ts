@@ -19,11 +19,11 @@ export const auditCommand = defineInstanceCommand({
   details: 'These are exports, imports, removals and commands.',
   arguments: [],
   options: {
-    since: optional('MOMENT', 'how far to go back, such as 7d, or a date; by default 24h'),
-    user: optional('USER_ID', 'only the calls of a user, or about the user'),
+    since: optional('MOMENT', 'start of the list: an age such as 7d, or a date; by default 24h'),
+    user: optional('USER_ID', 'only calls that this user made, or that concern this user'),
     operation: optional('OPERATION', 'export, import, otp-email or command'),
     after: optional('CURSOR', 'list the events after a cursor (see --json); 0 lists all'),
-    follow: flag('print further events as they are recorded, until a signal'),
+    follow: flag('keep running and print new events, until SIGINT or SIGTERM'),
   },
   examples: [
     'audit --since 2026-11-24 --user 330000000000000201 --operation otp-email --data ./north',
@@ -63,12 +63,12 @@ interface EventRange {
   readonly onDamaged: (cursor: string) => void;
 }
 
-/** Returns the beginning of the names of an operation's events, such as `otpEmail` for `otp-email`. */
+/** Converts an operation to the prefix of its events' names, such as `otp-email` to `otpEmail`. */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Whether an event is of an operation, or of a command about its subject, such as `command.otpEmailEnable`. */
+/** Whether an event belongs to an operation, or to a command on the same subject, such as `command.otpEmailEnable`. */
 function isOfOperation(event: string, operation: string): boolean {
   return event.startsWith(`${operation}.`) || event.startsWith(`command.${operation}`);
 }
@@ -81,8 +81,9 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 }
 
 /**
- * Yields every event at least once. The cursor identifies the last yielded event, because times are not unique.
- * @param file the database; if it is replaced, the open trail gets no further events
+ * Yields every event at least once. Continues at the cursor of the last yielded event, because several events can have
+ * the same time.
+ * @param file the database; if it is replaced, the open trail receives no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -150,7 +151,7 @@ function cell(text: string | undefined): string {
   return text ? cellText(text) : '-';
 }
 
-/** Quotes an id that a reader could mistake for several ids, no id or the next cell, because callers choose ids. */
+/** Quotes an id that would look like several ids, no id or the next cell. Callers can choose any id. */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }

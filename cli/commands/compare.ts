@@ -164,7 +164,7 @@ function compareOutput(
 function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolean): string {
   if (!isEqual) return 'different';
   if (counts.size === 0) return 'nothing to compare: neither place has records';
-  const equal = isWhole ? 'equal' : 'equal in all that was compared';
+  const equal = isWhole ? 'equal' : 'all compared records are equal';
   return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 

@@ -101,7 +101,7 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
   if (takes === 'files' && isSelective)
     throw usageError(
-      `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
+      `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel apply only to instances and databases`,
     );
 }
 

@@ -207,7 +207,7 @@ async function tryToStore(
     return { file: await storeFailed(place, content, response, signal) };
   } catch (error) {
     const { failureText } = await import('../terminal/describeError.ts');
-    const done = 'the import has ended as printed; repeat it to get the file';
+    const done = 'the import is complete, as printed above; repeat the import to write the file of its failed records';
     return { error: reportMissing({ file: place.name, reason: failureText(error), done }, { cause: error }) };
   }
 }

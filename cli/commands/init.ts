@@ -15,7 +15,7 @@ export const initCommand = defineInstanceCommand({
   options: {
     name: optional('NAME', 'name of the instance; by default that of its location'),
     'user-login-must-be-domain': flag(
-      'let organisations without a domain policy share user names: login names contain their domains, as in ZITADEL with this default; cannot be changed later',
+      'let several organisations without a domain policy have the same user names, by adding the domain to login names (ZITADEL has the same setting); cannot be changed later',
     ),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     ...newTokenFile,

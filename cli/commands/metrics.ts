@@ -9,7 +9,7 @@ import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { DocumentCounts } from '../../shared/store/store.ts';
 
-/** Upper bounds in seconds, from the removal of a factor to a long import. */
+/** Upper bounds of the histogram in seconds: the removal of a factor takes milliseconds, an import can take an hour. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 /**
  * The label of requests without a matching route. Paths are not labels, because they contain ids and there is no limit

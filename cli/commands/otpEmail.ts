@@ -34,7 +34,7 @@ export const otpEmailEnableCommand = defineInstanceCommand({
 export const otpEmailRemoveCommand = defineInstanceCommand({
   name: 'otp-email remove',
   summary: 'remove the OTP e-mail factor of people',
-  details: 'The people are those of an instance, or of ZITADEL at its address.',
+  details: 'The people belong to an instance (--data or --firestore) or to ZITADEL (https://HOST).',
   arguments: [
     repeatable(
       'USER',
@@ -92,7 +92,7 @@ async function givenUsers({ arguments: [given], options: { file } }: RemovalCall
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** What lists contain instead of one person a line. The first match counts. */
+/** Descriptions of lines that are not a person. The first matching pattern applies. */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, found: 'is JSON' },
@@ -101,7 +101,7 @@ const wrongLines = [
   { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, found: 'is the heading of a column' },
 ];
 
-/** @throws IdentityError USAGE_INVALID, which names the first line that is not a person */
+/** @throws IdentityError USAGE_INVALID with the first line that is not a person */
 function listedUsers(text: string, file: string): string[] {
   const users: string[] = [];
   for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {

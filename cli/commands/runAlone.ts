@@ -22,7 +22,7 @@ interface Operation {
   readonly interruption: string;
 }
 
-/** Receives the number of further records that are done. */
+/** Called with the number of newly completed records. */
 type OnDone = (records: number) => void;
 
 /**

@@ -44,7 +44,7 @@ export async function serveInstance(
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
   await requireTemporaryDirectory();
-  // Detects another master key or format at the start, not at the first request.
+  // Fail at startup, not at the first request, if the master key or the format is wrong.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);

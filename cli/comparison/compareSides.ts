@@ -22,7 +22,7 @@ interface Comparing {
   readonly first: {
     readonly place: Place;
     readonly options: PlaceExportOptions;
-    /** The number of the side's records, if the command has read the side before. */
+    /** The number of records that the command found when it read this side earlier. */
     readonly expected?: number;
   };
   /** The second side. Its options may depend on the content of the first side. */
@@ -34,7 +34,8 @@ interface Comparing {
 }
 
 /**
- * Reads and compares two sides. If one lags, repeats the comparison until its outcome is equal or stable.
+ * Reads and compares two sides. If the exports of a side lag, repeats the comparison until both sides are equal or the
+ * result no longer changes.
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
@@ -89,8 +90,8 @@ function recordsOf({ tally: { counts } }: PlaceInspection): number {
 }
 
 /**
- * Returns what ZITADEL's export states by absent values. The records themselves state their OTP e-mail factors and
- * states.
+ * Returns the secrets that ZITADEL lacks if its export lacks them. OTP e-mail factors and states are not among them,
+ * because the records always contain these.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };

@@ -34,8 +34,8 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Tries the import of a valid file into an empty instance. The instance has the default for login names of the file's
- * source. Memory does not grow with the file.
+ * Imports a valid file into an empty instance without keeping the result. The instance has the same login-name default
+ * as the instance that exported the file. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,

@@ -12,7 +12,7 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** The disposal of content that has no resources, or that another object disposes of. */
+/** A disposal that does nothing, for content without resources, or whose resources another object disposes of. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 /** Passes bytes on, and counts them as read. */

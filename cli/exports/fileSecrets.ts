@@ -28,7 +28,7 @@ export function requireSelected(
   const contained = selectedKinds(secrets.selection({}));
   const verb = others.every((kind) => contained.includes(kind)) ? 'contains' : 'was exported with';
   throw usageError(
-    `${name} ${verb} ${others.join(', ')}, and a file is imported as it is: add them to --with, or export it again with the wanted secrets; nothing is changed`,
+    `${name} ${verb} ${others.join(', ')}, and an import of a file always includes all its secrets: add them to --with, or export again with other secrets; nothing is changed`,
   );
 }
 

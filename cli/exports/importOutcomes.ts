@@ -31,8 +31,8 @@ export function outcomeCounts({
 }
 
 /**
- * Returns the number of settled records of an import. Excludes records that no import carries and records that are not
- * in the file.
+ * Returns the number of settled records of an import. Excludes records that imports ignore, and records that are not in
+ * the file.
  */
 export function countSettled({
   notCarried: _,

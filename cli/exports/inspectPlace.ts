@@ -24,7 +24,7 @@ export interface PlaceInspection extends Inspection {
   readonly notices: readonly RecordWarning[];
 }
 
-/** How the export of a place is read. */
+/** Options for reading the export of a place. */
 interface Reading {
   readonly visitor?: RecordVisitor | undefined;
   /** The name of the phase in the progress. */
@@ -48,7 +48,7 @@ export function inspectPlace(
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name);
-    // The content must outlast the phase.
+    // The caller reads the content after this phase, so the phase must not dispose of it.
     const content = resources.use(await readExport(options, signal));
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {
       const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));

@@ -11,7 +11,7 @@ import type { ImportResponse } from './importResponse.ts';
 
 type Deletion = NonNullable<ImportResponse['deletions']>[number];
 
-/** The deletions of an import or of its dry run. */
+/** The records that an import deleted, or that its dry run would delete. */
 export interface MirrorDeletions {
   /** The numbers of deleted records by section. */
   readonly deleted: Readonly<Counts>;
@@ -64,7 +64,7 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
-/** What a question about deletions needs. */
+/** The parameters of the question about deletions. */
 interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
   readonly options: { readonly 'max-deleted'?: number | undefined };
 }

@@ -19,13 +19,13 @@ import type { ImportResponse } from './importResponse.ts';
 /** A loss in ZITADEL that a call may accept. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** The options of a call of a place that are not in a request. */
+/** The options of a call that are not part of the request. */
 interface CallOptions {
   /** In milliseconds; by default the limit of the place. */
   readonly timeoutMs?: number | undefined;
   /** The losses in ZITADEL that the call accepts. They are not errors. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
-  /** The requested secrets. If the file has none of a kind, the source has none either. */
+  /** The requested secrets. If the file contains no secret of a requested kind, the source has none. */
   readonly asked?: SecretSelection | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface ExportFile extends AsyncDisposable {
   /**
    * Reads the file's bytes, decompressed.
    * @param onItems receives the items of a validated file
-   * @throws IdentityError if the place breaks off
+   * @throws IdentityError if the place stops sending
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
   /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
@@ -267,8 +267,8 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
   const isOurs = first.facts.service === 'identity';
-  const copy = '; from a copy of a database that identity restore did not make, export to a file first';
-  const problem = `${first.place.name} and ${second.place.name} are one instance: specify two`;
+  const copy = '; if one is a copy of the other that identity restore did not make, export to a file first';
+  const problem = `${first.place.name} and ${second.place.name} are the same instance: specify two instances`;
   throw usageError(`${problem}${isOurs ? copy : ''}`);
 }
 

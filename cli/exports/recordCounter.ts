@@ -89,10 +89,10 @@ export class RecordCounter {
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
       else if (name === 'orgId') this.missing.delete(String(item.value));
-      // The lists of a v1 file's login policy are part of it.
+      // In a v1 file, the lists inside a login policy are fields of the policy, not records.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL contains further entries of organisations, without this field.
+        // A file for ZITADEL repeats organisations in later entries, which lack this field.
         if (name === organisationSection.name) this.organisations++;
       }
     }

@@ -83,7 +83,7 @@ export async function trackImport(
     return response;
   } catch (error) {
     running?.end(false);
-    // The target only has paths in the content.
+    // The target knows only the path within the content. Add the content's name.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   } finally {
     clearTimeout(checking);
@@ -126,10 +126,10 @@ export function changedText(
 ): string {
   if (!WRITING.some((phase) => phases.has(phase))) return `nothing is changed in ${target}`;
   const { records, unchanged } = phases.get('importing') ?? { records: 0, unchanged: 0 };
-  if (records === 0) return `${target} had reported no record; anything that it has written remains`;
-  const reported = `${target} had reported ${counted(records, 'record')}`;
-  if (records > unchanged) return `${reported}, and what it has written remains`;
-  return `${reported}, all unchanged; what it has written since, if anything, remains`;
+  if (records === 0) return `${target} had not confirmed any record; records that it has already written remain`;
+  const reported = `${target} had confirmed ${counted(records, 'record')}`;
+  if (records > unchanged) return `${reported}; records that it has written remain`;
+  return `${reported}, all unchanged; records that it has written since remain`;
 }
 
 /** Measures the progress through a known number of records or bytes. */

@@ -6,30 +6,30 @@ import type { HttpResponse } from './httpClient.ts';
 import { GATEWAY_TIMEOUT, secondsUntilRepeat } from './laterResponse.ts';
 import { sentenceIn } from './serverSentence.ts';
 
-const LET_PASS = 'let the gateway before the instance pass the calls of this command on';
+const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
 /** The remedies for statuses of gateways, for which another token does not help. */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without credentials of its own`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,
-  404: 'check that the address leads to the instance, and that the gateway before it passes all paths on',
+  404: 'check that the address leads to the instance, and that the gateway in front of it forwards all paths',
   405: `${LET_PASS} with the methods GET, POST and DELETE`,
-  407: 'let this machine reach the instance without that proxy, or let the proxy pass these calls on without credentials',
+  407: 'reach the instance without that proxy, or configure the proxy to forward these calls without credentials',
   411: `${LET_PASS} with bodies of unknown length (Transfer-Encoding: chunked)`,
-  413: 'raise the limit of the gateway before the instance for bodies of requests, such as client_max_body_size of nginx, or import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR)',
-  414: 'raise the limit of the gateway before the instance for the length of addresses',
+  413: 'raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx, or import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR)',
+  414: 'raise the URL length limit of the gateway in front of the instance',
   417: `${LET_PASS} with the header Expect`,
-  431: 'raise the limit of the gateway before the instance for headers',
+  431: 'raise the header size limit of the gateway in front of the instance',
   451: `${LET_PASS}, or call the instance from another network`,
   511: 'log in to the network of this machine, then repeat the command',
 };
 
 const LOGIN =
-  'specify the address to which it redirects, or, if that is a login page, let the gateway before the instance pass the calls of this command on without a login';
-const WAIT_LONGER = 'if that happens again, let the gateway before the instance wait longer for responses';
+  'specify the address to which it redirects, or, if that is a login page, configure the gateway in front of the instance to forward the calls of this command without a login';
+const WAIT_LONGER = 'if this happens again, raise the response timeout of the gateway in front of the instance';
 const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
 
-/** The statuses with which a gateway refuses all calls, so that the server behind it stays unknown. */
+/** The statuses with which a gateway refuses all calls. The server behind it remains unknown. */
 const REFUSALS = new Set([401, 403, 407, 451, 511]);
 
 /** Whether the status is that of a gateway that refuses all calls. */

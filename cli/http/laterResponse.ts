@@ -15,9 +15,9 @@ interface LaterResponse {
 }
 
 /**
- * Returns the seconds until the request may be repeated, as far as the response states them; 0 if it does not. Returns
- * undefined if the response is final.
- * @param isFinal whether the response is final unless it states a time: the server has explained a lasting problem
+ * Returns the seconds until the request may be repeated: those that the response states, otherwise 0. Returns undefined
+ * if the response is final.
+ * @param isFinal whether the server explained a lasting problem; only a stated time then permits a repetition
  */
 export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal = false): number | undefined {
   if (!LATER.has(status)) return undefined;

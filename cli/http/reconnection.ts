@@ -57,7 +57,7 @@ export async function reconnecting<Result>(
 
 /** Returns an error with the pause that the server asks for, which is longer than this process waits. */
 function withPause(error: Error, pauseMs: number): Error {
-  const note = `it asks for a pause of ${span(pauseMs / 1_000)} before that, and this command waits for at most ${span(STATED_LIMIT_MS / 1_000)}`;
+  const note = `the server asks to wait ${span(pauseMs / 1_000)}; this command waits at most ${span(STATED_LIMIT_MS / 1_000)}`;
   return error instanceof IdentityError ? error.withNote(note) : error;
 }
 

@@ -30,9 +30,9 @@ interface Group {
   readonly names: string[];
 }
 
-/** The people of an organisation with a password in the source. */
+/** An organisation's people who have a password in the source. */
 interface OrganisationCredentials {
-  /** The reason if no person of the organisation counts. */
+  /** Set if no person of the organisation counts as moved: the reason. */
   reason?: string;
   readonly kept: Group;
 }
@@ -132,7 +132,7 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /** Returns the credential that only the target has of a person without a password in the source. */
+  /** Returns a credential that only the target has, for a person without a password in the source. */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);

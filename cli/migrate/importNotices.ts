@@ -28,7 +28,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // An export of ZITADEL has no manifest, and a migration compares the secrets that it moved.
+  // Omits two warnings: exports of ZITADEL never have a manifest, and the migration itself compares the secrets.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

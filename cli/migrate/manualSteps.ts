@@ -35,7 +35,7 @@ export async function listManualSteps(
     ...files
       .filter((file) => existsSync(file))
       .map((file) => ({
-        what: `delete ${file}, unless something else needs the secret in it`,
+        what: `delete ${file}, unless you still need the secret in it`,
         command: `rm ${shellWord(file)}`,
       })),
   ];
@@ -73,19 +73,19 @@ export function listTakeBack(
   const doubt =
     createdCount > created.length
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
-      : 'this run did not see who created it';
+      : 'it is unknown whether this run created it';
   return [
     ...chunks.map((orgIds) => {
       const what = `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`;
       if (kind !== 'zitadel') return { what, command: instanceDeletion(orgIds, place) };
-      // ZITADEL has a console.
+      // There is no command for ZITADEL, because its console can delete organisations.
       return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
     }),
     ...[...before.difference(own)].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} existed when this run began`,
     })),
     ...[...unseen].map((orgId) => ({
-      what: `${named(orgId, names.get(orgId))} did not exist when this run began, and ${doubt}`,
+      what: `${named(orgId, names.get(orgId))} did not exist when this run began; ${doubt}`,
     })),
   ];
 }
@@ -97,7 +97,7 @@ export function restoreDeleted(
 ): ManualStep[] {
   const records = total(response?.summary.deleted ?? {});
   if (records === 0) return [];
-  const what = `this run deleted ${counted(records, 'record')} in ${place}: only an export or a backup from before has them`;
+  const what = `this run deleted ${counted(records, 'record')} in ${place}: to restore them, use an export or a backup made before this run`;
   return [{ what }];
 }
 
@@ -179,14 +179,16 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   if (kind !== 'instance') return [];
   const token = file !== undefined && existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
   if (!isWellFormed(token)) return [];
-  const what = `revoke the token for ${place} if it was created for the migration, with the database of that instance`;
+  const what = `if the token for ${place} was created for the migration, revoke it on the machine with that instance's database`;
   return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
 /** Returns the step for the exporting user if it moved with its organisation. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
-  return [{ what: `delete the user ${userId}, who exported the source, in ${to} if it served the export only` }];
+  return [
+    { what: `delete the user ${userId}, who exported the source, in ${to} if you need the user only for the export` },
+  ];
 }
 
 function userDeletion(account: TokenUser): ManualStep | undefined {
@@ -194,7 +196,7 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   if (kind === 'zitadel') return zitadelUserDeletion(account);
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
-    what: `delete the service user of identity migrate prepare on ${place}, with the database of that instance`,
+    what: `delete the service user that identity migrate prepare created on ${place}; run the command on the machine with that instance's database`,
     command: callText(`service-user delete ${userId} --data DIR`),
   };
 }

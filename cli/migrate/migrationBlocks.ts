@@ -140,7 +140,7 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** How an import handles records that exist with other content. */
+/** What an import does with records that exist with other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import keeps them, and lists them as errors; --on-conflict skip accepts them, --on-conflict overwrite replaces them',

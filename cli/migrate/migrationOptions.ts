@@ -18,8 +18,8 @@ export const migrationOptions = {
   ...toOption('the target; a file or an object must be new'),
   ...secretsOfTwo('the source', 'the target'),
   ...exportChoices,
-  org: { ...exportChoices.org, meaning: 'by default all but the default organisation' },
-  timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
+  org: { ...exportChoices.org, meaning: 'by default all except the default organisation' },
+  timeout: optional('DURATION', 'time limit of each call, and of reconnecting, such as 30m', RUN_AND_OUTPUT),
   with: {
     ...exportChoices.with,
     meaning: `${SECRET_CHOICES}; by default those of a file`,

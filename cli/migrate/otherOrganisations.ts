@@ -80,7 +80,7 @@ function originEvidence(
   if (deleted?.has(orgId) === true) return 'the source has deleted it';
   if (importedFrom !== undefined && importedFrom === instanceId)
     return 'created by an import of an export of the source';
-  // ZITADEL as the source shows itself which organisations it has deleted.
+  // If the source is ZITADEL, its events list deleted organisations, and `deleted` is set.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
   return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
 }

@@ -203,8 +203,8 @@ function conflictError({ section, id, fields = [] }: RecordDifference): ImportEr
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
-  const exported = `${source.place.name} responds with at most ${numberText(responseBytes)} bytes: it was exported through the bucket of the instance`;
-  const imported = `${target.place.name} takes at most ${numberText(requestBytes)} bytes in a request: it is imported through the bucket of the instance`;
+  const exported = `${source.place.name} returns at most ${numberText(responseBytes)} bytes in a response, so its export goes through the bucket of the instance`;
+  const imported = `${target.place.name} accepts at most ${numberText(requestBytes)} bytes in a request, so the file is uploaded to the bucket of the instance`;
   return [...(bytes > responseBytes ? [exported] : []), ...(bytes > requestBytes ? [imported] : [])].map((message) => ({
     status: 'ok',
     message,
@@ -213,7 +213,7 @@ function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} cannot try an import of this size: the plan lists only records that no instance imports, and records that exist there with other content. Only the result lists names that other organisations have there`;
+  const message = `${place.name} cannot simulate an import of this size. So the plan lists only records that no instance accepts, and existing records with other content. Only the result lists names that other organisations already use`;
   return [{ status: 'warning', message }];
 }
 

@@ -16,8 +16,8 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * For each part of a digest, the parts whose changes may change it too. The options decide what the command reads from
- * both sides; if the call does not select secrets, the file as source does.
+ * For each part of a digest, the other parts whose changes also change this part. The call's options determine what the
+ * command reads from both sides. If the call does not select secrets, the source file does.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },

@@ -179,7 +179,7 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 /** A token of the HTTP scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** What files contain instead of a token alone. The first match counts. */
+/** Descriptions of files that do not contain only a token. The first matching pattern applies. */
 const notTokens = [
   { pattern: /^$/, found: 'is empty' },
   { pattern: /^[[{]/, found: 'contains JSON' },

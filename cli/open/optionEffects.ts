@@ -19,7 +19,7 @@ export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
 
-/** The conflict handlings with which an import may mirror. */
+/** The values of `--on-conflict` that permit `--mirror`. */
 const MIRRORING = {
   identity: { handlings: ['overwrite'], problem: '--mirror needs --on-conflict overwrite' },
   zitadel: {

@@ -43,7 +43,7 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
 interface OtherServer {
   /** Why the server is not this service. */
   readonly reason: string;
-  /** The error of a gateway that keeps the command from the server. */
+  /** The error of a gateway that refuses the command's calls to the server. */
   readonly refusal?: IdentityError;
 }
 

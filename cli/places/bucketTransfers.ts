@@ -74,7 +74,7 @@ export async function* downloadObject(
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
-  return `the download broke after ${start} bytes, and its URL, which nothing renews, has expired (status ${status})`;
+  return `the download broke after ${start} bytes, and its URL has expired (status ${status})`;
 }
 
 /** Yields an object's bytes from a position on, with one request. */
@@ -171,7 +171,11 @@ async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal):
       const { position, isComplete }: UploadState = await state;
       if (isLast ? isComplete : position === end) return;
       if (position === from || position < piece.start || position > end)
-        throw broken(upload.address, 'upload', `it is at byte ${position} of the piece ${piece.start}-${end}`);
+        throw broken(
+          upload.address,
+          'upload',
+          `the bucket has ${position} bytes of the file, instead of ${piece.start} to ${end}`,
+        );
       if (from !== undefined) backoff.progressed();
       from = position;
     } catch (error) {

@@ -21,7 +21,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     return { ...settings, store, [Symbol.asyncDispose]: () => store.close() };
   };
   const place = openServer(inProcess(settings.name, open), thisService);
-  // The caller may do everything in a database, so no operation needs a try.
+  // The operating system's user may do everything in a database, so there is no need to test the permissions.
   const facts = async (): Promise<PlaceFacts> => {
     await using database = await open();
     return { ...thisService, ...(await describeInstance(database.store)), denied: [], exportLosses: ownLosses };

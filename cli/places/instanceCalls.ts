@@ -89,7 +89,7 @@ export class HeldFile {
     this.id = id;
   }
 
-  /** Notes another file to delete. */
+  /** Adds another file to delete. */
   hold(id: string): void {
     this.id = id;
   }
@@ -106,7 +106,7 @@ export class HeldFile {
     if (id === undefined) return undefined;
     const call = operationCall({ operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
     try {
-      // The bucket deletes the file anyway, so the deletion waits for nothing.
+      // Does not retry, because the bucket deletes the file anyway.
       await callBriefly({ ...server, onRetry: undefined }, call, signal, async (response) => {
         if (response.status !== 200 && response.status !== 404) throw await responseError(server, response);
       });

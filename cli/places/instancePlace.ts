@@ -188,8 +188,8 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { requestBytes, transfers } = callLimits;
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
-  // A database in this process reads the file without a transfer. The size of the file alone decides whether the
-  // command uploads it.
+  // A database in this process reads the file directly. For a server, the file size decides whether to upload the file
+  // to the bucket.
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
@@ -258,7 +258,7 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests that change nothing. */
+/** Valid requests that change nothing, to test the token's permissions. */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },

@@ -26,13 +26,21 @@ export const exportChoices = {
   ...transferOptions.excludedOrgIds.command,
   with: optional('SECRETS', `${SECRET_CHOICES}; by default all of a file, none of other places`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
-  accept: optional('LOSS', 'unknown-states: states that ZITADEL 2 or 3 omits count as active', SELECTION),
+  accept: optional(
+    'LOSS',
+    'unknown-states: treat records as active if ZITADEL 2 or 3 does not export their state',
+    SELECTION,
+  ),
 };
 
 /** The options of an import. */
 export const importChoices = {
   ...transferOptions.onConflict.command,
-  accept: optional('LOSSES', 'for ZITADEL: unknown-states count as active, refused-hashes are left out', SELECTION),
+  accept: optional(
+    'LOSSES',
+    'for ZITADEL: treat unknown-states as active, import people without refused-hashes',
+    SELECTION,
+  ),
 };
 
 /** The options of an import that deletes what the source lacks. */

@@ -47,7 +47,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // If the user repeats the command, it uploads the file again.
+    // Delete the upload: if the user repeats the command, it uploads the file again.
     throw await held.deleteAfter(error);
   }
 }
@@ -88,7 +88,7 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // Records were written, so the organisations were new before this import. Now they exist.
+    // After records were written, the organisations exist because of this import, so `fail` must not reject them.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);

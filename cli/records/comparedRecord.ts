@@ -59,14 +59,15 @@ export const recordContent = z.object({
 
 /** The compared content of a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
-  /** The paths of the secrets that the record does not have, according to its side. */
+  /** The paths of the secrets that the record certainly lacks, according to its side. */
   readonly lacks?: readonly string[];
 }
 
 /**
  * Returns the compared content of a record: its values as an import stores them, and the selected secrets. Omits the
- * project grant of a user grant, because its project and organisation determine it. Keeps an invalid record unchanged.
- * @returns undefined for a record that no import carries, and for a key, unless the comparison includes keys
+ * project grant of a user grant, because the project and the organisation determine it. Keeps an invalid record
+ * unchanged.
+ * @returns undefined for a record that imports ignore, and for a key if the comparison excludes keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
@@ -128,7 +129,7 @@ export function comparedContent({ body, secrets, otpEmail, lacks, state }: Recor
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
-/** Adds to a record's content the values that its side states by absent values. */
+/** Adds to a record's content the secrets that its side certainly lacks. */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;
   const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;

@@ -9,12 +9,12 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** The names in a file, without regard to case if ZITADEL ignores case, each with its first record. */
+/** The names in a file, each with its first record. Ignores case if ZITADEL does. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
 
-  /** @param holds whether a fact holds for this release of ZITADEL */
+  /** @param holds whether a fact applies to this release of ZITADEL */
   constructor(holds: (fact: ReleaseRange) => boolean) {
     this.holds = holds;
   }
@@ -41,7 +41,7 @@ type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
 
-/** Returns the facts because of which any release of ZITADEL does not import a record. */
+/** Returns the facts that explain why some release of ZITADEL does not import a record. */
 function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
   const { records = [] } = record.section.zitadel ?? {};
   return records
@@ -90,7 +90,7 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Notes the facts about a record that decide about other records.
+   * Stores the facts about a record that other records depend on.
    * @returns the reason why ZITADEL may not import the record, except reasons that depend on later records of the file
    */
   note(record: OrganisationRecord): string | undefined {
@@ -114,7 +114,7 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Reverts all withholding. */
+  /** Deletes all withholding decisions. */
   restart(): void {
     this.database.run(RESTART);
   }
@@ -130,7 +130,7 @@ export class ImportFacts implements FileRecords {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /** Returns the fact because of which ZITADEL may not import a record; undefined if ZITADEL imports it. */
+  /** Returns the fact that explains why ZITADEL may not import a record; undefined if ZITADEL imports it. */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }

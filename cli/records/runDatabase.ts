@@ -118,14 +118,14 @@ export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' |
 /** A record of the first side, found by its id. */
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
-/** Numbers of records by outcome. `different` excludes records that both sides have and that may differ. */
+/** Numbers of records by outcome. `different` counts only records that should not differ. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 /** The result of a comparison. */
 export class ComparedSides {
   /** The numbers of records, by section and outcome. */
   readonly counts = new Map<string, OutcomeCounts>();
-  /** The same by organisation. */
+  /** The same numbers by organisation. */
   readonly organisations = new Map<string, OutcomeCounts>();
   /** The records that should not differ. */
   readonly differences: BoundedList<RecordDifference>;
@@ -198,7 +198,7 @@ export class RunDatabase implements Disposable {
   readonly imports: ImportFacts;
   /** The secrets that are compared. */
   selection: SecretSelection;
-  /** The absent values that the first side states. Known after the side was read. */
+  /** Which values the first side certainly lacks if its records lack them. Known after the side was read. */
   stated = nothingStated;
   /** Whether all records of the second side were read, and it has not changed since. */
   isSecondComplete = false;
@@ -243,7 +243,7 @@ export class RunDatabase implements Disposable {
         this.compareRecord(record, sides, explain);
         onCompared(1);
       }
-    // Sections in which no import carries any record.
+    // Omit sections whose records imports ignore.
     for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
     return sides;
   }
@@ -260,7 +260,7 @@ export class RunDatabase implements Disposable {
       }
   }
 
-  /** Yields the records of the second side. Omits records that no import carries, and repetitions. */
+  /** Yields the records of the second side. Omits records that imports ignore, and repetitions. */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
       const { section, orgId, id, ...texts } = stored;
@@ -393,7 +393,7 @@ export class RunDatabase implements Disposable {
     else sides.expected.add({ ...difference, reason });
   }
 
-  /** Whether only one side has a record that no import carries. */
+  /** Whether only one side has a record, and imports ignore this record. */
   private isLeftOut(
     { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
     first: RecordContent | undefined,
@@ -408,7 +408,7 @@ export class RunDatabase implements Disposable {
     );
   }
 
-  /** Reads the contents of a record. For the first side, adds what that side states by absent values. */
+  /** Reads the contents of a record. For the first side, adds which values the side certainly lacks. */
   private contents(
     section: string,
     { first, second }: Pick<z.infer<typeof storedRecord>, Side>,
@@ -448,7 +448,7 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** Returns the key of a repetition, whose own key belongs to the first record. */
+/** Returns a separate key for a repetition, because the first record already uses the key. */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

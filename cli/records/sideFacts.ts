@@ -1,5 +1,5 @@
-// Facts about the records of a side that decide about its other records in an import: primary domains, roles, actions,
-// and project grants that no import carries.
+// Facts about the records of a side that affect how an import stores its other records: primary domains, roles,
+// actions, and project grants that imports ignore.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -42,7 +42,7 @@ export class SideFacts {
     database.create(TABLES);
   }
 
-  /** Notes the facts about a record that decide about other records. */
+  /** Stores the facts about a record that other records depend on. */
   note(record: OrganisationRecord, side: Side): void {
     const { section, json, orgId, invalid } = record;
     if (invalid !== undefined) return;
@@ -60,7 +60,7 @@ export class SideFacts {
       this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);
   }
 
-  /** Whether no import carries a record of a side, because no import carries the grant to which it refers. */
+  /** Whether imports ignore a record of a side, because they ignore the grant to which the record refers. */
   isLeftOut(record: Subject, side: Side): boolean {
     if (!mayBeLeftOut(record.section)) return false;
     return planReferences(record).some(
@@ -69,8 +69,8 @@ export class SideFacts {
   }
 
   /**
-   * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles and
-   * actions that neither side has, if others remain.
+   * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles and actions
+   * that neither side has (unless none would remain).
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
@@ -80,7 +80,7 @@ export class SideFacts {
     const { section, json, orgId } = record;
     if (section.adjusted === undefined) return record;
     const path = documentPath(recordKey(record));
-    // An import of the first side keeps the primary domain of the second.
+    // If the second side has a primary domain, an import of the first side keeps that domain.
     const stored =
       side === 'first' ? lastPrimaryPath({ get: (mark) => this.pathOf(orgId, mark, 'second') }) : undefined;
     const isLast = (mark: string) => this.pathOf(orgId, mark, side) === path;
@@ -113,7 +113,7 @@ export class SideFacts {
   }
 }
 
-/** Whether records of a section refer to records that an import may not carry. */
+/** Whether records of a section refer to records that imports may ignore. */
 function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');
 }

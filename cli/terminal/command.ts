@@ -104,7 +104,7 @@ export interface CommandCall<Arguments = readonly Parameter[], Own = Options> ex
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
-  /** The instance's default name: that of its directory or database. */
+  /** The default name of the instance: the name of its directory or database. */
   readonly defaultName: string;
   /** Prints an output before the command ends. */
   print(output: Output): Promise<unknown>;
@@ -140,7 +140,10 @@ export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
-  /** Whether only the signal ends the list. If so, each row is a line of output, also with `--json`. */
+  /**
+   * Whether the list ends only when a signal stops the command, as with `audit --follow`. Each row is then printed as a
+   * line, also with `--json`.
+   */
   readonly isEndless?: boolean;
 }
 
@@ -182,7 +185,7 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly instance: 'existing' | 'created';
   /** Whether the command changes something or copies secrets. The audit trail then records each call. */
   readonly isAudited?: true;
-  /** Checks the call before the database is opened, or creates the database by other means. */
+  /** Checks the call before the database is opened. A command that creates a database does that here. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
   /** Returns the work of a call on a place other than `--data` or `--firestore`; undefined for any other call. */
   elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
@@ -248,7 +251,7 @@ export const exitCodes = {
   unconfirmed: {
     code: 2,
     meaning:
-      'not confirmed: there is neither a terminal nor --yes, or the source, the target or the plan has changed since the dry run of --expect',
+      'not confirmed: no terminal and no --yes, or the source, the target or the plan changed after the dry run that printed the digest of --expect',
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },

@@ -36,7 +36,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  // Only the database of temporary data throws this outside of an error of the store.
+  // Outside the store, only the database of temporary data throws this error.
   if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };

@@ -51,7 +51,7 @@ interface NoticeGroup {
   readonly text: string;
   readonly ids: string[];
   count: number;
-  /** Whether the omitted notices may have the same text. */
+  /** Whether the notices that the list omits may have the same text. The number is then a minimum. */
   readonly isLeast: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface Meter {
   readonly fraction?: () => number | undefined;
   /** The milliseconds for which the phase waited for another operation. The speed excludes them. */
   readonly waitedMs?: () => number;
-  /** Whether the completed work becomes visible only at its end, so that no speed is known before. */
+  /** Whether the phase shows no progress until it ends, so that its speed is unknown until then. */
   readonly isOpaque?: true;
 }
 
@@ -33,8 +33,8 @@ export interface PhaseState {
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
   /**
-   * Whether a remaining time was shown or all records have passed. An elapsed time would then look like the remaining
-   * time.
+   * Whether the remaining time was shown before or all records have passed. Then the line shows no elapsed time, which
+   * would look like the remaining time.
    */
   readonly isEnding: boolean;
 }
@@ -174,7 +174,7 @@ class RollingRate {
    */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // The time after all records have passed cannot be measured.
+    // When all records have passed, the time until the end cannot be estimated.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);

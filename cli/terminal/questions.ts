@@ -79,7 +79,7 @@ async function takeTyped(stdin: Asked['stdin']): Promise<string> {
   // In raw mode, an incomplete line can be read too.
   stdin.setRawMode?.(true);
   stdin.read(0);
-  // Input may arrive only in the second turn.
+  // Buffered input may arrive only after a second turn of the event loop.
   for (let turns = 0; turns < 2; turns++) await setImmediate();
   const typed = String(stdin.read() ?? '');
   stdin.setRawMode?.(false);

@@ -20,7 +20,7 @@ export interface ZitadelSide {
   readonly releases: ReleaseRange;
   /** The domains of the instance, from which it derives those of organisations. */
   readonly domains: readonly string[];
-  /** Facts that decide about the import of the other side, if that was imported into this side. */
+  /** Present if the other side was imported into this side: facts that affect that import. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
@@ -105,8 +105,8 @@ function fieldReason(
 }
 
 /**
- * Whether a fact explains a difference. If this command itself does a step of the fact, no difference remains to
- * explain.
+ * Whether a fact explains a difference. If this command carries out the fact's manual step itself, the fact explains
+ * nothing.
  */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;

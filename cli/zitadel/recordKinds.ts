@@ -1,4 +1,5 @@
-// How the events and calls of ZITADEL handle each kind of records. Types, checks and lists are derived from the table.
+// For each kind of records: the events and calls of ZITADEL that create, delete, close and find them. Types, checks and
+// lists are derived from this table.
 
 import type { Client } from '@connectrpc/connect';
 import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
@@ -44,13 +45,13 @@ export interface IdSpace {
   readonly fields?: readonly string[];
   /** The field with the id of the containing record, if that is not the aggregate. */
   readonly parentField?: string;
-  /** The field with the id of an organisation that may refer to the record as to its own record. */
+  /** The event's field with the id of another organisation that may refer to the record as if it owned the record. */
   readonly openTo?: string;
   /** The nouns for the records, by their first event. By default, the noun of the collection. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** The place of a record's events: an aggregate, and the record in it. */
+/** Where the events of a record are: an aggregate, and the record within it. */
 export interface EventPlace {
   readonly aggregateId: string;
   /** Empty if the aggregate is the record. */
@@ -108,15 +109,15 @@ interface StateSearch {
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-/** What the command uses about a kind of records in ZITADEL. */
+/** How the command handles a kind of records in ZITADEL. */
 interface RecordKind {
   /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop it. */
   readonly created: CreationEvent | 'never';
   /** The space of the records' ids; `none` for records without ids of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * How ZITADEL deletes a record; `never` for organisations, and for domain policies: the export of an organisation
-   * without one contains that of the instance.
+   * How ZITADEL deletes a record. `never` for organisations, and for domain policies: if an organisation has no policy,
+   * its export contains the instance's policy.
    */
   readonly remove: Removal | 'never';
 }

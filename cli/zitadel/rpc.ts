@@ -21,9 +21,9 @@ import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
-// The command does not use the REST gateway: it rejects ids in paths that contain slashes or characters other than
-// printable ASCII. In the header of the organisation, it ignores such ids and responds for the caller's own
-// organisation. It limits responses to 4 MiB.
+// Uses gRPC-Web, not the REST gateway. The gateway rejects ids in paths that contain slashes or characters other than
+// printable ASCII. If the organisation header contains such an id, the gateway ignores the header and uses the caller's
+// own organisation. It also limits responses to 4 MiB.
 
 /** The largest response, except that of an export. */
 const MAX_RESPONSE_BYTES = 64_000_000;
@@ -59,8 +59,8 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 }
 
 /**
- * Returns the error of a gateway, or of a call that ZITADEL asks to repeat at a certain time, without the transport's
- * error around it. Returns other errors unchanged.
+ * Unwraps the error of a gateway, or of a call that ZITADEL asks to repeat later, from the transport's error. Returns
+ * other errors unchanged.
  */
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -128,7 +128,7 @@ async function requireRpc(origin: string, response: HttpResponse): Promise<void>
   }
   await response[Symbol.asyncDispose]();
   const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;
-  throw new ConnectError(`${problem}: let gateways pass gRPC-Web on to ZITADEL`, Code.Unknown);
+  throw new ConnectError(`${problem}: configure gateways to forward gRPC-Web to ZITADEL`, Code.Unknown);
 }
 
 async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
@@ -139,7 +139,8 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
 /** Returns the header with the id of an organisation. ZITADEL reads its bytes as UTF-8. */
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
-  // HTTP removes blanks around a value. The value would then be the id of another organisation, or of none.
+  // HTTP removes spaces around a header value, so the header would contain the id of another organisation or an empty
+  // id.
   if (/^ | $|\p{Cc}/u.test(orgId))
     throw zitadelContextMissing({ url: origin, orgId, reason: 'no HTTP header can contain its id' });
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };

@@ -51,7 +51,7 @@ interface ZitadelResponse {
 
 /** ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections are refused. */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
-/** Two attempts with their time limits take about as long as the retries of a lost connection. */
+/** Two timed-out attempts take about as long as all retries after a lost connection. */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503]);
 /** The largest response to a request without a token. */
@@ -90,7 +90,7 @@ export async function send(
 }
 
 /**
- * Attempts an idempotent call until ZITADEL is available, or at the time that its response states.
+ * Attempts an idempotent call until ZITADEL is available. Waits as long as a response asks for.
  * @param name the call in messages
  * @param timeoutMs the call's own time limit, after which it is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable

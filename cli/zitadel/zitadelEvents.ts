@@ -78,7 +78,8 @@ async function* readPages(
     if (added.length > 0) yield added;
     const last = page.at(-1);
     if (last === undefined || page.length < EVENTS_PER_PAGE) return;
-    // The next page starts with the events of the last event's time, because a page can end within a write.
+    // The next page starts again at the last event's time, because the events of one write can be split between two
+    // pages.
     const next = last.createdAt - 1n;
     if (next === after) throw tooManyAtOnce(connection, query);
     after = next;

@@ -57,7 +57,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   return [
     refusedIds(releases),
     'it never overwrites records: existing ones stay unchanged',
-    `it does not distinguish by case the names or keys of records of these kinds: ${caselessKinds(releases)}`,
+    `it ignores case in the names or keys of these kinds of records: ${caselessKinds(releases)}`,
     'imported records appear in it up to 2 s later',
     ...new Set(facts.flatMap(({ plan }) => plan ?? [])),
     openForAWhile(releases),
@@ -68,7 +68,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
 function openForAWhile(releases: ReleaseRange): string {
   const who = haveStates(releases) ? 'users in a closed state that it does not import' : 'closed users';
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
-  return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
+  return `${who} can log in there for up to a minute, until the request that creates them ends and this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
 }
 
 /** Describes the ids that ZITADEL refuses, according to the release. */

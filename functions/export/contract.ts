@@ -34,7 +34,7 @@ const exportRequestFields = {
     .boolean()
     .default(false)
     .describe(
-      'Whether to export the organisations without their records. Each then has `importedFrom`, the id of the instance whose export an import created it from, if known.',
+      'Whether to export the organisations without their records. Each organisation then has `importedFrom`: the id of the instance whose export an import created it from, if known.',
     ),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest

@@ -83,7 +83,7 @@ async function runImport(
   // An invalid query is rejected before the file is received.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
-  // Receiving the body can take minutes, and calls without the lock do not wait for it.
+  // While the body arrives, calls without the lock can change records.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;

@@ -18,7 +18,7 @@ import type { AttemptStamps } from './stamp.ts';
 
 /** The settings of an import: the options of its request, and those of its caller. */
 export interface ImportSettings extends Partial<ImportRequestOptions> {
-  /** The calling user, whom the import must not lock out. */
+  /** The calling user. The import must not change this user's state or delete this user. */
   readonly caller?: Pick<Caller, 'userId'>;
   /** How to hash clear passwords; by default so that every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
@@ -65,8 +65,8 @@ export interface InspectedFile {
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /**
- * The state of the database when an import began. The import does not undo later changes by calls that do not use the
- * lock.
+ * The state of the database when an import began. Some calls do not use the lock; the import does not undo their later
+ * changes.
  */
 export interface Beginning {
   /** The position in the order of commits; see `InstanceLock`. */
@@ -84,7 +84,7 @@ export interface ImportContext {
   /** The database, or in a dry run the overlay that receives the writes. */
   readonly store: DocumentStore;
   readonly base: ImportedStore;
-  /** Stops the import between two batches, and password hashing at once; has the reason. */
+  /** Stops the import between two batches, and stops password hashing immediately. The reason is the error to throw. */
   readonly signal: AbortSignal;
   readonly report: ImportReport;
   readonly rules: Rules;

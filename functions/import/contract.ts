@@ -79,8 +79,8 @@ export type OnConflict = ImportRequest['onConflict'];
 export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
 /**
- * Returns what to do with records. If all organisations must be new, existing records are reported: they may belong to
- * other organisations.
+ * Returns what to do with existing records. With `fail`, all organisations are new, so an existing record may belong to
+ * another organisation: it is reported.
  */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;
@@ -120,7 +120,7 @@ export const importWarning = z.strictObject({
   type: z
     .string()
     .describe(
-      'The record’s type; `privilege` for a role that the import gives, `state` for a state that it changes, `domain` for a domain that it adds; or `request` for an ignored field of the request.',
+      'What the warning is about: the type of a record, such as `human_user`; `privilege` (the import grants a role), `state` (it changes a state), `domain` (it adds a verified domain), or `request` (it ignores a field of the request).',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
   ...issueFields(warnings, 'warning'),
@@ -175,7 +175,7 @@ export const importResponse = z
           'With `mirror`: the deleted records, or in a dry run the records to delete; also `tokens` and `instanceMembers` of deleted users.',
         ),
       failed: count,
-      notCarried: count.describe('Records of the file that the import does not take.'),
+      notCarried: count.describe('Records of the file that the import ignores.'),
       warnings: z
         .array(importWarning)
         .describe(
@@ -184,7 +184,7 @@ export const importResponse = z
       proved: z
         .boolean()
         .describe(
-          'Whether the file has a manifest, and matches it. A manifest is not signed: it shows accidents, not tampering.',
+          'Whether the file has a manifest that matches its content. Manifests are not signed: they reveal damage, not tampering.',
         ),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z
@@ -224,7 +224,7 @@ export const NDJSON = 'application/x-ndjson';
 const lockHolder = z.strictObject({
   operation: z.string().describe('The operation that holds the lock of the instance, such as `import`.'),
   caller: z.string().describe('The id of its caller, or the account that runs the command.'),
-  since: z.string().describe('When it took the lock; ISO 8601, UTC.'),
+  since: z.string().describe('When it acquired the lock; ISO 8601, UTC.'),
 });
 
 /** The schema of a line of the response to a client that accepts events. */
@@ -265,7 +265,7 @@ export type ImportResponse = z.output<typeof importResponse>;
 export type ImportError = z.output<typeof importError>;
 
 /**
- * A warning about the file, or about an imported record that will not work, which a user would otherwise notice only at
+ * A warning about the file, or about an imported record with a problem that a user would otherwise notice only at
  * login.
  */
 export type ImportWarning = z.output<typeof importWarning> & RecordWarning;

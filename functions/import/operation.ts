@@ -37,8 +37,8 @@ import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
 /**
- * Returns the collections of records whose content is read again, not only their existence: checks of references need
- * it, or they contain other records.
+ * Returns the collections of records whose content must be read again, because checks of references need it or the
+ * records contain other records. For all other collections, only the existence of records matters.
  */
 function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Collection> {
   const holding = sections.filter(({ nested }) => nested !== undefined && counts[nested.section.name] !== undefined);
@@ -89,7 +89,7 @@ export async function importOrganisations(
   } catch (error) {
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
-    // The response or the error may depend on records that another import has just committed.
+    // The response may depend on records that another import has committed but that are not yet durable.
     await store.durable();
   }
 }
@@ -112,7 +112,7 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
   };
 }
 
-/** Reads the point from which on the import keeps changes by calls that take no lock. */
+/** Reads the position in the order of commits from which the import keeps changes by calls that use no lock. */
 export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
   const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);
   return { position, memberRemovals: removals.count };

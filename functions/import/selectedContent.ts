@@ -34,7 +34,7 @@ export function parentSections(carried: ReadonlySet<Section>, inspection: Inspec
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
-/** Whether an import takes the records of a section. */
+/** Whether an import includes the records of a section. */
 export function isCarried(section: Section, withKeys = false): boolean {
   return section.keys !== true || withKeys;
 }

@@ -9,14 +9,14 @@ import type { Section } from '../../shared/organisation/section.ts';
 import type { Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record after the check of its references. Next, the documents stored under its key and its names decide it. */
+/** A record whose references were checked. Its outcome depends on the documents stored under its key and its names. */
 export interface Checked {
   readonly plan: RecordPlan;
   /** Warnings, which the response lists unless the record fails. */
   readonly warnings: readonly RecordWarning[];
   /**
-   * The issue of a record that must not be written. If the record equals the stored one, which was valid once, it
-   * counts as unchanged.
+   * The issue of a record that must not be written. A record that equals the stored record counts as unchanged anyway,
+   * because the stored record was valid when it was written.
    */
   readonly rejection: RecordIssue | undefined;
   readonly privilege: Privilege | undefined;
@@ -67,7 +67,7 @@ interface WrittenOutcome {
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** Whether a record has its outcome. */
+/** Whether a record's outcome is decided. */
 export function isSettled<Stage extends object>(record: Stage | Settled): record is Settled {
   return 'outcome' in record;
 }

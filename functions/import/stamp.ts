@@ -37,18 +37,18 @@ interface StampedCall {
   readonly stamp: string;
 }
 
-/** Whether this call wrote the stored record. Then the export file contains another record with the same key. */
+/** Whether this call wrote the stored record: the file then contains several records with the same key. */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
 /**
- * Finds the stored records that calls other than imports have changed since this import began. A record that another
- * import wrote before this import took the lock is overwritten or deleted like any other record, unless such a call had
- * changed it before.
+ * Finds the stored records that calls other than imports changed after this import began. If another import wrote a
+ * record before this import acquired the lock, the record may be overwritten or deleted like any other, unless such a
+ * call changed it before.
  * @param documents the records that the transaction has read, by path
- * @param position the position of the import's beginning
+ * @param position the position at which the import began
  * @returns the paths of the changed records
  */
 export function findChanged(

@@ -22,7 +22,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(context, 1);
   const targets = await writeOrganisations(context);
-  // Another import may have created an organisation after the check.
+  // Another import may create an organisation after the check of the whole file.
   if (onConflict === 'fail') await requireNew(context);
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);

@@ -42,7 +42,7 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   }
   await writer.finish();
   signal.throwIfAborted();
-  // An organisation whose new name is taken still exists.
+  // If an organisation's new name is taken, the organisation still exists under its old name.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   await rememberImport(context, [...existing.difference(created)]);

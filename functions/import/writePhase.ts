@@ -29,7 +29,7 @@ export async function writePhase(
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
-  // With `report`, no stored record is changed.
+  // With `report`, stored records never change.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
   const isRead = (name: string) => {
@@ -55,7 +55,7 @@ export async function writePhase(
   signal.throwIfAborted();
 }
 
-/** Keeps a record of the file in a mirror; returns its outcome for the report. */
+/** For a mirroring import: keeps a record of the file, and returns the outcome to report. */
 function settleMirrored({ deletions, onSettled }: Mirror, key: DocumentKey, outcome: RecordOutcome): RecordOutcome {
   const path = documentPath(key);
   deletions.keep(path);

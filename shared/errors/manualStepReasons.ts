@@ -33,7 +33,7 @@ export function isNotInSource(reason: string | undefined): boolean {
 /** The reasons of manual steps. Programs may depend on the reasons; the texts are for people and may change. */
 export const manualSteps = {
   instance_not_exported: {
-    text: `${INSTANCE_CONTENT} are in no export`,
+    text: `no export contains ${INSTANCE_CONTENT}`,
     remedy: 'configure the target like the source',
   },
   passwords_missing: missing('password hashes', 'passwords', newPasswords, true),
@@ -47,11 +47,11 @@ export const manualSteps = {
   app_keys_missing: missing('application keys', 'keys', createKeys),
   app_keys_not_in_source: { text: 'the export has no application keys', remedy: createKeys },
   factors_not_exported: {
-    text: `${OTHER_FACTORS} are not carried`,
+    text: `no export contains ${OTHER_FACTORS}`,
     remedy: 'people must register or create them again',
   },
   tokens_not_exported: {
-    text: 'personal access tokens are in no export',
+    text: 'no export contains personal access tokens',
     remedy: 'create new ones in the target',
   },
   client_secret_missing: {

@@ -27,7 +27,7 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
 });
 
 export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {
-  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or let the proxy before it pass that host on',
+  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of it to forward that host',
 });
 
 /** A token's option and file; no file if the user entered the token at the terminal. */
@@ -99,7 +99,7 @@ export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', 
 });
 
 export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
-  text: '{place} failed: the connection broke {moment} ({reason})',
+  text: '{place} failed: the connection was lost {moment} ({reason})',
   remedy: REPEAT_COMMAND,
 });
 
@@ -114,7 +114,7 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: 'no space left in {directory} after {bytes} of {place}',
-  remedy: 'free some there, or choose another directory; nothing is left there',
+  remedy: 'free some space there, or choose another directory; the incomplete file was removed',
 });
 
 export const directoryUnusable = defineError('FAILED_PRECONDITION', 'DIRECTORY_UNUSABLE', {
@@ -126,7 +126,7 @@ export const spoolUnusable = defineError('FAILED_PRECONDITION', 'SPOOL_UNUSABLE'
 });
 
 export const spoolFull = defineError('RESOURCE_EXHAUSTED', 'SPOOL_FULL', {
-  text: 'no space left for a temporary file in {directory}: free some, or set TMPDIR to another directory',
+  text: 'no space left for a temporary file in {directory}: free some space, or set TMPDIR to another directory',
 });
 
 export const outputIncomplete = defineError('FAILED_PRECONDITION', 'OUTPUT_INCOMPLETE', {
@@ -146,7 +146,7 @@ export const targetChanged = defineError('ABORTED', 'TARGET_CHANGED', {
 });
 
 export const planChanged = defineError('ABORTED', 'PLAN_CHANGED', {
-  text: 'nothing is migrated, because {changed} changed since the dry run of --expect: look at a new one: {next}',
+  text: 'nothing is migrated, because {changed} changed after the dry run that printed the digest of --expect: run a new dry run: {next}',
 });
 
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
@@ -158,11 +158,11 @@ export const migrationTokenTooNarrow = defineError('PERMISSION_DENIED', 'MIGRATI
 });
 
 export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {
-  text: '{url} fails {call} with {status}: {message}',
+  text: '{url} returned {status} to {call}: {message}',
 });
 
 export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT', {
-  text: '{url} fails to export organisation {orgId} with {status}: {message}; exclude it with --exclude-org {orgId}',
+  text: '{url} returned {status} to the export of organisation {orgId}: {message}; exclude it with --exclude-org {orgId}',
 });
 
 export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL_CONTEXT_MISSING', {
@@ -170,7 +170,7 @@ export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL
 });
 
 export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEADER_LOST', {
-  text: '{url} does not receive the header x-zitadel-orgid: it answers for organisation {answered} instead of {orgId}; let the proxy before it pass the header on, or specify an address without that proxy',
+  text: '{url} does not receive the header x-zitadel-orgid: it answers for organisation {answered} instead of {orgId}; configure the proxy in front of it to forward the header, or specify an address without that proxy',
 });
 
 export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {
@@ -178,7 +178,7 @@ export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_
 });
 
 export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {
-  text: '{url} does not return its oldest events, so it cannot be known who owns the ids of the file; set AuditLogRetention to 0 there for the time of the import',
+  text: '{url} does not return its oldest events, so the owners of the ids in the file are unknown; set AuditLogRetention to 0 there during the import',
 });
 
 export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_OUTDATED', {

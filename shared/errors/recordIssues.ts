@@ -12,22 +12,24 @@ export const instanceIssues = {
   record_exists: {
     text: 'exists with other content[: {fields}]',
     remedy: {
-      http: 'set `on_conflict` to overwrite to replace it if possible, or to skip to keep it',
-      command: '--on-conflict overwrite replaces it if possible, --on-conflict skip keeps it',
+      http: 'to keep the existing record, set `on_conflict` to `skip`; to replace it if possible, set it to `overwrite`',
+      command:
+        'to keep the existing record, use --on-conflict skip; to replace it if possible, use --on-conflict overwrite',
     },
   },
   state_kept: {
     text: 'exists with another state, which an import of this file keeps: {fields}',
     remedy: {
-      http: 'set `on_conflict` to skip to accept it, or change it in the target',
-      command: '--on-conflict skip accepts it, or change it in the target',
+      http: 'to accept the difference, set `on_conflict` to `skip`; or change the state in the target',
+      command: 'to accept the difference, use --on-conflict skip; or change the state in the target',
     },
   },
   factor_removed: {
-    text: 'exists with other content: {fields}; the OTP e-mail factor, which the file has, was removed there or never existed',
+    text: 'exists with other content: {fields}; the file has an OTP e-mail factor, which the target lacks or has removed',
     remedy: {
-      http: 'set `on_conflict` to skip to keep the person without the factor; overwrite restores it',
-      command: '--on-conflict skip keeps the person without the factor; --on-conflict overwrite restores it',
+      http: 'to keep the person without the factor, set `on_conflict` to `skip`; to restore the factor, set it to `overwrite`',
+      command:
+        'to keep the person without the factor, use --on-conflict skip; to restore the factor, use --on-conflict overwrite',
     },
   },
   field_fixed: {
@@ -42,29 +44,29 @@ export const instanceIssues = {
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
     remedy:
-      'send the mirroring import again, or delete the user again, which ends the deletion, then send this import again',
+      'finish the deletion by sending the mirroring import or deleting the user again, then send this import again',
   },
-  record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
+  record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
   login_name_taken: {
-    text: 'another user has this login name[: {holder}][ of organisation {organisation}]',
+    text: 'another user already has the same login name[: {holder}][ of organisation {organisation}]',
     remedy:
-      'change one of the names, or, for users of several organisations, give these `"domainPolicy":{"userLoginMustBeDomain":true}` before their first import; if this import changes the other user, send it again',
+      'change one of the names; if the users are in different organisations, you can instead give these organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before their first import; if this import renames the other user, send it again',
   },
   name_taken: {
-    text: 'another {record} has this name[: {holder}][ of organisation {organisation}]',
-    remedy: 'change one of the names; if this import changes the other record, send it again',
+    text: 'another {record} already has the same name[: {holder}][ of organisation {organisation}]',
+    remedy: 'change one of the names; if this import renames the other record, send it again',
   },
   application_name_taken: {
-    text: 'another application of the project has this name[: {holder}]',
+    text: 'another application of the project already has the same name[: {holder}]',
     remedy: 'change one of the names; ZITADEL keeps the names of applications whose organisation was deleted',
   },
   domain_taken: {
-    text: 'another organisation has verified this domain[: {organisation}]',
+    text: 'another organisation has already verified the same domain[: {organisation}]',
     remedy: 'remove the domain from one of the organisations',
   },
   identity_taken: {
-    text: 'another person has this external identity[: {holder}]',
-    remedy: 'remove the link of one of them',
+    text: 'another person is already linked to the same external identity[: {holder}]',
+    remedy: 'remove the link from one of them',
   },
   domain_reserved: {
     text: 'the user name ends with the verified domain of another organisation[: {organisation}]',
@@ -108,15 +110,15 @@ export const instanceIssues = {
     remedy: 'remove the roles from the user grants first; if this import does so, send it again',
   },
   changed_meanwhile: {
-    text: 'another call has changed or removed the record since this import began, such as a lock, or the removal of a factor or a member',
+    text: 'after this import began, another call changed or removed the record: for example, it locked the user, or removed a factor or a member',
     remedy: 'check the record, then send the import again to overwrite or create it',
   },
   deletion_referenced: {
-    text: 'the file lacks the record, which is not deleted, because {referrer} of organisation {organisation} refers to it',
+    text: 'the file lacks the record, which is not deleted because {referrer} of organisation {organisation} refers to it',
     remedy: 'remove that record first, then send the import again',
   },
   deletion_of_caller: {
-    text: 'the file lacks the user, who is not deleted, because the import is its own',
+    text: 'the file lacks the user, who is not deleted because the import uses a token of this user',
     remedy: 'import with the token of a user of another organisation',
   },
   deletion_of_owner: {
@@ -124,7 +126,7 @@ export const instanceIssues = {
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
   deletion_of_changed: {
-    text: 'the file lacks the record, which is not deleted, because another call has changed it, or given the user a role or a token, since this import began',
+    text: 'the file lacks the record, which is not deleted because, after this import began, another call changed it, or gave the user a role or a token',
     remedy: 'check the record, then change the source, or send the import again to delete it',
   },
   deletion_of_scope: {
@@ -132,7 +134,7 @@ export const instanceIssues = {
     remedy: 'delete the organisation, then import it',
   },
   member_deleted: {
-    text: 'the user was a member of an organisation of this id that was deleted, and cannot become a member again',
+    text: 'the user was a member of an organisation of this id that was deleted, and ZITADEL does not accept this member again',
     remedy: 'if the error is about the organisation, import with the token of another user, who becomes its owner',
   },
   member_roles_invalid: {
@@ -142,9 +144,9 @@ export const instanceIssues = {
   domain_unverified: {
     text: 'a primary domain must be verified',
     remedy: {
-      http: 'verify the domain, with `on_conflict` overwrite because it was imported without `isPrimary`, or unset that',
+      http: 'verify the domain and import it with `on_conflict` overwrite, because it was imported without `isPrimary`; or remove `isPrimary`',
       command:
-        'verify the domain, with --on-conflict overwrite because it was imported without `isPrimary`, or unset that',
+        'verify the domain and import it with --on-conflict overwrite, because it was imported without `isPrimary`; or remove `isPrimary`',
     },
   },
   trigger_invalid: {
@@ -174,15 +176,15 @@ export const instanceIssues = {
   key_unused: {
     text: 'the application does not authenticate with keys',
     remedy: {
-      http: 'set its method to private key JWT, with `on_conflict` overwrite if the application was imported, or leave the key out',
+      http: 'change its authentication method to private key JWT (with `on_conflict` overwrite if the application exists), or omit the key',
       command:
-        'set its method to private key JWT, with --on-conflict overwrite if the application was imported, or leave the key out',
+        'change its authentication method to private key JWT (with --on-conflict overwrite if the application exists), or omit the key',
     },
   },
   value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
   value_invalid: { text: '[{field}: ]{problem}[; {others}]', remedy: 'correct the value' },
   character_invalid: {
-    text: '{field} contains the character NUL, which no database of ZITADEL stores',
+    text: "{field} contains the character NUL, which ZITADEL's databases cannot store",
     remedy: 'remove it',
   },
 } as const satisfies Record<string, IssueRow>;
@@ -218,7 +220,7 @@ export const zitadelIssues = {
     remedy: 'correct the error of that record first',
   },
   organisation_deleted: {
-    text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never takes its id again',
+    text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never accepts its id again',
     remedy: USE_ANOTHER_ID,
   },
   organisation_left: {
@@ -242,51 +244,51 @@ export const zitadelIssues = {
     remedy: 'compare the events of the id before you delete anything',
   },
   record_hidden: {
-    text: "exists, and the target's export does not show it",
+    text: "exists, but the target's export does not contain it",
     remedy: 'look for the record in the target; if another record has its id or name, change one of them',
   },
   creation_unconfirmed: {
-    text: 'was sent without an error, and the target does not show it',
+    text: 'ZITADEL reported no error, but the target does not show the record',
     remedy: 'repeat the command',
   },
   creation_not_exported: {
-    text: "was created, and the target's export does not show it",
+    text: "was created, but the target's export does not contain it",
     remedy: 'compare both sides',
   },
   creation_differs: {
-    text: "was created, and the target's export shows other content: {fields}",
+    text: "was created, but the target's export has other content: {fields}",
     remedy: 'compare both sides',
   },
   seed_of_foreign_person: {
-    text: "the TOTP seed is missing in the target, and is not sent, because no import by the token's user created the person",
+    text: "the target lacks the TOTP seed, which is not sent because no import by the token's user created the person",
     remedy: REGISTER_ANEW,
   },
   seed_of_changed_person: {
-    text: 'the TOTP seed is missing in the target, and is not sent, because of the event {event} by {user} at {time}',
+    text: 'the target lacks the TOTP seed, which is not sent because of the event {event} by {user} at {time}',
     remedy: REGISTER_ANEW,
   },
   seed_of_different_person: {
-    text: 'the TOTP seed is missing in the target, and is not sent, because the person has other content',
+    text: 'the target lacks the TOTP seed, which is not sent because the person has other content',
     remedy: REGISTER_ANEW,
   },
   open_foreign: {
-    text: "open in the target, {state} in the source, and is not closed, because no import by the token's user created it",
+    text: "still open in the target, {state} in the source; not closed, because no import by the token's user created it",
     remedy: CLOSE_IT,
   },
   open_after_event: {
-    text: 'open in the target, {state} in the source, and is not closed, because of the event {event} by {user} at {time}',
+    text: 'still open in the target, {state} in the source; not closed, because of the event {event} by {user} at {time}',
     remedy: CLOSE_IT,
   },
   open_refused: {
-    text: 'open in the target, {state} in the source, and could not be closed: {error}',
+    text: 'still open in the target, {state} in the source; closing it failed: {error}',
     remedy: CLOSE_IT,
   },
   open_unconfirmed: {
-    text: 'open in the target, {state} in the source, and no event shows that it is closed',
+    text: 'still open in the target, {state} in the source; no event shows that it is closed',
     remedy: CLOSE_IT,
   },
   deletion_refused: {
-    text: 'the file lacks the record, and ZITADEL does not delete it: {error}',
+    text: 'the file lacks the record, but ZITADEL does not delete it: {error}',
     remedy: 'delete it in its console',
   },
   open_in_search: {

@@ -9,7 +9,7 @@ export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', 
 
 // The disk of a self-hosted instance is full, or the platform no longer accepts log lines.
 export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
-  text: 'the audit trail cannot be written, so the operation was not performed: free disk space, or correct the permissions of the data directory',
+  text: 'the audit trail is not writable, so the operation was not performed: free disk space, or correct the permissions of the data directory',
 });
 
 export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY', {
@@ -29,7 +29,7 @@ export const instanceBusy = defineError('UNAVAILABLE', 'INSTANCE_BUSY', {
 
 export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST', {
   retryAfterSeconds: 30,
-  text: 'this process did not respond for 30 seconds, and another call has taken the lock of the instance',
+  text: 'this process was suspended for 30 seconds, and another call has acquired the lock of the instance',
   remedy: { http: 'retry the request, which continues', command: REPEAT_COMMAND },
 });
 

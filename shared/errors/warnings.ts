@@ -7,7 +7,7 @@ export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
   states_unknown: {
-    text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each counts as active, or as initial, even if it is deactivated or locked at the source',
+    text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each is imported as active or initial, even if it is deactivated or locked at the source',
     remedy: 'deactivate it in the target',
   },
   people_initial: {
@@ -20,10 +20,10 @@ export const warnings = {
       'add a domain policy to these organisations, or import into an instance that `identity init --user-login-must-be-domain` created',
   },
   organisation_missing: {
-    text: 'was selected, and is not imported: the file does not have it, or it is excluded',
+    text: 'was selected, but the file does not contain it, or the call excludes it',
     remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },
   },
-  privilege_added: { text: 'gives the user {user} {roles} in {target}, which existed before' },
+  privilege_added: { text: 'grants the user {user} {roles} in {target}, which existed before' },
   domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before' },
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
@@ -42,7 +42,7 @@ export const warnings = {
     text: "{field} {value} is unknown, and the organisation's own project needs none: imported without it",
   },
   grant_to_itself: {
-    text: 'grants a project to its own organisation: not imported, and its members neither; user grants with its id are imported without it',
+    text: 'grants a project to its own organisation: neither this grant nor its members are imported; user grants that refer to it are imported without the reference',
   },
   nothing_deleted: {
     text: 'nothing was deleted, because of the errors: the file lacks {records} records of its organisations',
@@ -50,7 +50,7 @@ export const warnings = {
   },
   primary_exists: { text: '{domain} is already the primary domain: imported without isPrimary' },
   primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },
-  id_too_long: { text: 'the id has more than {limit} characters: no operation finds the user by it' },
+  id_too_long: { text: 'the id has more than {limit} characters: no operation can find the user by this id' },
   hash_unverified: {
     text: '{format} hashes are {condition}: otherwise the user cannot log in with this password',
     remedy: 'set a new one, or enable the verifier',
@@ -69,7 +69,7 @@ export const warnings = {
   provider_missing: { text: 'users cannot log in with an identity provider until the target has it: {provider}' },
   linked_provider_missing: { text: 'the link works once the target has its identity provider: {provider}' },
   providers_not_exported: {
-    text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
+    text: "no export contains identity providers of the instance, or an organisation's own except generic OIDC and JWT; users cannot log in with them until the target has them: {providers}",
   },
   // Only the command creates the following warnings.
   file_kept: {
@@ -89,17 +89,17 @@ export const warnings = {
     text: 'fields of organisation {organisation} that this version does not know do not move: {fields}',
   },
   memberships_left: {
-    text: 'memberships in organisation {organisation} of users whose organisation stays do not move: {memberships}',
+    text: 'in organisation {organisation}, memberships of users whose own organisation does not move are omitted: {memberships}',
   },
   grants_left: {
-    text: 'grants in organisation {organisation} to users and organisations that stay do not move: {grants}',
+    text: 'in organisation {organisation}, grants to users and organisations that do not move are omitted: {grants}',
   },
   // Warnings about an import into ZITADEL.
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
   record_recreated: {
-    text: 'the target has deleted the record, and gets it again',
-    remedy: 'delete it in the source too, or once more in the target',
+    text: 'the record was deleted in the target, and the import creates it again',
+    remedy: 'delete it in the source too, or again in the target',
   },
   secrets_not_compared: {
     text: 'password hashes and TOTP seeds of {people} who existed are not compared',

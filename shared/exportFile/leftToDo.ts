@@ -17,7 +17,7 @@ export const leftToDoEntry = z.object({
   id: z
     .string()
     .exactOptional()
-    .describe('The record, as in the `errors` of an import; absent if the entry is about all.'),
+    .describe('The id of the record, as in the `errors` of an import; absent if the entry concerns all records.'),
   reason: z.string().describe('The name of the step, which never changes, unlike the message.'),
   params: z
     .record(z.string(), z.string())

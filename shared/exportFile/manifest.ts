@@ -240,7 +240,9 @@ export const exportFile = z
           importedFrom: z
             .string()
             .optional()
-            .describe('The instance from whose export an import created it; with `orgs_only`, if known.'),
+            .describe(
+              'With `orgs_only`: the id of the instance whose export an import created the organisation from, if known.',
+            ),
         })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),

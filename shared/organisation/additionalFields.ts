@@ -57,7 +57,7 @@ function spellings(name: string): readonly string[] {
 interface Place {
   readonly path: FieldPath;
   readonly schema: DescMessage;
-  /** Whether the object can occur any number of times, or is an alternative to another object. */
+  /** Whether the object can occur several times, or only one of several objects can be present. */
   readonly isVariable: boolean;
 }
 
@@ -71,7 +71,8 @@ function checkDeclarations(section: Section): void {
   // The definition of an organisation also contains all other sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
   const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
-  // Exports omit secrets, and an object without its secret is invalid.
+  // An object without its secret is invalid, and exports omit secrets unless they are selected. So no field may be next
+  // to a secret.
   const secrets = (section.credentials ?? [])
     .map(({ path }) => parentOf(path))
     .filter((path) => path !== section.inner);
@@ -93,7 +94,7 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // All JavaScript objects have the former names, and all stored records have the latter.
+  // JavaScript's objects have the names in `{}`, and every stored record has an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {

@@ -1,4 +1,5 @@
-// The keys of the claims on unique names. Separate, so that sections need not load the descriptors of records.
+// The keys of the claims on unique names. In a separate module, so that sections do not load the descriptors of
+// records.
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 

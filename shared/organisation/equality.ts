@@ -50,8 +50,8 @@ export function fieldDifferences(
 }
 
 /**
- * Whether a difference exists only because the first record omits a credential, the OTP e-mail factor or a state, and
- * its file does not state that the record has none. An import of the first record then keeps the second record's value.
+ * Whether a difference exists only because the file of the first record omits a credential, the OTP e-mail factor or a
+ * state without showing that the source has none. An import of the first record then keeps the second record's value.
  * @param keepsStates whether the import keeps states that records omit
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {

@@ -8,8 +8,8 @@ import type { RecordIssue } from './relations.ts';
 import { mayHaveOtpEmail } from './section.ts';
 
 /**
- * Finds the reason why imports would reject a record in its exported form. A single such record would make every export
- * that contains it useless, so records are checked before they are stored.
+ * Finds the reason why imports would reject a record in its exported form. Records are checked before they are stored,
+ * because a single such record would make every export that contains it unusable.
  * @param isAsRead whether the record's values are unchanged since the rules of its fields were checked
  */
 export function exportedFormIssue(record: OrganisationRecord, isAsRead = false): RecordIssue | undefined {
@@ -28,7 +28,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
   }
 }
 
-/** An upper bound for what exports add to a record: a factor, and facts about an identity provider. */
+/** An upper bound for the bytes that exports add to a record: a factor, and facts about an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
 /** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {

@@ -1,6 +1,6 @@
-// Fields that ZITADEL fills in. If one of two records does not have such a field, and they do not differ otherwise,
-// they are equal: for an import, for a comparison, and for an import into ZITADEL. This service does not fill in these
-// fields when it stores records.
+// Fields that ZITADEL fills in. Two records are equal if they differ only in that one of them lacks such fields. This
+// applies to imports, comparisons and imports into ZITADEL. This service does not fill in these fields when it stores
+// records.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';

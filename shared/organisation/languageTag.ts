@@ -46,7 +46,7 @@ export function canonicalLanguageTag(text: string): string {
   return tag;
 }
 
-/** Returns the parts that an invalid tag loses in its canonical form. */
+/** Returns the parts that an invalid tag lacks in its canonical form. */
 export function lostSubtags(text: string, canonical: string): readonly string[] {
   if (text === canonical || isTag(text)) return [];
   const kept = new Set(canonical.toLowerCase().split('-'));
@@ -66,7 +66,7 @@ function toCanonicalTag(text: string): string {
     .filter((subtag) => /^[a-z\d]{1,8}$/.test(subtag));
   const whole = wholeTags.get(subtags.join('-'));
   if (whole !== undefined) return whole;
-  // An extended language, such as in `zh-yue`, replaces the language before it.
+  // In `zh-yue`, the extended language `yue` replaces `zh`.
   if (/^[a-z]{2,3}-[a-z]{3}$/.test(subtags.slice(0, 2).join('-'))) subtags.shift();
   const [language = '', ...rest] = subtags;
   if (language === 'x') return subtags.length === 1 ? UNDETERMINED : subtags.join('-');
@@ -77,12 +77,12 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * The maximum number of subtags to drop so that the beginning of a tag is a tag: it may end in the letter of an
- * extension, or in a letter and a key.
+ * How many subtags to drop at most until the remaining text is a valid tag: an extension without a value, or a key
+ * without a value, can be at its end.
  */
 const MAX_OPEN_SUBTAGS = 2;
 
-/** Returns the canonical form of the longest beginning that is a tag, such as the language alone. */
+/** Returns the canonical form of the longest valid prefix of a tag, such as the language alone. */
 function canonicalBeginning(subtags: readonly string[]): string {
   let [least, most] = [1, subtags.length];
   while (least < most) {

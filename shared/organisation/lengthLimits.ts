@@ -10,7 +10,7 @@ import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { keepsMaximum } from './storedRules.ts';
 
-/** The id of the issue of a record that exceeds a limit that ZITADEL does not have. */
+/** The id of the issue of a record that exceeds one of this service's own limits. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
 /** The fields that ZITADEL has in indexes: ids, names and keys. All other fields are ordinary texts. */
@@ -64,8 +64,8 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
 }
 
 /**
- * Whether a text or bytes field needs a limit here. It does not if ZITADEL's stored records keep the limit of its rule,
- * which `checkRules` enforces.
+ * Whether a text or bytes field needs a limit here: ZITADEL's stored records may exceed the limit of its rule, so
+ * `checkRules` does not enforce that limit.
  */
 export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);

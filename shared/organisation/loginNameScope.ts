@@ -14,11 +14,11 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
  */
 
 /**
- * Reads whether the login names of organisations contain the organisation's domain, so that they are unique within the
- * organisation instead of the instance.
+ * Reads whether the login names of organisations contain the organisation's domain. If so, they are unique within the
+ * organisation, otherwise within the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
- * @returns the answers in the order of `orgIds`; undefined for an organisation that has neither users nor a policy that
- * decided it
+ * @returns the answers in the order of `orgIds`; undefined for an organisation without users and without a policy that
+ * decided this
  */
 export async function readLoginNameScopes(
   reader: Reader,
@@ -33,12 +33,12 @@ export async function readLoginNameScopes(
   });
 }
 
-/** Creates the write that decides an organisation's login names by the instance's default. */
+/** Creates the write that applies the instance's default for login names to an organisation permanently. */
 export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }
 
-/** Returns the key of the claim that decides an organisation's scope. */
+/** Returns the key of the claim that records the scope of an organisation's login names. */
 export function scopeKey(orgId: string): DocumentKey {
   return claimKey(LOGIN_NAME_SCOPE, [], [orgId]);
 }

@@ -128,7 +128,7 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const inside = (element: unknown, index: number) => findInside(field, element, `${path}[${index}]`);
     if (value.length <= fixedLimits.listElements)
       return value.flatMap((element, index) => (isValid(element) ? [] : inside(element, index)));
-    // A longer list is rejected as a whole, and each attempt to decode an invalid element takes time.
+    // In a longer list, find only the first invalid element, because decoding each element takes time.
     const first = value.findIndex((element) => !isValid(element));
     return inside(value[first], first);
   });
@@ -179,7 +179,7 @@ function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknow
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** The parts of a message's JSON that decoding by the wire's JSON mapping would lose or reject. */
+/** Parts of a message's JSON that a decoder would lose or reject. */
 interface JsonFindings {
   /** The paths of 64-bit integers that are written as numbers that JavaScript cannot represent exactly. */
   readonly rounded: string[];
@@ -188,7 +188,7 @@ interface JsonFindings {
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
 
-/** Inspects a field's value or list element, and returns the value in the form that our decoder accepts. */
+/** Inspects a field's value or an element of a list. Returns it in a form that our decoder accepts. */
 type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
@@ -291,7 +291,8 @@ function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Insp
 }
 
 /**
- * The enumerations whose unknown numbers are kept, because ZITADEL's exports contain numbers of its own types there.
+ * Enumerations whose unknown numbers are kept, because ZITADEL's exports contain numbers there that its own definition
+ * lacks.
  */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);
 
@@ -303,7 +304,7 @@ function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect
       typeof value === 'number' && byNumber[value] === undefined && !openEnumerations.has(typeName);
     if (!isUnknownName && !isUnknownNumber) return value;
     unknown.values.push({ path: withoutPositions(path), value });
-    // Our decoder ignores unknown names, but would keep an unknown number.
+    // The decoder ignores unknown names but keeps unknown numbers, so convert the number to a text.
     return String(value);
   };
 }

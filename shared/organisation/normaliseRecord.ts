@@ -31,7 +31,7 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
  * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
-  // Check the lengths first, because not every later step takes linear time.
+  // Check the lengths first, because some later steps do not take linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
@@ -152,7 +152,7 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
 function fieldWithNul({ section, json, body, credentials }: OrganisationRecord): string | undefined {
   if (credentials.passwordHash?.includes('\0') === true)
     return section.credentials?.find(({ field }) => field === 'passwordHash')?.path;
-  // The escape may be text itself, so only a parsed value proves that there is a NUL.
+  // The escape may be part of the text itself, so only the parsed value shows whether there is a NUL.
   return body.includes('\\u0000') ? pathOfNul(json, '') : undefined;
 }
 

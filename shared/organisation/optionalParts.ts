@@ -8,7 +8,10 @@ import type { Section } from './section.ts';
 
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 
-/** Returns the fields that identify a record or relate it to others, and the fields that the section needs. */
+/**
+ * Returns the fields that an import cannot leave out: those that identify a record or relate it to others, and those
+ * that the section declares as needed.
+ */
 function neededBy(section: Section): ReadonlySet<FieldPath> {
   const known = neededFields.get(section);
   if (known !== undefined) return known;
@@ -24,9 +27,9 @@ function neededBy(section: Section): ReadonlySet<FieldPath> {
 const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
 
 /**
- * Returns the smallest part of a record that contains the field at `path` and that an import can leave out: an element
- * of a list, or a field without which the record gives no further rights. A number, a duration or a boolean often
- * limits rights, so only those of `Section.optional` can be left out.
+ * Returns the smallest part of a record that contains the field at `path` and that an import may leave out: an element
+ * of a list, or a field whose absence gives the record no further rights. Numbers, durations and booleans often limit
+ * rights, so they can be left out only if `Section.optional` lists them.
  * @param path the path of an invalid field, such as `user.phone.phone` or `roleKeys[2]`
  */
 export function optionalPart(section: Section, path: string): string | undefined {

@@ -8,7 +8,9 @@ interface HashVerification {
   readonly format: string;
   /** The verifier's name in ZITADEL's setting; absent if there is none. */
   readonly verifier?: string;
-  /** Whether the releases that can refuse hashes import a person with this hash, if the verifier is enabled. */
+  /**
+   * Whether ZITADEL releases that check the cost of hashes import a person with this hash, if the verifier is enabled.
+   */
   readonly isWithinBounds: boolean;
 }
 
@@ -20,9 +22,12 @@ interface HashFormat {
   /** The verifier's name in ZITADEL's setting. */
   readonly verifier: string;
   readonly pattern: RegExp;
-  /** The ranges of the numbers in the pattern's groups with which the verifier works; by default any. */
+  /**
+   * The permitted ranges of the numbers in the pattern's groups, outside of which the verifier fails; by default any
+   * number.
+   */
   readonly usable?: readonly Range[];
-  /** The ranges of the numbers in the pattern's groups that the releases which can refuse hashes allow by default. */
+  /** The ranges of these numbers that ZITADEL releases with cost limits allow by default. */
   readonly bounds?: readonly Range[];
   /** Converts a group to its number; by default the group is a decimal number. */
   readonly toNumber?: (text: string) => number;
@@ -43,7 +48,7 @@ const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
 const sha2 = (id: number, characters: number) =>
   new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
 
-/** The costs that the releases which can refuse hashes allow by default. */
+/** The bcrypt costs that ZITADEL releases with cost limits allow by default. */
 const costs = [10, 16] as const;
 
 /** ZITADEL ignores the text after the 60 characters. */
@@ -148,8 +153,7 @@ export function hashVerification(hash: string): HashVerification {
 }
 
 /**
- * Whether the releases that can refuse hashes (`refusingHashes`) refuse a person with this hash if they have default
- * settings.
+ * Whether ZITADEL releases with cost limits (`refusingHashes`) refuse a person with this hash under default settings.
  */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);

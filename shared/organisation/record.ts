@@ -50,15 +50,15 @@ export interface OrganisationRecord {
   /** SHA-256 of `body`, base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A clear password from the export file, to be hashed before it is stored; undefined if the file also has a hash. */
+  /** A clear password from the file, to be hashed before it is stored; undefined if the file also contains a hash. */
   readonly clearPassword: string | undefined;
-  /** The clear password from the export file, which must satisfy the policy even if a hash is also given. */
+  /** The clear password from the file. It must satisfy the policy even if the file also contains a hash. */
   readonly givenPassword: string | undefined;
   /** Undefined for a record of a section without states. */
   readonly state: RecordState | undefined;
   /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
   readonly otpEmail: boolean | undefined;
-  /** The credentials that the record does not have, according to its file. An overwrite removes them. */
+  /** The credentials that the source certainly lacks, according to the file. An overwrite removes them. */
   readonly lacks?: readonly Credential[];
   /** Content of the file's record that is not in the definition. */
   readonly unknown: UnknownContent;
@@ -92,7 +92,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { json, unknown, state, otpEmail } = readFields(section, converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
-  // No exporter writes empty records, and a small file could contain millions.
+  // No exporter writes empty records, and a small file could contain millions of them.
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
@@ -118,7 +118,7 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
 }
 
 /**
- * Rejects an unknown state. The wire's JSON mapping would ignore it, and a user without a state can log in.
+ * Rejects an unknown state. A decoder would ignore it, and a user without a state can log in.
  * @param path the path of the field that contains the state
  * @param issuePath the path to report
  * @throws InvalidRecordError

@@ -92,8 +92,8 @@ export interface Reference {
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
   /**
-   * The issue in place of `missing` if the record also refers to a target in this collection that belongs to its
-   * organisation.
+   * Replaces the issue `missing` if the record also refers to a target in this collection that belongs to the record's
+   * own organisation.
    */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
@@ -105,20 +105,23 @@ export interface Reference {
   readonly optional?: true;
   /** What happens if the target belongs to another organisation; by default it is accepted. */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
-  /** A unique name, by type and parts. If any record has claimed it, a target in another organisation is permitted. */
+  /**
+   * A unique name, by type and parts. If any record has claimed this name, the target may belong to another
+   * organisation.
+   */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The target's field that contains the organisation that may refer to it from outside; only with `check`. */
+  /** The target's field with the id of another organisation that may refer to the target; only with `check`. */
   readonly openTo?: FieldPath;
   /**
-   * The warning if the target belongs to the same organisation and the record is therefore omitted; by default it is
-   * accepted.
+   * The warning if the target belongs to the record's own organisation. The record is then omitted. By default, such a
+   * target is accepted.
    */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the file contains this record inside the target. The import omits this record unless the stored target has
-   * the content of the file.
+   * Whether the target is the record that contains this record in the file. If the stored target differs from the
+   * file's, the import omits this record.
    */
   readonly isParent?: true;
-  /** Validates the existing target. */
+  /** Returns an issue if the existing target does not suit the record. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => KeyedIssue | undefined;
 }

@@ -56,8 +56,8 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records that cannot exist without records of some organisations, although they may belong to others: they
- * require such a record directly, or through another record.
+ * Selects the records that must be deleted together with some organisations, although they belong to others: they
+ * require a record of these organisations, directly or through another record.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -69,7 +69,7 @@ export async function selectDependents<Selected extends SectionRecord>(
   return records.filter((_, index) => required[index]?.some((key) => gone.has(documentPath(key))));
 }
 
-/** Finds the paths of records that belong to some organisations, or cannot exist without records of these. */
+/** Returns the paths of those records that belong to the given organisations, or require a record of them. */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
   orgIds: ReadonlySet<string>,

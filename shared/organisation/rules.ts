@@ -1,4 +1,5 @@
-// Interprets the validation rules in ZITADEL's message definitions, as far as all of ZITADEL's exports keep them.
+// Checks records by the validation rules in ZITADEL's message definitions, except rules that records in ZITADEL's
+// exports can break.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import {
@@ -184,10 +185,10 @@ function compileTextRules(
 }
 
 interface Bounds {
-  /** The bounds in ZITADEL's requests, which its messages quote; 0 for none. */
+  /** The bounds that ZITADEL's requests enforce and its error texts quote; 0 for none. */
   readonly min: number;
   readonly max: number;
-  /** The bounds of ZITADEL's stored values; 0 for none. */
+  /** The bounds that ZITADEL's stored values satisfy; 0 for none. */
   readonly least: number;
   readonly most: number;
 }

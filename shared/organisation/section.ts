@@ -13,8 +13,8 @@ import type { ZitadelRelease } from './zitadelReleases.ts';
 export const phases = [1, 2, 3, 4] as const;
 
 /**
- * The steps of an import into ZITADEL. In this order, the targets of each record's references exist: ZITADEL neither
- * sorts nor retries (zitadel 5.4).
+ * The steps of an import into ZITADEL. Each step's records refer only to records of earlier steps, because ZITADEL
+ * neither sorts nor retries (zitadel 5.4).
  */
 export const zitadelSteps = [
   'organisations',
@@ -38,9 +38,9 @@ export const zitadelSteps = [
 ] as const;
 
 /**
- * Converts a field's value to the value that ZITADEL stores; undefined unsets the field, or drops the element of a
- * list. Returns an issue for a value that ZITADEL rejects, or the texts that the import drops from the record. The
- * report warns of each other change of a text, unless the value is only another notation of the same value.
+ * Converts a field's value to the value that ZITADEL stores. Undefined unsets the field, or drops the element of a
+ * list. Can also return an issue for a value that ZITADEL rejects, or the texts that the import drops. The report warns
+ * of each changed text, except changes of notation only.
  */
 export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
@@ -102,7 +102,7 @@ export type KeptValue = {
 /** Fields that a record may have in addition to the fields of its definition and the states of `states.ts`. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
-  /** Fields in files of other releases that imports can drop without harm, and count in `summary.notCarried`. */
+  /** Fields in files of other releases that imports can drop without harm. `summary.notCarried` counts them. */
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
@@ -122,7 +122,7 @@ export interface GivenPrivilege {
   readonly type: 'privilege' | 'domain';
   /** The path of the roles or the domain. */
   readonly texts: ListPath;
-  /** A boolean field that is true in records that give privileges; by default all records do. */
+  /** A boolean field: only records in which it is true give privileges. By default, all records do. */
   readonly onlyIf?: FieldPath;
   /** The organisation or project to which the privilege applies: its key, and its noun in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
@@ -145,10 +145,10 @@ export interface Completion {
   readonly warning: RecordWarning;
 }
 
-/** A field that imports drop from a record if another record of the organisation excludes it. */
+/** A field that only one record of an organisation can have. Imports drop it from the other records. */
 interface AdjustedField {
   readonly field: FieldPath;
-  /** Lists the marks of a record. The import knows the last record of an organisation with each mark. */
+  /** Lists the marks of a record. For each mark, the import knows the organisation's last record with that mark. */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
    * Returns how to report a record from which the import drops the field; undefined for a record that keeps it.
@@ -159,7 +159,9 @@ interface AdjustedField {
     isLast: (mark: string) => boolean,
     rules: OrganisationRules,
   ) => Adjustment | undefined;
-  /** Returns the warning about a record from which the import drops the field, because a stored record has it. */
+  /**
+   * Returns the warning about a record from which the import drops the field because a stored record already has it.
+   */
   readonly held: (stored: JsonObject) => RecordWarning;
 }
 
@@ -174,7 +176,7 @@ export interface OrganisationRules {
 export interface PrimaryDomain {
   readonly domainName: string;
   readonly isVerified: boolean;
-  /** Whether it stays primary, because the import does not overwrite it. */
+  /** Whether it stays the primary domain, because the import does not overwrite records. */
   readonly isKept: boolean;
 }
 
@@ -185,7 +187,7 @@ export interface Adjustment {
   readonly warning?: RecordWarning;
 }
 
-/** The part of an identity provider that exports repeat in records that refer to it. */
+/** The fields of an identity provider that exports repeat in records that refer to the provider. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
@@ -196,8 +198,8 @@ export interface Provider {
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * The differences between stored and exported records (zitadel 4.3): exports add facts about the organisation's
- * identity providers from other records. Comparisons ignore these fields.
+ * How exported records differ from stored records (zitadel 4.3): exports add facts about the organisation's identity
+ * providers. Comparisons ignore these facts.
  */
 interface ExportForm {
   /** Returns the record with the fields filled in, in any order; undefined if it has them already. */
@@ -213,13 +215,13 @@ interface ExportForm {
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** Lists the ids of the identity providers to which a record refers. */
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Removes the identity providers that ZITADEL cannot know. */
+  /** Removes identity providers that ZITADEL does not have. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
   /** The type of the section's identity providers in ZITADEL's exports. */
   readonly providerType?: string | number;
   /**
-   * The path of the record's project. Exports for ZITADEL end with the records that refer to other organisations'
-   * projects.
+   * The path of the id of the record's project. Exports for ZITADEL contain records that refer to other organisations'
+   * projects at the end.
    */
   readonly ofProject?: FieldPath;
 }
@@ -283,8 +285,8 @@ export interface Section {
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /**
-   * The owner of a record whose key does not contain it, and the issue of a record with the key of another owner's
-   * record.
+   * For a record whose key does not contain its owner: the field with the owner, and the issue if another owner has a
+   * record with this key.
    */
   readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
@@ -298,13 +300,14 @@ export interface Section {
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * Numbers, durations, booleans and objects without which the record gives no further rights: an import leaves them
-   * out if they are invalid, with a warning. It also leaves out texts, enumeration values and elements of lists.
+   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning, because
+   * their absence gives the record no further rights. Texts, enumeration values and elements of lists may always be
+   * left out, unless `needed` lists them.
    */
   readonly optional?: readonly FieldPath[];
   /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
   readonly needed?: readonly FieldPath[];
-  /** A field in which a file may repeat another field: the other one counts, or `$orgId`. */
+  /** A field in which a file may repeat another field or `$orgId`. The value of the other field counts. */
   readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may contain inside the record. */
@@ -330,8 +333,8 @@ export interface ImportedRecord {
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /**
- * The field of an organisation that only exports of this service contain: the instance that exported the organisation
- * before.
+ * The id of the instance that exported an organisation before it was imported here. Only exports of this service have
+ * this field.
  */
 export const IMPORTED_FROM = 'importedFrom';
 
@@ -363,6 +366,6 @@ export function sectionPartition(orgId: string, { name }: { readonly name: strin
  * @param orgId the id at which to start; by default all ids are included
  */
 export function sectionPartitions(section: { readonly name: string }, orgId = ''): PartitionRange['partitions'] {
-  // In every encoding, the character after `/` is `0`.
+  // In every encoding, `0` is the character after `/`, so this range contains all texts that begin with the prefix.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }

@@ -1,11 +1,11 @@
-// What it means that a value is absent in a file.
+// What the absence of a value in a file means: the source lacks it, or it is unknown.
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section } from './section.ts';
 import { type RecordState, usualState } from './states.ts';
 
 /**
- * The kinds of values whose absence a file states: if absent, the source does not have them. Any other absent value is
+ * The kinds of values that the source certainly lacks if its file lacks them. For all other values, absence means
  * unknown.
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
@@ -14,11 +14,11 @@ export interface StatedContent extends Readonly<Record<Credential['flag'], boole
   readonly states: boolean;
 }
 
-/** For a file that states nothing: any value may be absent. */
+/** For a file whose missing values are all unknown. */
 export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
 
 /**
- * Lists the credentials that a record does not have, according to its file.
+ * Lists the credentials that the source of a record certainly lacks, according to its file.
  * @param has whether the file has a credential of the record
  */
 export function lackedCredentials(
@@ -29,12 +29,12 @@ export function lackedCredentials(
   return credentials.filter((credential) => stated[credential.flag] && !has(credential));
 }
 
-/** Whether a file states that records of a section without the OTP e-mail factor do not have it. */
+/** Whether a file that lacks the OTP e-mail factor of a record of the section shows that the source lacks it too. */
 export function statesOtpEmail(section: Section, stated: StatedContent): boolean {
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/** Returns a record's state: if the manifest states it, an absent state is the default. */
+/** Returns a record's state. If the manifest shows that absent states mean the default, returns the default. */
 export function statedState(
   section: Section,
   state: RecordState | undefined,
@@ -44,7 +44,7 @@ export function statedState(
   return isStated ? { ...state, source: 'derived' } : state;
 }
 
-/** Adds to a record what the absence of its values means. */
+/** Adds to a record which values its source certainly lacks. */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;
   const lacks = lackedCredentials(

@@ -30,9 +30,9 @@ export function usualState(section: { readonly name: string }): string | undefin
 }
 
 /**
- * The source of a record's state: `given` if the record contains it; `derived` if the record omits it and its file
- * states that this means the default; `unknown` if the file may omit it. Imports create records with an unknown state
- * in the most likely state, and keep the states of existing records.
+ * Where a record's state comes from: `given` if the record contains it; `derived` if the record lacks it, which means
+ * the default according to its file; `unknown` if the file may omit it. Imports create records with an unknown state in
+ * the most likely state, and keep the states of existing records.
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 

@@ -44,7 +44,7 @@ export function keepsMinimum(field: DescField): boolean {
   return !openFields.has(nameOf(field));
 }
 
-/** Whether a text has a prefix that an import converts to the one of the field's rule. */
+/** Whether a text has another prefix than its rule requires, and an import converts that prefix. */
 export function hasOtherPrefix(field: DescField, text: string): boolean {
   const prefix = otherPrefixes.get(nameOf(field));
   return prefix !== undefined && text.startsWith(prefix);

@@ -84,7 +84,7 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent };
 }
 
-/** Returns the value that the rules apply to if a field is absent. */
+/** Returns the value to check if a field is absent. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;

@@ -10,7 +10,7 @@ import type { ValueRule } from './section.ts';
 
 const isWhiteSpace = (character: string | undefined) => character !== undefined && /\p{White_Space}/u.test(character);
 
-/** Removes the white space around a text like Go's `strings.TrimSpace`, in linear time. */
+/** Removes the white space around a text in linear time, like Go's `strings.TrimSpace`. */
 export function trimSpace(text: string): string {
   const start = text.search(/\P{White_Space}/u);
   if (start < 0) return '';
@@ -100,8 +100,8 @@ export function isE164(phone: string): boolean {
 }
 
 /**
- * Converts a phone number to E.164, and repeats this until nothing changes: each conversion removes one of several
- * national prefixes, and a stored number must not change when it is imported again.
+ * Converts a phone number to E.164, and repeats this until the result no longer changes: each conversion removes one
+ * national prefix, and importing a stored number again must not change it.
  */
 function toStableE164(text: string): string | undefined {
   const number = toE164(text);
@@ -214,7 +214,7 @@ function digitsOf(text: string): string {
 /** Returns the ASCII digit for a decimal digit of any script; empty for other characters. */
 function digitValue(character: string): string {
   if (!/^\p{Nd}$/u.test(character)) return '';
-  // The digits of each script are consecutive; those of mathematics are several consecutive sets.
+  // The ten digits of a script are consecutive. Mathematical digits are several such sets in a row.
   let first = character.codePointAt(0) ?? 0;
   const code = first;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;

@@ -18,7 +18,7 @@ export interface ManualStep {
   readonly remedy?: string;
   /** The text before the remedy, if it differs from the text of the fact; with named parameters. */
   readonly because?: string;
-  /** What an entry is about: a section of an organisation, or the whole file; by default a record. */
+  /** What the step applies to: a section of an organisation, or the whole file; by default a record. */
   readonly scope?: 'organisation' | 'file';
   /** Whether the command takes the step itself if it sends the file. */
   readonly byHand?: true;
@@ -33,10 +33,10 @@ export interface ManualStep {
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
-/** The values of a differing field: first the other side's, then ZITADEL's. */
+/** The differing values of a field: that of the other side, then that of ZITADEL. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** In a comparison, the side that is ZITADEL. */
+/** The side of a comparison that is ZITADEL. */
 interface ZitadelDomains {
   /** Whether the other side was imported into ZITADEL. */
   readonly isTarget: boolean;
@@ -64,8 +64,8 @@ interface Fact extends ReleaseRange {
   /** Whether the text contains the releases. */
   readonly releasesInText?: true;
   /**
-   * Whether the manual step applies only if the target's release is known and in the range. Another fact has the step
-   * for unknown releases.
+   * Whether the manual step applies only if the target's release is known to be in the range. For unknown releases,
+   * another fact has the step.
    */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
@@ -133,14 +133,14 @@ export interface ZitadelBehaviour {
   /** The content that no export of ZITADEL contains, in addition to the fields above. */
   readonly unexported?: readonly string[];
   /**
-   * Whether exports may omit an existing record, although earlier exports contained it, or because no export contains
-   * it under this name. Then a missing record was not necessarily deleted.
+   * Whether exports may lack a record that earlier exports contained, or lack it under this name. A missing record then
+   * does not prove a deletion.
    */
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store records in another organisation than the file has them, so that comparisons must search
-   * the whole instance.
+   * Whether ZITADEL may store records in another organisation than the file's. Comparisons must then search the whole
+   * instance.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;

@@ -78,14 +78,14 @@ export const transferOptions = {
   maxDeleted: {
     schema: (schemas: Zod) => schemas.int().nonnegative().optional(),
     import:
-      'With `mirror`, the greatest number of records to delete: an import that would delete more changes nothing. Required, except in a dry run.',
+      'With `mirror`, the maximum number of records to delete: an import that would delete more changes nothing. Required, except in a dry run.',
     command: {
       'max-deleted': {
         value: 'COUNT',
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'most deletions of --mirror; required with --yes',
+        meaning: 'maximum number of deletions by --mirror; required with --yes',
       },
     },
   },
@@ -96,7 +96,7 @@ export const transferOptions = {
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'mirror it despite changes there; repeatable',
+        meaning: 'organisation to mirror despite changes there; repeatable',
       },
     },
   },

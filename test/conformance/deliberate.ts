@@ -79,7 +79,7 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.5',
-    here: 'keeps domains unverified, and invents none',
+    here: 'leaves domains unverified, and adds none',
     path: /\.domains\[\]\.isVerified$/,
     only: 'zitadel',
   },

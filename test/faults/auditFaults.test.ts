@@ -161,7 +161,7 @@ describe.skipIf(process.platform === 'win32')('an instance whose database cannot
       () => removeOtpEmail(instance, 'P0'),
     ]) {
       const { message } = expectError(await call(), 503, 14);
-      expect(message).toMatch(/^the audit trail cannot be written.*free disk space/);
+      expect(message).toMatch(/^the audit trail is not writable.*free disk space/);
     }
     expectError(await removeOtpEmail(instance, 'P0', generateToken()), 401, 16);
     expect(server.stderr()).toMatch(/"event":"otpEmail.removed".*"message":"audit failed"/);

@@ -150,8 +150,8 @@ async function exportListed(
 }
 
 /**
- * Applies the options that ZITADEL does not have. ZITADEL always exports keys and the secrets of identity providers,
- * and exports service users in a form that loses their ids.
+ * Applies the options that ZITADEL lacks. ZITADEL always exports keys and client secrets, so this function removes them
+ * unless they are selected. It also copies the ids of service users to the field from which ZITADEL imports them.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {

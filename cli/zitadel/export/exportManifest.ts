@@ -8,7 +8,7 @@ import type { PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 
-/** An export of ZITADEL after its reading. */
+/** The facts about an export of ZITADEL that is complete. */
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys' | 'forZitadel'>;
   /** The time before the first call. */
@@ -45,8 +45,8 @@ export async function* withManifest(
 }
 
 /**
- * Describes an export. The manifest does not state the secrets, because ZITADEL does not export all kinds of
- * credentials. So a credential that the export lacks may exist.
+ * Creates the manifest of an export. Omits the field `secrets`: with it, a missing credential would mean that the
+ * source lacks the credential, but ZITADEL does not export all kinds of credentials.
  */
 async function describe(
   connection: ZitadelConnection,

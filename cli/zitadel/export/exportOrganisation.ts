@@ -130,10 +130,10 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   });
 }
 
-// ZITADEL exports grants and members only if the export contains all records to which they refer. So the export of one
-// organisation omits its grants to other organisations, and the members and grants of their users.
+// ZITADEL exports a grant or member only if the same export contains all records to which it refers. So the export of
+// one organisation lacks its grants to other organisations, and the members and grants of users of other organisations.
 
-const UNKNOWN = 'it exports this organisation, but other calls do not find it';
+const UNKNOWN = 'the export contains this organisation, but other calls do not find it';
 
 async function searchesOf(connection: ZitadelConnection, orgId: string): Promise<OrganisationSearches> {
   if (!(await hasContext(connection, orgId)))
@@ -200,7 +200,7 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // If a file does not contain a state, an overwrite keeps the state.
+      // If a file contains no state, an overwriting import keeps the target's state.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }

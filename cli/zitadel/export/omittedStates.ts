@@ -13,7 +13,7 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
-// The exports of releases 2 and 3 do not contain states. The searches of every release do.
+// The exports of releases 2 and 3 contain no states, but the searches of every release return them.
 
 /** The number of users in one search. Newer releases return at most 1,000. */
 const SEARCHED_AT_ONCE = 500;

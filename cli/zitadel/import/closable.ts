@@ -41,7 +41,7 @@ export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'secti
   return isClosed(state?.value) && closableOf(section.name) !== undefined;
 }
 
-/** Returns the key of a place. */
+/** Returns a text that identifies a place, for use as a key. */
 export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
@@ -53,12 +53,12 @@ function creationOf({ sections: [section] }: Closable): CreationEvent {
   return event;
 }
 
-/** Whether only the event of a record's creation shows the place of its events. */
+/** Whether a record's place is generated, so that only the event of its creation contains the place. */
 export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events; undefined if only the event of its creation shows the place. */
+/** Returns the place of a record's events; undefined if only the event of its creation contains the place. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -78,11 +78,11 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
   return placeKey(eventPlace(kind, event));
 }
 
-/** The last words of the types of events that close or open a record. */
+/** The suffixes of the types of events that close or open a record. */
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
-// A search for event types that a release does not have fails, unless it contains the type of the aggregate.
+// Includes the type of the aggregate, because a search fails if a release knows none of the requested types.
 
 function typesOf(kind: Closable, ends: readonly string[]): string[] {
   const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;

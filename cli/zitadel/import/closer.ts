@@ -82,8 +82,8 @@ export class Closer {
   }
 
   /**
-   * Closes records, and settles them.
-   * @param after the time from which on events show that they are closed
+   * Closes records and stores the results.
+   * @param after the time after which an event shows that a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
     if (entries.length === 0) return;
@@ -104,8 +104,8 @@ export class Closer {
   }
 
   /**
-   * Proves with the search that users are closed. If several events have the same time, a projection of release 2 may
-   * skip one. The user can then still log in, until another event closes the user.
+   * Verifies with the search that users are closed. If several events have the same time, a projection of release 2 can
+   * skip an event. The user can then still log in until another event closes the user.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -115,7 +115,7 @@ export class Closer {
       this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
-  /** Returns the users whom the search does not show as closed after some time. */
+  /** Returns the users whom the search still does not show as closed after several attempts. */
   private async openUsers(users: readonly OpenRecord[]): Promise<readonly OpenRecord[]> {
     const backoff = new Backoff(this.connection.polls ?? defaultPolls, this.connection.signal);
     for (let open = users; ; ) {
@@ -130,7 +130,7 @@ export class Closer {
     }
   }
 
-  /** Opens a user and closes the user again. Returns the reason if ZITADEL does not. */
+  /** Reopens a user and closes the user again. Returns the reason if ZITADEL refuses. */
   private async closeAgain(record: OpenRecord): Promise<string | undefined> {
     const { kind, entry, place } = record;
     if (place === undefined) return undefined;

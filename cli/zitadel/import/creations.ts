@@ -1,4 +1,4 @@
-// The events that show that an import has created a record, and in which place.
+// Finds the events that show that an import created a record, and where.
 
 import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -25,7 +25,7 @@ interface CreationSearch {
   readonly after: EventTime | undefined;
   /** The organisation that owns the events; by default any organisation. */
   readonly owner?: string;
-  /** Whether the newest event of a record counts. By default, the first event in the record's organisation counts. */
+  /** Whether to use the newest event of a record. By default, the first event in the record's organisation is used. */
   readonly isNewest?: boolean;
   /** Whether to wait for a record's event. By default, the search does not wait. */
   readonly isExpected?: (record: SentRecord) => boolean;
@@ -65,7 +65,7 @@ export async function findCreations(
 }
 
 /**
- * Whether an event is more likely that of a record than another event: it is the first, or the first in the record's
+ * Whether an event matches a record better than another event: it is the first event, or the first in the record's
  * organisation.
  */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {

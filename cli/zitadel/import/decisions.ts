@@ -43,7 +43,10 @@ export interface SurveyedFile {
   readonly loginNamesByDomain: boolean;
   /** The user of the token. */
   readonly callerId: string;
-  /** The organisations whose names other organisations have. ZITADEL rejects them with all of their records. */
+  /**
+   * The organisations whose names other organisations already have. ZITADEL rejects such an organisation with all its
+   * records.
+   */
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
@@ -209,8 +212,8 @@ const ORGANISATION_NAME_TAKEN = reportedIssue(taken('Errors.Org.AlreadyExists'))
 const LOGIN_NAME_TAKEN = reportedIssue(taken('Errors.User.AlreadyExists'));
 
 /**
- * Whether no earlier user of the file has a record's login name in the same scope. True for a record without a login
- * name.
+ * Claims a record's login name. Returns whether no earlier user of the file has the same name in the same scope. True
+ * for a record without a login name.
  */
 function isLoginNameFree(
   { ledger, imports, loginNamesByDomain }: SurveyedFile,
@@ -222,7 +225,7 @@ function isLoginNameFree(
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
-/** Whether the import does not send a record: the call does not select it, or ZITADEL would not import it. */
+/** Whether the import skips a record: the call does not select it, or ZITADEL would not import it. */
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;

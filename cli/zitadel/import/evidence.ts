@@ -1,4 +1,4 @@
-// What the events of a record show about its origin.
+// Decides from the events of a record who created and changed it.
 
 import type { ZitadelEvent } from '../zitadelEvents.ts';
 
@@ -24,7 +24,7 @@ const CREATION =
 const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
- * Sign-ins, attempted sign-ins and sent messages, which do not change records. A person who enters the code of an
+ * Events that do not change records: sign-ins, attempted sign-ins and sent messages. A person who enters the code of an
  * initialisation or an invitation activates the user.
  */
 const UNCHANGING =

@@ -20,11 +20,13 @@ interface Creation {
   readonly createdAt: EventTime;
 }
 
-/** Up to this number of records, reads the events of each record, instead of all events of their organisation. */
+/**
+ * For up to this number of records, reads the events of each record. For more, reads all events of the organisation.
+ */
 const FEW = 20;
 
 /**
- * Decides about records from their events.
+ * Decides from events who created and changed records.
  * @param callerId the user whose imports count
  * @returns the verdicts by the records' positions
  */

@@ -103,7 +103,7 @@ const recordContent = z.object({
   otpEmail: z.boolean().optional(),
 });
 
-/** A record of the file, and what is known about its state. */
+/** A record of the file, and its state in the import. */
 export interface LedgerRecord
   extends Pick<
     z.infer<typeof ledgerRow>,
@@ -130,7 +130,7 @@ export interface LedgerEntry {
 /** The path of a record. */
 export type LedgerDocument = z.infer<typeof documentRow>;
 
-/** A field of a record with the path of the record to which it refers. */
+/** A reference: a field of a record, and the path of the record to which it refers. */
 type LedgerTarget = z.infer<typeof targetRow>;
 
 const steps: ReadonlyMap<string, number> = new Map(
@@ -188,12 +188,12 @@ const ROWS_PER_PAGE = 500;
 
 /**
  * The records of a file and their outcomes, in the database of a run. The records are encrypted with a key that only
- * this process has, because the blocks of a deleted file may stay on the disk.
+ * this process has, because disk blocks of a deleted file can be recovered.
  */
 export class ImportLedger {
   private readonly keyring = temporaryKeyring();
   private readonly database: TemporaryDatabase;
-  /** The positions of the last record, and of the last record that is not nested. */
+  /** The position of the last record, and of the last record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
   /** The positions of the records that were written into another organisation. */
   private readonly misplaced = new Set<number>();
@@ -312,7 +312,7 @@ export class ImportLedger {
     return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
   }
 
-  /** Returns the first record that refers to the record at a path; undefined if none does. */
+  /** Returns the first record that refers to the record at a path; undefined without such a record. */
   firstReferring(path: string): LedgerRecord | undefined {
     const sql = 'SELECT position FROM targets WHERE path = ? ORDER BY position LIMIT 1';
     const columns = this.database.statement(sql).get(path);
@@ -387,12 +387,12 @@ export class ImportLedger {
     return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
-  /** Whether a record is closed in the file and not known to be closed in ZITADEL. */
+  /** Whether any record is closed in the file and not known to be closed in ZITADEL. */
   get hasClosings(): boolean {
     return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
-  /** Whether a record has an error, or is expected to fail. */
+  /** Whether any record has an error, or is expected to fail. */
   get hasFailures(): boolean {
     const failed =
       "outcome IN ('failed', 'unconfirmed') OR issues IS NOT NULL OR (outcome IS NULL AND foreseen = 'failed')";
@@ -404,7 +404,7 @@ export class ImportLedger {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
 
-  /** Notes that the import has changed an existing record, if nothing else is known about it. */
+  /** Stores that the import changed an existing record, unless another change is already stored. */
   noteChange({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run(
       "UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'",
@@ -419,7 +419,7 @@ export class ImportLedger {
     this.database.run(sql, JSON.stringify(issue), position);
   }
 
-  /** Claims a login name in its scope. Returns whether no earlier user of the file has it. */
+  /** Claims a login name in its scope. Returns whether the name was free: no earlier user of the file has it. */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
@@ -442,7 +442,7 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
-  /** Settles all unsent records as if ZITADEL accepted them. */
+  /** Sets the outcome of all unsent records as if ZITADEL accepted them. */
   foresee(): void {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
@@ -466,7 +466,7 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** The number of records that the import carries, and the number of those with a known outcome. */
+  /** The number of records that the import includes, and how many of them have an outcome. */
   get progress(): z.infer<typeof progressRow> {
     const sql =
       "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE orgId IS NOT NULL AND outcome IS NOT 'notCarried'";
@@ -492,7 +492,7 @@ export class ImportLedger {
   }
 
   /**
-   * The numbers of existing records that the import changed: people who got their TOTP seeds, and records that it
+   * The numbers of existing records that the import changed: people whose TOTP seeds it added, and records that it
    * closed.
    */
   get changes(): z.infer<typeof changesRow> {
@@ -538,7 +538,7 @@ function placeOf(position: number): string {
   return `record ${position} of an import`;
 }
 
-/** Returns a record as text, with its credentials. */
+/** Serialises a record, with its credentials, to JSON. */
 function serialiseRecord({ section, json, credentials, givenPassword, state, otpEmail }: OrganisationRecord): string {
   const whole = structuredClone(json);
   for (const { path, field, clear } of section.credentials ?? []) {

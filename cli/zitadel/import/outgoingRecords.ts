@@ -87,7 +87,7 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   keepProviders?.(json, hasProvider);
   // ZITADEL rejects the whole person because of a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // The field of the hash is unset, which no decoder of JSON takes.
+  // The protobuf field of the hash is unset, which JSON cannot express.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 

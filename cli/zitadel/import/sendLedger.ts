@@ -66,7 +66,7 @@ interface ZitadelError {
 
 /** The meaning of an import's error for a record. */
 interface ReadError extends ZitadelError {
-  /** `created` if the error only results from the way in which ZITADEL imports: nothing is missing. */
+  /** `created` if the record exists completely, and the error only results from how ZITADEL imports. */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
   /** Whether another import may have created the record at the same time. */
   readonly isDoubtful?: true;
@@ -84,14 +84,14 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   // The file does not contain the identity provider. The manual steps list it.
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
-  // If two imports run at the same time, release 4 checks the login name first.
+  // If two imports run at the same time, release 4 reports the existing user as a taken login name.
   if (loginNameTypes.has(type) && hasErrorId(message, 'taken')) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
   // ZITADEL also reports organisations that the request did not create as existing.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
-/** A record that was sent, and its entry according to the response. */
+/** A record that was sent, and its outcome according to the response. */
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;
@@ -168,14 +168,14 @@ interface Refusal {
 const FIRST_RECORDS = 500;
 
 /**
- * Sends import requests, and halves requests that are too large or too slow. Repeating a request is safe, because
- * ZITADEL reports existing records and does not change them.
+ * Sends import requests. Halves a request that is too large or too slow. Repeating a request is safe, because ZITADEL
+ * reports existing records without changing them.
  */
 class ImportSender {
   /** The number of records in the next request. Each full request doubles it. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** For each position of a record that was sent without a response, the time of the newest event before. */
+  /** For each record that was sent without a response, by position: the time of the newest event before it was sent. */
   private readonly begun = new Map<number, EventTime>();
   /** The time of the newest event before the import. */
   private begunAt: EventTime | undefined;
@@ -219,8 +219,7 @@ class ImportSender {
   }
 
   /**
-   * Returns the time before which this import cannot have created a record; undefined if the time of the request
-   * applies.
+   * Returns a time before which this import cannot have created a record; undefined if that is the time of the request.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     // ZITADEL adds a domain to each organisation that the import creates.
@@ -263,7 +262,7 @@ class ImportSender {
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
-  /** Settles users whom another import has created as existing. The end of the import compares them with the file. */
+  /** Marks users that another import created as existing. At its end, the import compares them with the file. */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
     const { ledger, owners } = this.file;
@@ -274,10 +273,10 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /** Withholds records that refer to records whose ids others have taken since the import read the owners. */
+  /** Withholds records that refer to ids that other organisations took after the import had read the owners. */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
-    // The first event of an aggregate proves that no other record has the id.
+    // If an event is the first of its aggregate, no other record has the id.
     const isDoubtful = ({ record }: Answered) => {
       const event = creations.get(record.position);
       return event === undefined || event.sequence > 1n || !isInPlace(event, record);

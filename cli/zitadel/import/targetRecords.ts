@@ -25,7 +25,7 @@ export interface TargetRecord {
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that should not differ. */
   readonly paths: readonly string[];
-  /** Whether it has no access, or is inactive. */
+  /** Whether the record is inactive or its user cannot log in. */
   readonly isClosed: boolean;
 }
 
@@ -63,12 +63,12 @@ export class TargetRecords {
     const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
-    // In releases without states, only a search shows the active records.
+    // Releases without states return all records as active; only a search shows which records are active.
     const { imports } = database;
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // If records appeared since the database was filled, ZITADEL reports them as existing, and the import reads them
+    // If records appear after the database was filled, ZITADEL reports them as existing, and the import reads them
     // then.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {

@@ -22,9 +22,9 @@ interface Deleting {
 }
 
 /**
- * Deletes records in the reverse order of imports, so that a record is deleted before those to which it refers. ZITADEL
- * fails to make concurrent changes of one aggregate, so each aggregate has one call at a time. The deletion of a user
- * may also change other aggregates, so refused records are deleted again, one at a time.
+ * Deletes records in the reverse order of imports, so that a record is deleted before the records to which it refers.
+ * ZITADEL rejects concurrent changes of one aggregate, so each aggregate has one call at a time. Deleting a user can
+ * change further aggregates, so refused deletions are repeated sequentially.
  */
 export async function deleteRecords(
   connection: ZitadelConnection,

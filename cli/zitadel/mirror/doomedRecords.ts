@@ -22,8 +22,8 @@ export interface DoomedRecord extends KeyedRecord {
 export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
 
 /**
- * Finds the records that are in the file's organisations but not in the file, in the sections of which the file has all
- * records. Omits records that ZITADEL itself adds.
+ * Finds the records that the file's organisations have and the file lacks, in sections that the file contains
+ * completely. Omits records that ZITADEL itself adds.
  */
 export async function findDoomed(
   database: RunDatabase,

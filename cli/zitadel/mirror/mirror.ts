@@ -45,7 +45,7 @@ export class Mirror {
   readonly doomed: DoomedRecords;
   private readonly connection: ZitadelConnection;
   private readonly file: MirroredFile;
-  /** The roles in the instance that ZITADEL deletes together with their users. */
+  /** The instance roles that ZITADEL deletes together with their users. */
   private readonly along: readonly InstanceMember[];
   private origins: Origins = new Map();
   private isDeleting = false;
@@ -81,7 +81,7 @@ export class Mirror {
     return mirror;
   }
 
-  /** Counts all deletions as done, for a dry run. */
+  /** Marks all deletions as done, for a dry run. */
   foresee(): void {
     if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
   }
@@ -101,8 +101,8 @@ export class Mirror {
   }
 
   /**
-   * Deletes all other records after the import. Checks again that nobody has changed them or refers to them since it
-   * began.
+   * Deletes all other records after the import. First checks again that no other user has changed them or refers to
+   * them since the import began.
    */
   async finish(): Promise<void> {
     const { ledger } = this.file;
@@ -130,7 +130,7 @@ export class Mirror {
     return reportDeletions(this.records(true), roles);
   }
 
-  /** The warning if an error has kept all records. */
+  /** A warning if errors prevented all deletions. */
   get warnings(): ImportWarning[] {
     const records = this.doomed.size + this.along.length;
     if (records === 0 || this.deleted.size > 0) return [];
@@ -139,7 +139,7 @@ export class Mirror {
 
   private async delete(records: readonly DoomedRecord[]): Promise<void> {
     if (records.length === 0) return;
-    // The database contains records that do not exist any more.
+    // The database still contains the deleted records.
     this.file.database.isSecondComplete = false;
     await deleteRecords(this.connection, records, {
       aggregateOf: ({ path }) => this.origins.get(path)?.aggregateId ?? '',

@@ -50,8 +50,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads the events of aggregates: together with those of the organisation's other aggregates, or separately if these
- * fill more pages than there are aggregates. Reading an aggregate takes about as long as reading a page.
+ * Reads the events of aggregates, either with those of the organisation's other aggregates or separately. Reading one
+ * aggregate takes about as long as reading one page, so chooses the smaller number of calls.
  */
 async function readAggregates(
   connection: ZitadelConnection,
@@ -72,7 +72,10 @@ async function readAggregates(
   return found;
 }
 
-/** Returns the ids of the aggregates of records. ZITADEL generates those of user grants, which only events show. */
+/**
+ * Returns the ids of the records' aggregates. For user grants, ZITADEL generates these ids, and only events contain
+ * them.
+ */
 async function locate(
   connection: ZitadelConnection,
   doomed: readonly DoomedRecord[],

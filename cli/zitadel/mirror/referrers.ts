@@ -73,8 +73,8 @@ async function searchExported(
 }
 
 /**
- * Searches the grants and memberships of all organisations, which exports may omit. Uses events, which show the latest
- * changes.
+ * Searches the grants and memberships of all organisations, because exports may omit some. Uses events, because they
+ * show the latest changes.
  */
 async function searchEvents(
   connection: ZitadelConnection,
@@ -107,7 +107,7 @@ function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('[]'));
 }
 
-/** Returns the existing records of a section in the whole instance, as far as their events show their references. */
+/** Returns the existing records of a section in the whole instance. Their content is what their events contain. */
 async function readLive(connection: ZitadelConnection, section: Section): Promise<readonly KeyedRecord[]> {
   const created = creationEvent(section.name);
   if (created === undefined) return [];

@@ -18,7 +18,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
-// Everything here uses events, because searches show records later, and do not show deleted records.
+// This module uses events, because searches lag and do not return deleted records.
 
 const TABLES = `
   CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
@@ -40,7 +40,7 @@ const idRow = z.object({ id: z.string() });
 const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ ids: z.number() });
 
-/** An id in its space. */
+/** An id and its id space. */
 interface SpaceId {
   readonly space: IdSpace;
   readonly name: string;
@@ -83,7 +83,7 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
 /** The owners of the ids of a file, in the database of a run. */
 export class IdOwners implements RecordVisitor {
   private readonly database: TemporaryDatabase;
-  /** For each stream, the time of the newest event that was read. */
+  /** For each stream, the time of the newest event that was read so far. */
   private readonly readTo = new Map<EventStream, EventTime>();
   private hasFirstEvent = false;
 
@@ -146,7 +146,7 @@ export class IdOwners implements RecordVisitor {
     }
   }
 
-  /** Gives a free id to an organisation of the file, so that no other organisation of the file gets it. */
+  /** Reserves a free id for an organisation of the file, so that no other organisation of the file gets it. */
   claim(path: string, { orgId, noun }: ClaimedId): void {
     const found = idOf(path);
     if (found === undefined) return;
@@ -261,7 +261,7 @@ export class IdOwners implements RecordVisitor {
 
 /** The time of an id that is free until the import: later than any removal of an organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
-/** Whether the organisation of an id was removed after the record was created. */
+/** Whether the organisation of an id was deleted after the record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
   'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, createdAt = NULL, isRemoved = NULL';

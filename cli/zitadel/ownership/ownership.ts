@@ -10,7 +10,7 @@ export interface IdOwner {
   readonly noun: string;
   /** Whether the record exists, was deleted, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
-  /** An organisation that may refer to the record as to its own record. */
+  /** Another organisation that may refer to the record as if it owned the record. */
   readonly openTo?: string | undefined;
   /** Whether the owner is an earlier record of the file, and the id was free in the target. */
   readonly isOfFile?: true;
@@ -26,7 +26,7 @@ export interface ClaimedId {
   readonly isPerson: boolean;
 }
 
-/** Facts about the behaviour of a release. */
+/** How a release behaves. */
 export interface ReleaseFacts {
   /**
    * Whether new events of an aggregate get the owner of its first event. True for 2.71. Also assumed for 3, until tests
@@ -50,8 +50,8 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record. ZITADEL itself compares ids across organisations for people only. It
- * appends other records to the record of the owner, without an error.
+ * Decides whether an import may send a record. ZITADEL itself rejects the ids of other organisations only for people.
+ * For other records, it silently adds the new content to the other organisation's record.
  * @param owner the owner of the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -97,7 +97,7 @@ export function refusesOrganisation(
   return hadCaller ? 'organisation_left' : undefined;
 }
 
-/** Whether a record may refer to another record with this owner as to a record of its own organisation. */
+/** Whether a record may refer to a record with this owner as if its own organisation owned that record. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }

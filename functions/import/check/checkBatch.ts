@@ -40,7 +40,7 @@ export async function checkBatch(context: CheckContext, plans: readonly RecordPl
   return checked;
 }
 
-/** The number of references to check in one turn of the event loop and to keep in memory: a batch may have 300,000. */
+/** How many references to check before yielding to the event loop, and to keep in memory. A batch can have 300,000. */
 const REFERENCES_AT_ONCE = 2_000;
 
 async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerator<readonly (Subject | Settled)[]> {
@@ -89,7 +89,7 @@ async function readFound(
     ]),
     readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
   ]);
-  // A permit is a claim; the record that owns it may be deleted.
+  // A permit is a claim, and the import may delete the record that owns the claim.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
@@ -99,7 +99,10 @@ async function readFound(
   );
 }
 
-/** Whether the removal of an organisation deletes a target: a record of that organisation, or a project grant to it. */
+/**
+ * Whether the interrupted removal of an organisation deletes a target: a record of that organisation, or a project
+ * grant to it.
+ */
 function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolean {
   if (removed.size === 0) return false;
   if (removed.has(target.orgId ?? '')) return true;
@@ -108,8 +111,7 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
 }
 
 /**
- * Checks a record. Its warnings list changed fields, missing targets, and targets because of which the import omits the
- * record.
+ * Checks a record. Its warnings list changed fields, missing targets, and targets that make the import omit the record.
  */
 function checkRecord({ created, rules }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);

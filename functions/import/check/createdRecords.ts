@@ -15,8 +15,8 @@ const referenced = new Set(
 );
 
 /**
- * The first records that an import created, and the first that it omitted. The import need not read a created record
- * again to know that it exists: every call that could delete it must wait for the import.
+ * The first records that an import created, and the first that it omitted. The import does not read a created record
+ * again, because every call that could delete it must wait for the import.
  */
 export class CreatedRecords {
   private readonly stamp: string;

@@ -47,8 +47,7 @@ export function findRejection(
 }
 
 /**
- * Whether a record refers to a target that is missing or being deleted. Then a stored record is about to be deleted
- * too.
+ * Whether a target of a record is missing or being deleted. A stored version of the record will then be deleted too.
  */
 export function lacksTarget({ references }: Referring, found: Found): boolean {
   return references.some((planned) => {
@@ -79,7 +78,7 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  // Another missing target explains the issue only if its absence has the same issue.
+  // Another missing target may be the cause of the issue, but only if its absence has the same issue.
   const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
     (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
@@ -123,7 +122,7 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
   return reference.keptIfMissing !== undefined && targetId !== '';
 }
 
-/** Lists the warnings about targets of the same organisation because of which the import omits a record. */
+/** Lists the warnings about targets in the record's own organisation, for which the import omits the record. */
 export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
   const { orgId } = plan.record;
   return references.flatMap(({ reference: { ifOwn }, key }) =>

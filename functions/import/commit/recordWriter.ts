@@ -18,13 +18,13 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
- * Receives the outcomes in the file's order, but not those of records that were undecided when the signal aborted. The
- * outcomes of records that wait for names come last.
+ * Receives outcomes in the order of the file. Receives no outcome for records that were undecided when the signal
+ * aborted. Outcomes of records that wait for names come last.
  */
 type OnSettled = (settled: Settled) => void;
 
 interface BatchInFlight {
-  /** Resolves with all records of the batch, or with none if the signal stopped it. */
+  /** Resolves with the batch's records, or with an empty list if the signal stopped the batch. */
   readonly result: Promise<readonly Settled[]>;
   readonly plans: readonly RecordPlan[];
   readonly bytes: number;
@@ -81,7 +81,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the records that wait for names, and repeats this until none of them gets its name. */
+  /** Writes the records that wait for names. Repeats this as long as at least one of them gets its name. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -107,8 +107,8 @@ export class RecordWriter implements AsyncDisposable {
     this.batchWrites = 0;
     this.batchPasswords = 0;
     const result = this.write(batch);
-    // The error of a failed batch is thrown in the batch's turn; until then this handler prevents an unhandled
-    // rejection.
+    // The error of a failed batch is thrown when the caller reaches that batch. This handler prevents an unhandled
+    // rejection until then.
     result.catch(() => undefined);
     this.inFlight.push({ result, plans: batch, bytes });
     this.bytesInFlight += bytes;
@@ -120,12 +120,15 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  /** Writes a batch. Returns nothing if the signal stopped it; a repeated import decides its records. */
+  /**
+   * Writes a batch. Returns an empty list if the signal stopped the batch; repeating the import then decides its
+   * records.
+   */
   private async write(batch: readonly RecordPlan[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
     try {
       const settled = await writeBatch(this.context, batch);
-      // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
+      // The embedded database is synchronous. Without this yield, no timer would fire, not even the timeout.
       await yieldToEventLoop();
       return settled;
     } catch (error) {

@@ -1,4 +1,4 @@
-// Records of a mirrored file that need names which other records of the file have and are about to give up.
+// Records of a mirrored file that need names which the file's other records are about to give up.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
@@ -16,7 +16,7 @@ export interface WaitingRecord {
 
 /** Bounds the memory of the waiting records. */
 const MAX_WAITING = 10_000;
-/** With up to five writes for each claim, a commit of this many records stays below Firestore's limit. */
+/** Each claim needs up to five writes, so a commit of this many records stays below Firestore's limit. */
 const MAX_TOGETHER = 50;
 
 /** The records that wait for names. */

@@ -11,8 +11,9 @@ import { type BatchRecord, type Decided, type Settled, unsettled } from '../stag
 import { BatchPasswords } from './batchPasswords.ts';
 
 /**
- * Checks, decides and writes a batch, and returns its outcomes in order. First tries to create the records without
- * reading. If a record exists, decides the batch by the stored records. Writes each record and its claims atomically.
+ * Checks, decides and writes a batch, and returns its outcomes in order. First tries to create all records without
+ * reading. If a record exists, reads the stored records and decides the batch again. Writes each record together with
+ * its claims.
  */
 export async function writeBatch(context: ImportContext, plans: readonly RecordPlan[]): Promise<readonly Settled[]> {
   const passwords = new BatchPasswords(context.bcryptCost, context.signal);
@@ -119,8 +120,8 @@ async function decideStored(
 }
 
 /**
- * Finds the attempt that wrote a stored record, if only its response was lost. A new decision could differ, because the
- * names that the records gave up are free now.
+ * Finds the attempt that wrote a stored record when only the response was lost. Deciding again could lead to another
+ * outcome, because names that the records gave up are now free.
  */
 function findCommitted(
   attempts: readonly Decided[],

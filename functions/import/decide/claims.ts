@@ -113,7 +113,7 @@ function takenIssue(
   { orgId = '', ownerId = '' }: Partial<Holder>,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // The claim of a scope has a fixed key, which contains no name.
+  // The id of a scope's claim is fixed and does not contain the name.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;

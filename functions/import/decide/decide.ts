@@ -20,7 +20,7 @@ import { decideRepetition, type Intentions, type Rules, type StoredRecords } fro
 import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
-/** The stored data that decide a batch. */
+/** The stored data needed to decide a batch. */
 export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   readonly intentions: Intentions;
   /** The versions of the stored records, by path, if some are overwritten. */
@@ -32,15 +32,15 @@ export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
   /** Whether all records give up their names before any record claims one. */
   readonly isSimultaneous: boolean;
   /**
-   * The paths of records that other calls have changed: if this import leaves them unchanged, they count as its own
-   * from now on.
+   * The paths of records that other calls changed. If such a record already equals the file's, it counts as written by
+   * this import from now on.
    */
   readonly adopted: ReadonlySet<string>;
 }
 
 /**
- * Decides the records of a batch in their order. A name that a record gives up is free for those after it, or for all
- * if the batch is decided simultaneously.
+ * Decides the records of a batch in order. When a record gives up a name, later records can claim it; if the batch is
+ * decided simultaneously, all records can.
  * @param stamp the creation and change date of the written records
  */
 export function decide(
@@ -49,7 +49,7 @@ export function decide(
   rules: Pick<Rules, 'onConflict'>,
   stamp: string,
 ): Decided {
-  // A record that cannot get its names keeps its old ones, so other records may not get those.
+  // If a record cannot get its new names, it keeps its old names, and other records cannot claim these.
   const keeping = new Set<BatchRecord>();
   for (;;) {
     const decided = decideInOrder(batch, stored, rules, stamp, keeping);
@@ -61,7 +61,7 @@ export function decide(
   }
 }
 
-/** @param keeping the records that do not give up their names before they are decided themselves */
+/** @param keeping records that keep their names until they are decided themselves */
 function decideInOrder(
   batch: readonly BatchRecord[],
   { documents, intentions, versions, passwordHashes, freed, isSimultaneous, adopted }: StoredBatch,
@@ -107,8 +107,8 @@ function decideInOrder(
 }
 
 /**
- * Returns a record without its section's adjusted field if another call has stored a record with that field since the
- * import read it. An overwriting import runs alone, so it can move the field instead.
+ * Drops the section's adjusted field of a record if another call stored a record with that field after the import had
+ * read the stored records. During an overwriting import no other call writes, so such an import can move the field.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

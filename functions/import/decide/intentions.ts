@@ -42,7 +42,9 @@ export interface StoredRecords {
   readonly replaced: ReadonlySet<string>;
 }
 
-/** What to do with a record unless another record has claimed its name, or the record's final outcome. */
+/**
+ * What to do with a record unless another record has claimed its name; or the record's outcome, if it is already final.
+ */
 type Intention = RecordOutcome | 'create' | 'overwrite';
 
 /** The intentions about the records of a batch, in their order. */
@@ -168,8 +170,8 @@ function unchangeable({ record }: RecordPlan, fields: readonly string[]): Record
 }
 
 /**
- * Returns the issue of a record that a call without the lock has changed: this import must not undo a user's lock or a
- * removal.
+ * Returns the issue of a record that a call without the lock has changed since the import began. The import must not
+ * undo, for example, a user's lock.
  */
 function changedMeanwhile({ record }: RecordPlan): RecordIssue {
   return { ...record.section.error.exists, reason: 'changed_meanwhile' };
@@ -205,7 +207,10 @@ export function decideRepetition(
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
 }
 
-/** Decides a record that repeats a record which an earlier batch of the import has stored. */
+/**
+ * Decides a record that has the same key as an earlier record of the file. A policy may appear in several entries of an
+ * organisation if the entries are equal; elements of lists may not.
+ */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;
   return decideRepetition(plan, areEqual, { section, json: parseObject(stored.body) });

@@ -52,8 +52,8 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 }
 
 /**
- * Creates the write that overwrites a record. Keeps the stored state, credentials and factor if the export file has
- * none, unless the file states their absence.
+ * Creates the write that overwrites a record. If the file lacks the state, a credential or the factor, keeps the stored
+ * value, unless the file shows that the source has none.
  * @param version the stored document's version; undefined in a trial
  * @param stamp the date of the change
  */
@@ -67,7 +67,7 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, versio
   return { type: 'update', key, fields } satisfies Write;
 }
 
-/** Creates the write that makes a stored record count as this import's if it equals the imported record. */
+/** Creates a write that gives an equal stored record this import's stamp. */
 export function adoptRecord({ key }: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
   const changedAt = withCallVersion(stamp, callVersion(stored, version));
   return { type: 'update', key, fields: { changedAt } } satisfies Write;

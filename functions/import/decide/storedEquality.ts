@@ -28,8 +28,8 @@ export const comparedFields: readonly FieldName[] = [
 ];
 
 /**
- * Whether different digests do not prove a difference: fields that exports fill in may be missing, or a state that an
- * overwrite keeps.
+ * Whether two records can be equal despite different digests: the file may lack fields that exports add, or a state
+ * that an overwrite keeps.
  */
 export function needsBody(
   { record }: RecordPlan,
@@ -41,8 +41,9 @@ export function needsBody(
 }
 
 /**
- * Whether the stored record equals the imported record, except for a clear password. Does not compare a credential,
- * factor or state that the export file omits without stating its absence: an overwrite would keep it.
+ * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
+ * the factor or the state without showing that the source has none, that value is not compared, because an overwrite
+ * would keep it.
  * @param documents contains the identity providers to which the records refer, by path
  */
 export function isEqual(
@@ -60,7 +61,7 @@ export function isEqual(
 /** The fields in which a stored record differs from the imported record. */
 interface DifferingFields {
   readonly fields: readonly string[];
-  /** Whether an overwrite would keep all of them, because the file does not state the record's state. */
+  /** Whether an overwrite would keep all of these fields, because the file lacks the record's state. */
   readonly areKept: boolean;
 }
 

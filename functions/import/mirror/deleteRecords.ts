@@ -27,8 +27,8 @@ export interface DeletingCall {
 }
 
 /**
- * Deletes the records that require a freed record, that is, a record whose name a record of the file takes. After that,
- * the freed records can be deleted in the commits that take their names. Freed users are marked as deleted here.
+ * Deletes the records that require a freed record. A freed record has a name that a record of the file takes; it is
+ * deleted later, in the commit that takes the name. Marks freed users as deleted.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;
@@ -50,9 +50,9 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 }
 
 /**
- * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed since the import
- * began, or to whom a record refers that was created after the deletions were decided.
- * @returns the users without those that are kept
+ * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed after the import
+ * began, or to whom a record refers that was created after the import chose what to delete.
+ * @returns the users that are not kept
  */
 async function strip(
   { store, deletions, beginning: { position }, signal, report, onDeleting }: DeletingCall,
@@ -107,8 +107,7 @@ async function deletePhase(call: DeletingCall, batches: Iterable<readonly Doomed
 }
 
 /**
- * Deletes the records unless calls have changed some of them; then deletes nothing and returns the keys of the changed
- * records.
+ * Deletes the records. If calls have changed any of them, deletes none, and returns the keys of the changed records.
  */
 function deleteUnchanged(
   { store, beginning: { position }, onDeleting }: DeletingCall,

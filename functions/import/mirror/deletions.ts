@@ -66,12 +66,12 @@ export interface AlongDocument {
   readonly orgId: string;
 }
 
-/** When to delete: `early` because the file's records take names, `late` for all others. */
+/** When to delete: `early` for records whose names the file's records take, `late` for all others. */
 type Part = 'early' | 'late';
 
 /**
- * The stored records that are in the file's organisations but not in the file, and which of them requires which. Kept
- * in a temporary file.
+ * The records to delete: stored records of the file's organisations that the file lacks, and which of them require
+ * others. Kept in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
@@ -124,7 +124,7 @@ export class Deletions implements Disposable {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
-  /** Keeps a record: after a field of the file's record is completed, the file has it after all. */
+  /** Keeps a record. Its counterpart in the file was recognised only after one of its fields was completed. */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
@@ -158,7 +158,7 @@ export class Deletions implements Disposable {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
   }
 
-  /** Saves the outcome of a record in the trial, which does not delete the stored version first. */
+  /** Saves the outcome that the trial would report if it deleted the stored version first. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isHolder(path)) return;
     this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
@@ -182,8 +182,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Keeps a record, and all records that it requires, until the file's records are written: a record that cannot be
-   * deleted earlier requires it.
+   * Keeps a record, and all records that it requires, until the file's records are written, because a record that
+   * requires it cannot be deleted before.
    */
   hold(path: string): void {
     this.database.run(

@@ -54,7 +54,7 @@ export interface MirroredFile {
   readonly signal: AbortSignal;
 }
 
-/** A record that is not deleted, because a record outside of the file refers to it. */
+/** A record that cannot be deleted, because a record outside the file refers to it. */
 export interface Obstacle {
   readonly key: DocumentKey;
   readonly referring: StoredDocument;
@@ -164,10 +164,10 @@ interface Scanned {
 }
 
 /**
- * Finds the records that require the records to delete. Records that are to be deleted too are deleted first. The
- * file's version of a record no longer requires them. Keys are deleted as well. All other records are obstacles, even
- * if their reference is optional. The stored version of a record of the file can also be deleted first, if the file
- * contains every record that requires it.
+ * Finds the records that require records to delete. Most are no obstacle: other records to delete are deleted first; a
+ * record of the file no longer requires the deleted records after it is written; keys are deleted as well. All other
+ * records are obstacles, even if their reference is optional. The stored version of a record of the file can also be
+ * deleted first, if the file contains every record that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -190,7 +190,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // Keys that the file does not have are deleted with the records that they require.
+    // Keys that the file lacks are deleted together with the records that they require.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -210,8 +210,8 @@ export async function findRequiring(
 }
 
 /**
- * Finds the records that require a holder, a record of the file whose stored version requires records to delete. If the
- * file does not have such a record, the holder and those records stay until the file's records are written.
+ * Finds the records that require a holder: a record of the file whose stored version requires records to delete. If the
+ * file lacks such a record, the holder and those records stay until the file's records are written.
  */
 async function findHolding(
   store: MirroredStore,
@@ -240,8 +240,8 @@ async function findHolding(
 }
 
 /**
- * Whether a record of the file, in which the import completes a field from a stored record that stays, is this stored
- * record.
+ * Whether the file's record is this stored record: the import completes a field of the file's record from a stored
+ * record that it keeps.
  */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,

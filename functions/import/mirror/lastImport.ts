@@ -1,4 +1,5 @@
-// Records which export was last imported into an organisation: a mirroring import must not undo later changes.
+// Stores which export was last imported into an organisation, so that mirroring an older export does not undo later
+// changes.
 
 import { z } from 'zod';
 import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
@@ -9,7 +10,7 @@ import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 
-/** An export: the instance that wrote it, and when the records were read there. */
+/** An export: the instance that wrote it, and the time at which the instance read the records. */
 interface FileOrigin {
   readonly instance: string;
   readonly readTime: string;
@@ -17,7 +18,10 @@ interface FileOrigin {
 
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
-/** Returns the stored form of a file's origin; unknown for a file without a manifest or from a wrong clock. */
+/**
+ * Returns the stored form of a file's origin. The origin is unknown if the file has no manifest, or if the clock of the
+ * exporting instance was wrong.
+ */
 export function originText(manifest: OriginManifest | undefined): string {
   if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
   const { instance, readTime } = originOf(manifest);
@@ -48,9 +52,10 @@ export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
 const ORGANISATIONS_PER_COMMIT = 250;
 
 /**
- * Stores the origin of the file in existing organisations before their first record is written. Of two files of one
- * instance, the newer file counts. After files of unknown origin or of two instances, the origin stays unknown until a
- * mirroring import lists the organisation. New organisations are created with their origin.
+ * Stores the origin of the file in existing organisations before their first record is written. If two files come from
+ * the same instance, keeps the origin of the newer file. After a file of unknown origin, or files of two instances, the
+ * origin remains unknown until a mirroring import lists the organisation. New organisations are created with their
+ * origin.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,

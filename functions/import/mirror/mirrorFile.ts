@@ -35,7 +35,7 @@ export interface MirrorCall {
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
-/** Tries a mirroring import. Takes no lock, and writes nothing. */
+/** Simulates a mirroring import. Takes no lock, and writes nothing. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
   const existing = await requireCurrent(store, call);
@@ -48,9 +48,10 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
 }
 
 /**
- * Mirrors a file under the lock. First tries the import on a snapshot, so that everything is decided before the first
- * write. If a record of the file would fail, or a record must not be deleted, deletes nothing and overwrites records as
- * without `mirror`. Otherwise deletes last, except records whose names the file's records take.
+ * Mirrors a file under the lock. First simulates the import on a snapshot, so that everything is decided before the
+ * first write. If a record of the file would fail, or a record must not be deleted, deletes nothing and overwrites
+ * records as without `mirror`. Otherwise deletes records at the end, except records whose names the file's records
+ * take.
  * @param documents the database, which commits only while the lock is held
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
@@ -100,7 +101,7 @@ async function planDeletions(
 /**
  * Writes the file into an overlay of a snapshot as if all deletions were done, including unfinished deletions of
  * earlier calls.
- * @returns the errors of owners who must not be deleted, given the state after the file
+ * @returns errors about owners of the instance who must not be deleted, considering the state after the import
  */
 async function tryWriting(
   { store, settings, readAgain, begin, deletions, signal }: MirrorCall,
@@ -122,7 +123,7 @@ async function tryWriting(
   return await findOwnerErrors(store, overlay, deletions);
 }
 
-/** Returns the outcome of a record as if its stored version had not been deleted first. */
+/** Returns the outcome that a record would have without the deletion of its stored version. */
 function asForeseen(outcome: RecordOutcome, foreseen: ReturnType<Deletions['foreseen']>): RecordOutcome {
   if (outcome.kind !== 'created' || foreseen === undefined) return outcome;
   const { warnings } = outcome;

@@ -36,7 +36,7 @@ export async function findObstacleErrors(
 }
 
 /**
- * Describes why an owner of the instance must not be deleted: no other owner would be active.
+ * Describes why an owner of the instance must not be deleted: no other owner would remain active.
  * @param written the state after the file is written, which may suspend the other owners
  */
 export async function findOwnerErrors(

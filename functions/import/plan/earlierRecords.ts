@@ -6,9 +6,9 @@ import { isList } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
- * The records of a phase so far. They reveal that a record repeats an earlier record, even if that one was unchanged,
- * so that the stored record does not have this import's stamp. The keys are in an unnamed temporary file, so memory is
- * constant.
+ * The records of a phase so far. They show that a record repeats an earlier record, even if the stored record does not
+ * have this import's stamp because the earlier record was unchanged. The keys are in an unnamed temporary file, so
+ * memory is constant.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(
@@ -35,9 +35,9 @@ export class EarlierRecords implements Disposable {
 }
 
 /**
- * Returns the key that identifies a record within a file, without a field that stored records determine. In a section
- * whose records of other organisations are not imported, each organisation may contain the same record: ZITADEL exports
- * the members of all projects in every organisation.
+ * Returns the key that identifies a record within a file, without a field that is completed from stored records. For
+ * sections whose foreign records are ignored, the key contains the organisation, because every organisation may contain
+ * the same record: ZITADEL exports the members of all projects in every organisation.
  */
 export function identifyingKey({ section, json, orgId }: KeyedRecord): string {
   const { collection, key, completed, references = [] } = section;

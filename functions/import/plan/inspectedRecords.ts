@@ -29,16 +29,16 @@ export interface InspectedRecord
 const MAX_KEPT = 100_000;
 
 /**
- * The first records of a file for which only equality must be decided. Keeps no record if the file's first organisation
- * is new, because a first import has no use for them.
+ * The first records of a file, as far as comparing them with the stored records decides them completely. Keeps no
+ * record if the file's first organisation is new, because a first import does not need them.
  */
 export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
   /** Whether records are kept; undefined before the first record. */
   private isKeeping: boolean | undefined;
   /**
-   * The records by their identifying keys; undefined for records that need other decisions too, such as repeated
-   * records.
+   * The records by their identifying keys; undefined for records that a comparison alone cannot decide, such as
+   * repeated records.
    */
   private readonly kept = new Map<string, InspectedRecord | undefined>();
 
@@ -69,19 +69,19 @@ export class InspectedRecords implements RecordVisitor {
       .filter(({ section }) => sections.has(section));
   }
 
-  /** Keeps records while it is unknown whether the first organisation is new. */
+  /** Looks up whether the first organisation is stored. Keeps records until that is known. */
   private async findOut(orgId: string): Promise<void> {
     this.isKeeping = true;
-    // If the database does not answer, the import's next call to it fails.
+    // Ignore an error of the database, because the import's next call fails too.
     this.isKeeping = await this.isStored(orgId).catch(() => false);
     if (!this.isKeeping) this.kept.clear();
   }
 }
 
-/** Returns the facts that decide a record; undefined if equality alone does not. */
+/** Returns the facts that decide a record by comparison; undefined if a comparison alone does not decide it. */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
-  // A stored hash does not reveal whether it belongs to a clear password.
+  // Only hashing shows whether a stored hash matches a clear password.
   if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
     return undefined;
   if (hasConvertedKey(section)) return undefined;
@@ -98,14 +98,14 @@ function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: Jso
   };
 }
 
-/** Whether a file may name a record in several ways, so that only conversion reveals repeated records. */
+/** Whether different spellings of a key can mean the same record, so that only conversion reveals repeated records. */
 function hasConvertedKey({ key, values = {} }: Section): boolean {
   return key.some((path) => values[path] !== undefined);
 }
 
 const UNCHANGED = { kind: 'unchanged' } as const;
 
-/** Whether a target of the record's own organisation only needs to exist. */
+/** Whether a reference only requires that its target exists in the record's own organisation. */
 function requiresExistence({ reference: { check, isParent, ifOwn } }: PlannedReference): boolean {
   return check === undefined && isParent === undefined && ifOwn === undefined;
 }

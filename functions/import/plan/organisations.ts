@@ -44,7 +44,7 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans an organisation without an issue. It stores the instance that exported it, and when. */
+/** Plans a valid organisation. Also stores which instance exported it, and when. */
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);

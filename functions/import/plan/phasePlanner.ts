@@ -87,10 +87,7 @@ export class PhasePlanner {
     return [rejection === undefined ? plan : { ...plan, rejection }];
   }
 
-  /**
-   * Converts a record's values. Unsets a field that the record cannot have because of other records of its
-   * organisation.
-   */
+  /** Converts a record's values. Unsets a field that other records of the organisation exclude. */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = given.section;
     const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
@@ -99,7 +96,7 @@ export class PhasePlanner {
     const stated = withStated(record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
-    // ZITADEL reports a record of a v1 file by its values in v2.
+    // For a record of a v1 file, ZITADEL's error contains the values after the conversion to v2.
     const { given: _, ...named } = adjusting;
     return { ...result, record: named };
   }

@@ -29,10 +29,10 @@ interface ReadBatch {
 }
 
 /**
- * Reads the data that decide a batch, in parallel with the data that its check needs. A repeated import needs no other
- * read for a batch that equals the stored records. Otherwise a second read fetches the bodies to compare or overwrite,
- * which may be large, and the holders of the names to claim. A third read fetches the holders of names in stored
- * bodies. Data that only written records need is read when these records are known.
+ * Reads the data that decide a batch, in parallel with the data for its check. If the batch equals the stored records,
+ * no further read is needed. Otherwise a second read fetches the bodies to compare or overwrite, which can be large,
+ * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. Data needed only
+ * for written records is read once these records are known.
  * @param check checks the records of the batch, in their order
  */
 export async function readBatch(
@@ -75,7 +75,9 @@ export async function readBatch(
   return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed, isSimultaneous, adopted } };
 }
 
-/** Finds the records that calls have changed before this import, if it mirrors the file and replaces such changes. */
+/**
+ * Finds the records that calls changed before this import, if the import mirrors the file and may replace such changes.
+ */
 function findAdopted(
   documents: ReadonlyMap<string, StoredDocument>,
   changed: ReadonlySet<string>,
@@ -127,7 +129,7 @@ async function readDifferences(
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  // An overwrite replaces the stored body, and an error lists the fields in which it differs.
+  // An overwrite needs the stored body, and an error lists the differing fields.
   const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([
     documents.readNames([
@@ -148,8 +150,8 @@ async function readDifferences(
 }
 
 /**
- * Returns the documents without those that a mirroring import deletes, which must not influence decisions about other
- * records.
+ * Returns the documents without those that a mirroring import deletes, so that these do not influence decisions about
+ * other records.
  */
 function withoutDeleted(
   documents: ReadonlyMap<string, StoredDocument>,
@@ -159,7 +161,10 @@ function withoutDeleted(
   return new Map([...documents].filter(([path]) => !isDoomed(path, mirror)));
 }
 
-/** Lists the keys of the stored records that have a value of the section's adjusted field that new records need. */
+/**
+ * For new records that need a value of the section's adjusted field, lists the keys of stored records that may have
+ * that value.
+ */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {
     const claim = claims.find(({ taken }) => taken === 'adjusted');

@@ -1,4 +1,4 @@
-// The names that organisations reserve by verified domains. Another import may verify a domain at any moment.
+// Names that organisations reserve by verifying a domain. Another import can verify a domain at any time.
 
 import { randomUUID } from 'node:crypto';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -54,27 +54,30 @@ export function claimsDomain({ record, claims }: RecordPlan): boolean {
 /** Bounds the memory of the known names. Most user names end in the same few domains. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The owners of names, as of one version of the verified domains. */
+/** The owners of names, valid for one version of the verified domains. */
 interface KnownNames {
   readonly version: string | undefined;
   readonly owners: Map<string, string | undefined>;
 }
 
-/** The names that organisations reserve. An import reads each of the first 10,000 names once per version. */
+/**
+ * The names that organisations reserve. An import reads each of the first 10,000 names once per version of the verified
+ * domains.
+ */
 export class ReservedNames {
   private known: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
-  /** @param mirror lists the domains that the import deletes, which reserve nothing */
+  /** @param mirror lists domains that the import deletes, so that they reserve no names */
   constructor(mirror?: Mirror) {
     this.mirror = mirror;
   }
 
   /**
-   * Finds the records that use names of other organisations, and requires that no domain is verified before the commit.
-   * Such a record must not be created and must not get the name. A stored record that has the name keeps it, because it
-   * is older than the claim.
+   * Finds the records that use names of other organisations. The commit fails if a domain is verified before it. Such a
+   * record cannot be created or renamed. A stored record that already has the name keeps it, because the record is
+   * older than the claim.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
@@ -94,7 +97,7 @@ export class ReservedNames {
     );
   }
 
-  /** Reads the owners of names, and requires that the version of the domains does not change before the commit. */
+  /** Reads the owners of names. The commit fails if the version of the domains changes before it. */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -31,8 +31,8 @@ export class UnchangedRecords {
 
 /**
  * Finds the records of some sections that are stored exactly as in the file, together with all records to which they
- * refer, and counts them as unchanged. Other records, which may be equal too, are decoded, checked and decided
- * individually. The search ends when it does not find most records of a batch, because these must be read again.
+ * refer, and counts them as unchanged. All other records are decoded, checked and decided individually, even if they
+ * are equal. The search stops when most records of a batch differ, because these must be read twice.
  */
 export async function findUnchanged(
   { inspected, store, report, signal, pace, removed, mirror }: ImportContext,
@@ -75,7 +75,7 @@ export async function findUnchanged(
   return unchanged;
 }
 
-/** Whether a record equals the stored record, and a mirroring import has nothing else to decide about it. */
+/** Whether a record equals the stored record, and a mirroring import need not decide anything else about it. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

@@ -125,8 +125,8 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Finds the error inside an inline file: its unbalanced brackets may have caused the error in the request after the
- * file.
+ * Finds an error inside an inline file. If the file's brackets are unbalanced, the parser reports the error only after
+ * the file, in the request.
  */
 async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
   if (start === undefined) return undefined;
@@ -162,7 +162,7 @@ function enterBody(kind: ValueKind): Treatment {
   return 'enter';
 }
 
-/** Enters unknown objects and lists, because they may be large. */
+/** Checks the content of unknown objects and lists piece by piece, because they can be large. */
 function treatField(name: string, depth: number, kind: ValueKind): Treatment {
   if (depth > 1 || kind === 'scalar' || importFields.has(name)) return 'keep';
   return inlineFields.has(name) ? 'skip' : 'enter';

@@ -1,7 +1,7 @@
 import type { BodyBudget } from '../../../shared/http/bodyStorage.ts';
 import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 
-/** Readers keep many objects per chunk in memory: larger chunks cost memory and save no time. */
+/** Readers keep many objects in memory per chunk. Larger chunks need more memory and are not faster. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export class KeptObject implements Disposable {
     const kept = this.isKept ? Buffer.allocUnsafeSlow(size) : undefined;
     let position = 0;
     for await (const chunk of this.object.read(signal)) {
-      // Content that is longer than the object fails at its end, because its checksum differs.
+      // If content is longer than the object, reading fails at the end, because the checksum differs.
       kept?.set(chunk.subarray(0, size - position), position);
       position = Math.min(size, position + chunk.length);
       yield chunk;

@@ -6,8 +6,8 @@ export type LastLine = (maxBytes: number) => string;
 /** The minimum time between two events of one phase. */
 const MIN_INTERVAL_MS = 1_000;
 /**
- * The interval between events grows to at most this part of the import's time. So an hour has about a thousand events,
- * which limits their size.
+ * The interval between events grows with the import, up to this fraction of its duration. So an import of an hour sends
+ * about a thousand events.
  */
 const MAX_PART = 1 / 300;
 
@@ -36,7 +36,7 @@ export class ProgressEvents {
     this.wake();
   }
 
-  /** Yields the lines up to the last one. A slow reader gets fewer periodic progress events. */
+  /** Yields the lines up to the last event. Sends fewer progress events to a slow reader. */
   async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
     let room = maxBytes;
     const encode = (line: string) => {
@@ -57,7 +57,7 @@ export class ProgressEvents {
     yield encode(ending.line(room - 1));
   }
 
-  /** Waits for the next event, the end of the import, or the time of the next progress event. */
+  /** Waits until there is a next event, the import ends, or a progress event is due. */
   private async isWokenInTime(): Promise<boolean> {
     if (this.added.length > 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();

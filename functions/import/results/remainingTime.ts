@@ -17,7 +17,7 @@ export function remainingMs(
   return (elapsedMs * Math.max(0, 1 - share)) / share;
 }
 
-/** Returns both times in seconds if an import needs more time than it has. */
+/** Returns the needed and the remaining time in seconds, if an import needs more time than it has. */
 export function excessOf(neededMs = 0, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };

@@ -48,7 +48,7 @@ export class ImportReport {
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   private readonly createdOrgs = new BoundedList<string>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about privileges, domains and states. They have a list of their own, so that other warnings cannot
+   * The warnings about privileges, domains and states. They are in a separate list, so that other warnings cannot
    * displace them.
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
@@ -80,7 +80,7 @@ export class ImportReport {
     this.fileWarnings.push(warning);
   }
 
-  /** Adds an organisation that exists after the first phase: its records are imported. */
+  /** Adds an organisation that exists after the first phase, so that its records are imported. */
   addOrganisation(orgId: string): void {
     this.success.set(orgId, { orgId });
   }

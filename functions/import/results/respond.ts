@@ -36,12 +36,12 @@ export async function respond(
 ): Promise<Response> {
   const { signal } = context.req.raw;
   if (!acceptsEvents(context)) return wholeResponse(await run({ signal }), maxBytes);
-  // A client that stops reading ends the import.
+  // Aborts the import when the client stops reading.
   const left = new AbortController();
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
   const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
-  // A call without events has failed, or opened an upload.
+  // If a call has no events, it failed or opened an upload.
   const answer = await Promise.race([events.begun, running]);
   if (answer !== undefined) return wholeResponse(answer, maxBytes);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);

@@ -94,9 +94,7 @@ function fieldParams(field: string, value: unknown, allowed: Iterable<string>): 
   return { field, value: typeof value === 'string' ? value : 'missing', allowed: [...allowed].join(', ') };
 }
 
-/**
- * Removes repeated actions. ZITADEL counts the actions that it finds, so it rejects a trigger that repeats an action.
- */
+/** Removes repeated actions, because ZITADEL rejects a trigger that repeats an action. */
 function distinct(value: unknown): ReturnType<ValueRule> {
   if (!Array.isArray(value)) return { value };
   const actions = new Set<unknown>();

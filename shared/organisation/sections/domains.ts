@@ -50,7 +50,7 @@ export const domainSection: Section = {
         does: 'changes',
         fields: ['isVerified'],
         text: 'ZITADEL verifies each domain that it imports',
-        here: { does: 'keeps domains unverified, and invents none', why: 'an import must not verify domains' },
+        here: { does: 'leaves domains unverified, and adds none', why: 'an import must not verify domains' },
         explains: ([other, zitadel]) => zitadel === true && other !== true,
         steps: [
           {
@@ -94,7 +94,7 @@ function contentOf({ body }: StoredDocument): JsonObject {
 
 const PRIMARY = 'primary';
 
-/** The paths of an organisation's last records in a file with each mark. */
+/** For each mark, the path of the organisation's last record in the file with that mark. */
 type LastMarked = ReadonlyMap<string, string>;
 
 /** Returns the path of the last domain that a file marks as primary; undefined if the file marks none. */

@@ -76,7 +76,7 @@ export const userGrantSection: Section = {
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),
-    // ZITADEL treats an unknown project as another organisation's, which requires a project grant.
+    // ZITADEL assumes that an unknown project belongs to another organisation, so it requires a project grant.
     {
       collection: 'projects',
       key: ['projectId'],
@@ -88,7 +88,7 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // A project grant never has roles for the organisation that owns the project, so report the role as missing.
+      // If the organisation owns the project, it has no project grant, so report the role as missing.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,
@@ -185,7 +185,10 @@ async function findProjectGrants(
   );
 }
 
-/** Finds the user grants that refer to an unknown project grant, although the project belongs to their organisation. */
+/**
+ * Finds user grants that refer to an unknown project grant but need none, because the project belongs to their own
+ * organisation.
+ */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();
   const projectOf = ({ json, orgId }: UserGrant): DocumentKey => ({

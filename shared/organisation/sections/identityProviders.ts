@@ -117,7 +117,7 @@ export const identityProviderSections: readonly Section[] = [
     key: ['idpId'],
     optional: ['idp.autoRegister'],
     unique: [providerName],
-    // ZITADEL writes a number for this type that is not in its own definition.
+    // ZITADEL exports a number for this type that its own definition lacks.
     exported: { providerType: 2 },
     zitadel: { exportsPartly: true },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },

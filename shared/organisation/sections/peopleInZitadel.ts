@@ -16,7 +16,8 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state of an imported person in ZITADEL. This command closes people who are closed in the file.
+ * Returns the state of an imported person in ZITADEL. The command itself deactivates or locks people whom the file
+ * contains as such.
  * @param hasPassword whether the import has a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
@@ -25,13 +26,14 @@ export function stateInZitadel(state: string | undefined, isVerified: boolean, h
 }
 
 /**
- * Whether ZITADEL shows a record as active that is not closed in the source: an import also activates initial people.
+ * Whether a record is active in ZITADEL and neither deactivated nor locked in the source. It may be initial there,
+ * because an import activates initial people.
  */
 export function isActivated(source: string | undefined, zitadel: string | undefined): boolean {
   return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
 }
 
-/** Whether an open person becomes initial in ZITADEL. */
+/** Whether a person who is not deactivated or locked becomes initial in ZITADEL. */
 function becomesInitial(person: StoredDocument): boolean {
   return person.state !== INITIAL && importedState(person) === INITIAL;
 }
@@ -106,7 +108,9 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.since}`;
 
-/** The reasons for the two outcomes of a hash that ZITADEL may refuse: the command sends the hash, or leaves it out. */
+/**
+ * The reasons for the two ways to handle a hash that ZITADEL may refuse: the command sends the hash, or leaves it out.
+ */
 export const refusedHash = {
   sent: `with a password hash ${REFUSES}`,
   omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,

@@ -26,7 +26,7 @@ const lifetimes: Section['defaults'] = [
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
-/** Drops a provider whose owner type is an unknown value: an export with it could not be imported. */
+/** Drops an identity provider with an unknown owner type, because no export that contains it could be imported. */
 const dropUnspecifiedOwner: ValueRule = (provider) => {
   if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
   return { dropped: [textAt(provider, 'idpId', '')] };
@@ -184,7 +184,7 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // A canonical record never has an empty list, and the manifest contains its digest.
+  // Remove an empty list, because canonical records, whose digest the manifest contains, never have empty lists.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }

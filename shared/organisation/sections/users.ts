@@ -69,7 +69,7 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // Without its second factor, the account would be easier to enter.
+  // Without its second factor, an account would be less protected.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
@@ -172,9 +172,9 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Returns the most likely state of a person whose record has none, as in files of older versions. A person is new
- * unless the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people
- * without a password as new. This service does not, because exports may omit passwords.
+ * Returns the most likely state of a person whose record has no state, as in files of older versions: initial, unless
+ * the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
+ * password as initial. This service does not, because exports may omit passwords.
  */
 function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;

@@ -197,7 +197,7 @@ describe('a command whose event cannot be written', () => {
     breakTrail(data);
     const { code, stdout, stderr } = await identity(['pat', 'create', '--user', userId, '--data', data]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/identity: the audit trail cannot be written.*\n$/);
+    expect(stderr).toMatch(/identity: the audit trail is not writable.*\n$/);
     expect(await databaseAt({ kind: 'sqlite', directory: data })).toEqual(before);
   });
 });

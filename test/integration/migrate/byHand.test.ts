@@ -17,8 +17,8 @@ describe('the end of a migration', () => {
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const migrated = await call(['migrate', ...betweenServers(north, south), '--with', 'none', '--yes'], 0);
     const revocation = (url: string) =>
-      `revoke the token for ${url} if it was created for the migration, with the database of that instance:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
-    const deletion = (file: string) => `delete ${file}, unless something else needs the secret in it:\n {2}rm ${file}`;
+      `if the token for ${url} was created for the migration, revoke it on the machine with that instance's database:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
+    const deletion = (file: string) => `delete ${file}, unless you still need the secret in it:\n {2}rm ${file}`;
     const steps = [revocation(north.url), revocation(south.url), deletion(north.tokenFile), deletion(south.tokenFile)];
     expect(migrated.stdout).toMatch(new RegExp(`\n\nBy hand\n {2}${steps.join('\n {2}')}\n\nTo take it back\n`));
     expect(migrated.stdout).not.toContain(north.token);
@@ -46,7 +46,7 @@ describe('the end of a migration', () => {
       [south, target],
     ] as const) {
       const command = `service-user delete ${userId}`;
-      const what = `delete the service user of identity migrate prepare on ${served.url}, with the database of that instance`;
+      const what = `delete the service user that identity migrate prepare created on ${served.url}; run the command on the machine with that instance's database`;
       expect(migrated.stdout).toContain(`\n  ${what}:\n  identity ${command} --data DIR\n`);
       await call([...command.split(' '), ...databaseOptions(served.location)], 0);
       const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);

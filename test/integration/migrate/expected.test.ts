@@ -49,7 +49,7 @@ describe('a migration with --expect', () => {
     const { code, stdout, stderr } = await identity(expecting);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /\nidentity: nothing is migrated, because the source changed since the dry run of --expect: look at a new one: identity migrate --from .+ --dry-run\n$/,
+      /\nidentity: nothing is migrated, because the source changed after the dry run that printed the digest of --expect: run a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     const after = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
     expect(after.stderr).toContain('does not have acme');
@@ -61,16 +61,16 @@ describe('a migration with --expect', () => {
     const { expecting } = await dryRun(from, south.database);
     await importInto(south, organisation('acme'));
     const target = await identity(expecting);
-    expect(target).toMatchObject({ code: 2, stderr: expect.stringContaining('because the target changed since') });
+    expect(target).toMatchObject({ code: 2, stderr: expect.stringContaining('because the target changed after') });
     await writeFile(from, JSON.stringify({ orgs: [withPassword('b')] }));
     const both = await identity(expecting);
-    expect(both.stderr).toContain('because the source and the target changed since');
+    expect(both.stderr).toContain('because the source and the target changed after');
   });
 
   it('lists the options if only these differ', async () => {
     const [south, from] = [await servedPlace(sqlite), await exportFileWith(withPassword('a'))];
     const { expecting } = await dryRun(from, south.database);
-    await call(`${expecting.join(' ')} --on-conflict skip`, 2, 'because the options changed since');
+    await call(`${expecting.join(' ')} --on-conflict skip`, 2, 'because the options changed after');
   });
 
   it('does not depend on the form of the source file: spaces, name and compression', async () => {

@@ -80,7 +80,7 @@ async function reconnect(network: TcpProxy): Promise<void> {
 }
 
 const REMAINS =
-  /identity: .*http:\S+ had reported no record; anything that it has written remains; run the same command again: identity migrate --from .+ --yes\n$/;
+  /identity: .*http:\S+ had not confirmed any record; records that it has already written remain; run the same command again: identity migrate --from .+ --yes\n$/;
 
 describe('a migration', () => {
   it('does not begin between one place under two names, or without an instance, and leaves nothing', async () => {
@@ -240,7 +240,7 @@ describe('a migration', () => {
     const { running } = await heldImport(await servedPlace(sqlite), '', true);
     const { stderr } = await running.stop('SIGINT');
     expect(stderr).toMatch(
-      /anything that it has written remains; make a new dry run: identity migrate --from .+ --dry-run\n$/,
+      /records that it has already written remain; make a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     expect(stderr.slice(stderr.indexOf('make a new dry run'))).not.toContain('--expect');
   });
@@ -320,7 +320,7 @@ describe('a migration', () => {
     const directory = await testDirectory();
     const env = { NODE_COMPILE_CACHE: undefined, TMPDIR: directory };
     const { code, stderr } = await run('/bin/sh', limited, { env });
-    const problem = `identity: no space left for a temporary file in ${directory}: free some, or set TMPDIR to another directory\n`;
+    const problem = `identity: no space left for a temporary file in ${directory}: free some space, or set TMPDIR to another directory\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
     expect(await readdir(directory)).toEqual([]);
     await call(line, 0);

@@ -56,12 +56,12 @@ describe('a migration of an organisation that is larger than a request and a res
     expect(stderr).not.toContain('stopped');
     const checked = stdout.slice(stdout.indexOf('Checked'));
     expect(checked).toContain(
-      `${north.url} responds with at most 100,000 bytes: it was exported through the bucket of the instance`,
+      `${north.url} returns at most 100,000 bytes in a response, so its export goes through the bucket of the instance`,
     );
     expect(checked).toContain(
-      `${south.url} takes at most 100,000 bytes in a request: it is imported through the bucket of the instance`,
+      `${south.url} accepts at most 100,000 bytes in a request, so the file is uploaded to the bucket of the instance`,
     );
-    expect(checked).not.toContain('cannot try an import');
+    expect(checked).not.toContain('cannot simulate an import');
     expect(south.events()).toContain('import.uploadDeleted');
   });
 
@@ -76,7 +76,7 @@ describe('a migration of an organisation that is larger than a request and a res
     const call = ['migrate', '--dry-run', ...betweenServers(north, south), '--with', 'none'];
     const { stdout, stderr } = await identity(call, { cwd });
     expect(stdout, stderr).toContain(
-      `${south.url} cannot try an import of this size: the plan lists only records that no instance imports, and records that exist there with other content. `,
+      `${south.url} cannot simulate an import of this size. So the plan lists only records that no instance accepts, and existing records with other content. `,
     );
     expect(stdout).toMatch(/person large 7\b.*exists with other content: user\.userName: /);
     const skipping = await identity([...call, '--on-conflict', 'skip'], { cwd });

@@ -92,7 +92,10 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
   const crowd = (nick: string) => organisation('acme', { humanUsers: [person('ada', { userName: nick })] });
 
   it.each([
-    ['--expect', 'nothing is migrated, because the target changed since the dry run of --expect: look at a new one: '],
+    [
+      '--expect',
+      'nothing is migrated, because the target changed after the dry run that printed the digest of --expect: run a new dry run: ',
+    ],
     ['--on-conflict', 'has changed since it was planned; nothing is migrated: run the command again'],
   ])('with %s migrates nothing if the target changes while the question stands', async (option, problem) => {
     const { database } = await servedPlace(sqlite);

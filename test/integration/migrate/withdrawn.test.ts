@@ -100,7 +100,9 @@ Undone by --on-conflict overwrite
   cy (name of cy) of acme loses the TOTP seed
 `);
     const unselected = await calling(migrating)(`migrate ${places.join(' ')} --with passwords --yes`, 64);
-    expect(unselected.stderr).toContain('was exported with otp, keys, and a file is imported as it is');
+    expect(unselected.stderr).toContain(
+      'was exported with otp, keys, and an import of a file always includes all its secrets',
+    );
   });
 
   it('from a ZITADEL ends with 3, and names the TOTP seed that the person has lost there', async () => {

@@ -41,7 +41,7 @@ describe('identity compare', () => {
     await call(`import ${file} --to ${south.database}`, 0);
     for (const places of [`${file} ${south.database}`, `${south.database} ${file}`, `${file} ${north.database}`])
       await call(`compare ${places} --with all`, 0, /^equal\n/);
-    const partly = /^equal in all that was compared\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/;
+    const partly = /^all compared records are equal\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/;
     await call(`compare ${file} ${north.database}`, 0, partly);
     const databases = `compare ${north.database} ${south.database} --with all`;
     const line = (of: typeof north) =>
@@ -180,7 +180,9 @@ describe('an instance with another name', () => {
     ];
     for (const call of calls) {
       const { code, stderr } = await identity(call, { cwd: directory });
-      const refusal = expect.stringMatching(/^identity: \S+ and \S+ are one instance: specify two; .*\n$/);
+      const refusal = expect.stringMatching(
+        /^identity: \S+ and \S+ are the same instance: specify two instances; .*\n$/,
+      );
       expect({ code, stderr }, call.join(' ')).toEqual({ code: 64, stderr: refusal });
     }
     expect(await readdir(directory)).toEqual([]);
@@ -215,7 +217,7 @@ describe('identity inspect', () => {
       '\nsecrets: password hashes 2, clear passwords 1\n',
       '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)\n',
       '\nunknown, and not imported: unheardOf (2)\n',
-      '\n  personal access tokens are in no export: create new ones in the target\n',
+      '\n  no export contains personal access tokens: create new ones in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
       'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),',
     );

@@ -149,10 +149,10 @@ describe('an export that an instance has written into its bucket', () => {
       await trackStore(target, { name: url, content }, 'exporting', { output: silent, signal });
     };
     const deleted = await startInstance();
-    await expect(store(deleted.url)).rejects.toThrow(/nothing is left there$/);
+    await expect(store(deleted.url)).rejects.toThrow(/the incomplete file was removed$/);
     expect(deleted.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ deletion: 503 });
-    await expect(store(kept.url)).rejects.toThrow(/nothing is left there; the file of the export remains/);
+    await expect(store(kept.url)).rejects.toThrow(/the incomplete file was removed; the file of the export remains/);
   });
 
   it('is an error that names the limit if the instance has no bucket', async () => {

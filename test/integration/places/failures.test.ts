@@ -121,7 +121,7 @@ describe('a call on places that fails', () => {
     });
     const directory = await testDirectory();
     const target = `--token-file ${await tokenFileWith('some-token')} --to ${join(directory, 'out.json.gz')}`;
-    const problem = 'failed: the connection broke during its export (ECONNRESET): repeat the command\n';
+    const problem = 'failed: the connection was lost during its export (ECONNRESET): repeat the command\n';
     await call(`export ${broken.url} ${target}`, 1, `identity: ${broken.url} ${problem}`);
     expect(await readdir(directory)).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe('a call on places that fails', () => {
     });
     const from = `import ${cut.url} --from-token-file ${await tokenFileWith('some-token')}`;
     for (const to of [`${url} --to-token-file ${tokenFile}`, database])
-      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection broke during its export`);
+      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during its export`);
     await call(`export ${database} --to - --org half`, 64, 'does not have half: correct --org');
   });
 
@@ -162,7 +162,7 @@ describe('a call on places that fails', () => {
     const file = await exportFileWith(organisation('acme'));
     expect(await interrupt('import', file, '--to', stuck.url, '--token-file', token)).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: ${stuck.url} had reported no record; anything that it has written remains; repeat the command\n`,
+      stderr: `identity: interrupted: ${stuck.url} had not confirmed any record; records that it has already written remain; repeat the command\n`,
     });
     await stuck.clientLeft;
   });
@@ -212,7 +212,7 @@ describe('a call on places that fails', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        `identity: no space left in ${directory} after [\\d,]+ bytes of ${target}: free some there, or choose another directory; nothing is left there\n`,
+        `identity: no space left in ${directory} after [\\d,]+ bytes of ${target}: free some space there, or choose another directory; the incomplete file was removed\n`,
       ),
     });
     expect(await readdir(directory)).toEqual([]);

@@ -109,7 +109,7 @@ describe('an error in the JSON of a file', () => {
 describe('an inspection of a file', () => {
   it.each([
     ['hash-unknown-format.json', 'password hashes: unknown 1 (no ZITADEL verifies this format)'],
-    ['recovery-codes.json', 'passkeys, U2F factors, recovery codes and OTP by SMS are not carried'],
+    ['recovery-codes.json', 'no export contains passkeys, U2F factors, recovery codes and OTP by SMS'],
     ['recovery-codes.json', 'unknown, and not imported: humanUsers.user.recoveryCodes (1)'],
   ])('lists what will not work or is not carried: %s', async (name, line) => {
     await call(['inspect', await stored(await report(name))], 0, line);

@@ -146,7 +146,7 @@ describe('a command whose first call a busy server refuses', () => {
     const { code, stderr } = await identity(['inspect', url, '--token-file', token]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `identity: ${url} failed: status 503: down: repeat the command; it asks for a pause of 1h 0m before that, and this command waits for at most 5m 0s\n`,
+      stderr: `identity: ${url} failed: status 503: down: repeat the command; the server asks to wait 1h 0m; this command waits at most 5m 0s\n`,
     });
   });
 
@@ -200,23 +200,28 @@ const pages: readonly (Page & { readonly printed: string })[] = [
     headers: { 'www-authenticate': 'Basic realm="intranet"' },
     body: '<title>401 Authorization Required</title>',
     printed:
-      'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": let the gateway before',
+      'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": configure the gateway in front',
   },
-  { status: 403, body: '<title>Blocked by policy</title>', printed: 'refuses: status 403: Blocked by policy: let the' },
+  {
+    status: 403,
+    body: '<title>Blocked by policy</title>',
+    printed: 'refuses: status 403: Blocked by policy: configure the',
+  },
   {
     status: 407,
     headers: { 'proxy-authenticate': 'Negotiate' },
-    printed: 'refuses: status 407, which asks for Negotiate: let this machine reach the instance without that proxy',
+    printed: 'refuses: status 407, which asks for Negotiate: reach the instance without that proxy',
   },
-  { status: 413, body: 'too big', printed: 'refuses: status 413: too big: raise the limit of the gateway' },
+  { status: 413, body: 'too big', printed: 'refuses: status 413: too big: raise the body size limit of the gateway' },
   { status: 418, body: '{"message":"teapot"}', printed: 'refuses: status 418: teapot: check that the address leads' },
-  { status: 451, printed: 'refuses: status 451: let the gateway before' },
+  { status: 451, printed: 'refuses: status 451: configure the gateway in front' },
   { status: 500, body: '<title>Oops</title>', printed: 'failed: status 500: Oops: repeat the command' },
   { status: 501, body: '{"error":"not here"}', printed: 'failed: status 501: not here: repeat the command' },
   {
     status: 504,
     body: '<title>504 Gateway Time-out</title>',
-    printed: 'failed: status 504: 504 Gateway Time-out: repeat the command; if that happens again, let the gateway',
+    printed:
+      'failed: status 504: 504 Gateway Time-out: repeat the command; if this happens again, raise the response timeout of the gateway',
   },
   { status: 511, printed: 'refuses: status 511: log in to the network of this machine' },
 ];

@@ -207,7 +207,7 @@ describe('a repeated import into a ZITADEL', () => {
           type: 'human_user',
           id: 'bob',
           message: expect.stringMatching(
-            /^open in the target, locked in the source, and is not closed, because of the event user\.reactivated by admin at /,
+            /^still open in the target, locked in the source; not closed, because of the event user\.reactivated by admin at /,
           ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_LOCKED', event: 'user.reactivated' },
@@ -215,7 +215,9 @@ describe('a repeated import into a ZITADEL', () => {
         {
           type: 'human_user',
           id: 'eve',
-          message: expect.stringMatching(/^open in the target, inactive .*user\.human\.profile\.changed by admin/),
+          message: expect.stringMatching(
+            /^still open in the target, inactive .*user\.human\.profile\.changed by admin/,
+          ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_INACTIVE', event: 'user.human.profile.changed' },
         },

@@ -94,7 +94,7 @@ describe('a proxy that removes the header of the organisation', () => {
     await call(
       `inspect ${zitadel.url} --token-file ${tokenFile}`,
       1,
-      `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: it answers for organisation ${DEFAULT_ORGANISATION} instead of 1; let the proxy before it pass the header on, or specify an address without that proxy\n`,
+      `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: it answers for organisation ${DEFAULT_ORGANISATION} instead of 1; configure the proxy in front of it to forward the header, or specify an address without that proxy\n`,
     );
   });
 });
@@ -141,7 +141,7 @@ describe('records with ids that REST cannot have in a path', () => {
     const { zitadel, tokenFile } = await zitadelWith([organisation('1', { projects }), organisation('2')]);
     const { stdout } = await call(`inspect ${zitadel.url} --token-file ${tokenFile}`, 3, `: 2 organisations, `);
     expect(stdout).toMatch(
-      /^not exported: .* fails to export organisation 1 with InvalidArgument: .*; exclude it with --exclude-org 1$/m,
+      /^not exported: .* returned InvalidArgument to the export of organisation 1: .*; exclude it with --exclude-org 1$/m,
     );
   });
 });

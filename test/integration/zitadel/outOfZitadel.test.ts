@@ -82,7 +82,7 @@ describe('a migration out of a ZITADEL', () => {
       reason: 'memberships_left',
       params: { organisation: 'acme', memberships: 'creator (root@zitadel.localhost) is ORG_OWNER' },
       message:
-        'memberships in organisation acme of users whose organisation stays do not move: creator (root@zitadel.localhost) is ORG_OWNER',
+        'in organisation acme, memberships of users whose own organisation does not move are omitted: creator (root@zitadel.localhost) is ORG_OWNER',
     });
     const file = join(await testDirectory(), 'north.json');
     await identity(['export', north.database, '--to', file, '--org', 'acme', '--with', 'otp'], migrating);

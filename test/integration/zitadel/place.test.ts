@@ -87,7 +87,7 @@ describe('a ZITADEL as a source', () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const sides = [zitadel.url, zitadel.url.replace('127.0.0.1', 'localhost')];
     const { stderr } = await identity(['compare', ...sides, '--from-token-file', token, '--to-token-file', token]);
-    expect(stderr).toBe(`identity: ${sides.join(' and ')} are one instance: specify two\n`);
+    expect(stderr).toBe(`identity: ${sides.join(' and ')} are the same instance: specify two instances\n`);
   });
 
   it('is inspected, and imported by an instance', async () => {

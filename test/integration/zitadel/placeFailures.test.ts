@@ -68,7 +68,7 @@ describe('a call on a ZITADEL that fails', () => {
     await call(
       `inspect ${place}`,
       1,
-      `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or let the proxy before it pass that host on\n`,
+      `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or configure the proxy in front of it to forward that host\n`,
     );
     await call(`inspect ${place.replace('127.0.0.1', 'localhost')}`, 0);
   });
@@ -110,7 +110,7 @@ describe('a call on a ZITADEL that fails', () => {
     const { zitadel, out, place } = await placeWith([crowd(2)], { release: '2026-07' });
     zitadel.contents.put('acme', 'humanUsers', 'both', person('both'));
     zitadel.contents.put('acme', 'machineUsers', 'both', { userId: 'both', user: { userName: 'both', name: 'Both' } });
-    const problem = `${zitadel.url} fails to export organisation acme with FailedPrecondition: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
+    const problem = `${zitadel.url} returned FailedPrecondition to the export of organisation acme: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
     await call(`export ${place} --org acme --to ${out}`, 3, `\nnot exported: ${problem}\n`);
   });
 
@@ -122,7 +122,7 @@ describe('a call on a ZITADEL that fails', () => {
       oidcApps: [{ appId: '6', app }],
     });
     const { zitadel, out, place } = await placeWith([broken, crowd(2)]);
-    const problem = `${zitadel.url} fails to export organisation broken with Internal: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
+    const problem = `${zitadel.url} returned Internal to the export of organisation broken: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
     const left = `\nnot exported: ${problem}\n`;
     const exporting = `export ${place} --org broken --org acme --to ${out}`;
     expect((await call(exporting, 3, left, 'exported 1 organisation ')).stdout).not.toContain('not found');
@@ -185,7 +185,7 @@ describe('a call on a ZITADEL that fails', () => {
     expect(await stopped(importing, 'SIGTERM', until)).toMatchObject({
       code: 130,
       stderr: expect.stringMatching(
-        /^identity: interrupted: \S+ had reported \d+ records?, and what it has written remains; repeat the command\n$/,
+        /^identity: interrupted: \S+ had confirmed \d+ records?; records that it has written remain; repeat the command\n$/,
       ),
     });
     zitadel.behaviour.stallsAtWrite = Infinity;
@@ -200,7 +200,7 @@ describe('a call on a ZITADEL that fails', () => {
     const comparing = `compare ${input} ${place} --exclude-org ${DEFAULT_ORGANISATION}`;
     const { stdout } = await call(`${comparing} --with passwords`, 0);
     expect(stdout.trim().split('\n')).toEqual([
-      'equal in all that was compared, except for expected differences of ZITADEL',
+      'all compared records are equal, except for expected differences of ZITADEL',
       'people: 1 equal, 1 different as expected',
       `domains: 0 equal, 1 only in ${zitadel.url}`,
       'organisations: 1 equal',

@@ -110,8 +110,12 @@ describe('an export from a ZITADEL', () => {
   });
 
   it.each([
-    ['the list of organisations', [], /fails POST \S+ListOrgs with ResourceExhausted: .* 64000000/],
-    ['an export', ['1'], /to export organisation 1 with ResourceExhausted: the response has more than 128 MB; exclude/],
+    ['the list of organisations', [], /returned ResourceExhausted to POST \S+ListOrgs: .* 64000000/],
+    [
+      'an export',
+      ['1'],
+      /returned ResourceExhausted to the export of organisation 1: the response has more than 128 MB; exclude/,
+    ],
   ])('does not read a response without end: %s', async (_subject, orgIds, message) => {
     let sent = 0;
     function* endless(start: Uint8Array) {
@@ -164,9 +168,17 @@ const exported = (...ids: readonly string[]) =>
 
 describe('an answer that is none of a ZITADEL', () => {
   it.each([
-    ['without organisations', exported(), 'with OK: the response lacks organisation 1, which it lists'],
-    ["of a gateway's page", page, 'with Unknown: HTTP 200 with the content type application/json instead of'],
-    ['with another organisation', exported('2'), 'with OK: the response lacks organisation 1, which it lists'],
+    ['without organisations', exported(), /returned OK to POST \S+: the response lacks organisation 1, which it lists/],
+    [
+      "of a gateway's page",
+      page,
+      /returned Unknown to .+: HTTP 200 with the content type application\/json instead of/,
+    ],
+    [
+      'with another organisation',
+      exported('2'),
+      /returned OK to POST \S+: the response lacks organisation 1, which it lists/,
+    ],
   ])('is no export of an organisation that the ZITADEL lists: %s', async (_case, answer, message) => {
     const zitadel = await answering([listed], [answer]);
     for (const orgIds of [[], ['1']]) await expect(exportFromZitadel(zitadel, orgIds)).rejects.toThrow(message);
@@ -179,7 +191,7 @@ describe('an answer that is none of a ZITADEL', () => {
   ])('is no empty list of organisations, but a gateway that does not pass gRPC-Web on: %s', async (_case, answer) => {
     const zitadel = await answering([answer], [exported()]);
     await expect(exportFromZitadel(zitadel)).rejects.toThrow(
-      /fails POST \S+ListOrgs with Unknown: HTTP \d+ .*: let gateways pass gRPC-Web on/,
+      /returned Unknown to POST \S+ListOrgs: HTTP \d+ .*: configure gateways to forward gRPC-Web/,
     );
   });
 });

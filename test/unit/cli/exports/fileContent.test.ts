@@ -12,7 +12,7 @@ it('a copy for which no space is left is an error that names its directory', asy
   const storage = { ...createBodyStorage({}), append: () => Promise.reject(full) };
   const content = { isRepeatable: false, open: () => once(Buffer.from('{}')), ...undisposed };
   await expect(makeRepeatable(content, new AbortController().signal, storage)).rejects.toThrow(
-    `no space left for a temporary file in ${tmpdir()}: free some, or set TMPDIR to another directory`,
+    `no space left for a temporary file in ${tmpdir()}: free some space, or set TMPDIR to another directory`,
   );
 });
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { listManualSteps, listTakeBack } from '../../../../cli/migrate/manualSteps.ts';
 
-const exporter = 'delete the user 7, who exported the source, in sqlite:/south if it served the export only';
+const exporter =
+  'delete the user 7, who exported the source, in sqlite:/south if you need the user only for the export';
 const object = 'delete the object gs://exports/north.json, if it was made for the migration';
 
 it.each([
@@ -46,7 +47,7 @@ it('an organisation has a command that deletes it only if this run reported its 
   ]);
   expect(steps.slice(2).map(({ what }) => what)).toEqual([
     'old (Old) existed when this run began',
-    'odd did not exist when this run began, and this run did not see who created it',
+    'odd did not exist when this run began; it is unknown whether this run created it',
   ]);
 });
 
@@ -56,7 +57,7 @@ it('an organisation beyond those that the target lists is named with their numbe
     { created: ['a'], createdCount: 12_000, before: new Set(), after: new Set(['a', 'b']), names: new Map() },
   );
   expect(steps.slice(1).map(({ what }) => what)).toEqual([
-    'b did not exist when this run began, and https://south.example lists only 1 of the 12,000 organisations that this run created',
+    'b did not exist when this run began; https://south.example lists only 1 of the 12,000 organisations that this run created',
   ]);
 });
 

@@ -36,7 +36,7 @@ describe('the page of a migration', () => {
       '(ZITADEL adds a domain to each organisation)',
       'person 330000000000000201: exists with other content',
       'and 3 more',
-      'personal access tokens are in no export',
+      'no export contains personal access tokens',
       '330000000000000201 (Ada Lovelace), ada@example.com: exists with other content',
       '400000000000000001: the default organisation of the source',
       'To take it back 330000000000000 (Organisation 0) existed when this run began',

@@ -74,7 +74,7 @@ describe('a fault', () => {
       failure = error;
     }
     expect(describeError(failure)).toEqual({
-      message: `no space left for a temporary file in ${tmpdir()}: free some, or set TMPDIR to another directory`,
+      message: `no space left for a temporary file in ${tmpdir()}: free some space, or set TMPDIR to another directory`,
       exitStatus: 'failed',
     });
   });
