@@ -92,7 +92,7 @@ export async function trackImport(
 
 /** Describes that the timeout will interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
-  return `the import needs about ${span(secondsNeeded)} more, but its timeout ends it in ${span(secondsLeft)}: then repeat the command, which continues the import`;
+  return `the import probably needs ${span(secondsNeeded)} more, but its timeout ends it in ${span(secondsLeft)}: then repeat the command, which continues the import`;
 }
 
 /** The time for which an import waits for other operations. */

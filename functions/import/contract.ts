@@ -241,11 +241,18 @@ export const importEvent = z
         .describe('The operation that the import waits for before it writes. Absent unless the import waits.'),
       exceedsTimeout: z
         .strictObject({
-          secondsNeeded: z.int().positive().describe('The time for the remaining records, at the speed so far.'),
+          secondsNeeded: z
+            .int()
+            .positive()
+            .describe(
+              'The time for the remaining records at the speed so far, or, until it is known, for new records at the rate that the database recommends.',
+            ),
           secondsLeft: z.int().nonnegative().describe('The time until the timeout.'),
         })
         .optional()
-        .describe('Present if the timeout will interrupt the import: the same request then continues it.'),
+        .describe(
+          'Present if the timeout will probably interrupt the import, from the event before the first write: the same request then continues it.',
+        ),
     }),
     z.strictObject({ event: z.literal('result'), response: importResponse }),
     z.strictObject({ event: z.literal('error'), error: errorBody }),

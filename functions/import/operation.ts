@@ -8,7 +8,7 @@ import { organisationRemoved, organisationsExist } from '../../shared/errors/err
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
-import { fileWarnings, ignoredWarning } from '../../shared/exportFile/fileWarnings.ts';
+import { fileWarnings, ignoredWarning, timeoutWarning } from '../../shared/exportFile/fileWarnings.ts';
 import { combineVisitors, type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import { requireMirrorable } from '../../shared/exportFile/mirroredContent.ts';
 import { organisationFilter } from '../../shared/exportFile/organisationFilter.ts';
@@ -130,6 +130,12 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection, settings) };
   report.total = records.total;
+  // An import writes the sections one after the other.
+  const { creationMs } = call.store.advice();
+  report.expectedMs = Object.values(records.total).reduce((ms, count) => ms + creationMs(count), 0);
+  const leftMs = settings.msLeft?.();
+  if (settings.dryRun === true && leftMs !== undefined && report.expectedMs > leftMs)
+    report.addFileWarning(timeoutWarning(report.expectedMs, leftMs));
   await settings.onInspected?.({
     digest: inspection.digest,
     orgIds: orgIdsOf(inspection),

@@ -19,6 +19,13 @@ export const warnings = {
     remedy:
       'add a domain policy to these organisations, or import into an instance that `identity init --user-login-must-be-domain` created',
   },
+  timeout_expected: {
+    text: 'the timeout would end an import of this file after {left}: new records need {needed} at the rate that the database recommends',
+    remedy: {
+      http: 'send the import again until it is complete: it continues',
+      command: 'repeat the import until it is complete: it continues',
+    },
+  },
   organisation_missing: {
     text: 'was selected, but the file does not contain it, or the call excludes it',
     remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },

@@ -1,5 +1,6 @@
 // Warnings about the request and the whole file of an import.
 
+import { formatDuration } from '../duration.ts';
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import type { Inspection } from './inspection.ts';
 import type { IgnoredField } from './manifest.ts';
@@ -48,4 +49,10 @@ export function loginNameWarnings(
 /** Creates the warning about an unknown field of the request. */
 export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
+}
+
+/** Creates the warning of a dry run whose import would probably be interrupted by its timeout. */
+export function timeoutWarning(neededMs: number, leftMs: number): FileWarning {
+  const [needed = '', left = ''] = [neededMs, leftMs].map((ms) => formatDuration(Math.ceil(ms / 1_000) * 1_000));
+  return { type: 'request', ...warn('timeout_expected', { needed, left }) };
 }

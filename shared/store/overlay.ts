@@ -30,6 +30,7 @@ export const trialAdvice = (): Advice => ({
   writes: Number.POSITIVE_INFINITY,
   inFlight: 1,
   snapshotMs: Number.POSITIVE_INFINITY,
+  creationMs: () => 0,
 });
 
 /**

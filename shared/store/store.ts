@@ -209,6 +209,11 @@ export interface Advice {
   readonly inFlight: number;
   /** How many milliseconds a snapshot can be read. */
   readonly snapshotMs: number;
+  /**
+   * Estimates the milliseconds for new documents of a collection, at the rate that the database recommends for a new
+   * collection; 0 if it recommends none.
+   */
+  readonly creationMs: (documents: number) => number;
 }
 
 /** The numbers of documents that a process has read from a database and written to it. */

@@ -18,7 +18,7 @@ export function remainingMs(
 }
 
 /** Returns the needed and the remaining time in seconds, if an import needs more time than it has. */
-export function excessOf(neededMs = 0, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
+export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };
 }

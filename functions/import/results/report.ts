@@ -32,6 +32,8 @@ export class ImportReport {
   waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section; undefined until the whole file is read. */
   total: Counts | undefined;
+  /** The milliseconds that the import probably needs if all records are new. */
+  expectedMs = 0;
   /** The deletions of a mirroring import, with the numbers of those that are done. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
@@ -67,12 +69,12 @@ export class ImportReport {
     this.startedAt ??= performance.now();
   }
 
-  /** The milliseconds that the remaining records need at the speed so far; undefined until the speed is known. */
-  get remainingMs(): number | undefined {
-    if (this.startedAt === undefined || this.total === undefined) return undefined;
+  /** The milliseconds that the remaining records need at the speed so far, or as expected until the speed is known. */
+  get remainingMs(): number {
+    if (this.startedAt === undefined || this.total === undefined) return this.expectedMs;
     const { notCarried: _, ...settled } = this.counts;
     const records = total(Object.values(settled).reduce(addCounts, {}));
-    return remainingMs(performance.now() - this.startedAt, { records, total: total(this.total) });
+    return remainingMs(performance.now() - this.startedAt, { records, total: total(this.total) }) ?? this.expectedMs;
   }
 
   /** Adds a warning about the request or the whole file. */

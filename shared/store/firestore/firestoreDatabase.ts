@@ -7,6 +7,7 @@ import { connectFirestore, type DatabaseAddress, type FirestoreConnection } from
 import { createLease, LEASE_MS } from './lease.ts';
 import { type FirestoreMoment, presentMoment } from './moment.ts';
 import { getDocuments } from './reads.ts';
+import { creationMs } from './recommendedRate.ts';
 import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
@@ -15,6 +16,7 @@ const bulkAdvice = {
   writes: MAX_COMMIT_WRITES - 1,
   // Cloud Firestore can read any moment of the last hour.
   snapshotMs: 3_600_000,
+  creationMs,
 };
 
 /**

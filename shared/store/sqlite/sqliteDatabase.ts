@@ -24,7 +24,12 @@ const MAX_SMALL_WRITES = 16;
  * Large commits cost less per record; small commits let waiting requests run sooner. Commits run one at a time, and
  * their number of writes does not matter. A snapshot can be read until it is disposed of.
  */
-const bulkAdvice = { writes: Number.POSITIVE_INFINITY, inFlight: 1, snapshotMs: Number.POSITIVE_INFINITY };
+const bulkAdvice = {
+  writes: Number.POSITIVE_INFINITY,
+  inFlight: 1,
+  snapshotMs: Number.POSITIVE_INFINITY,
+  creationMs: () => 0,
+};
 const attendedAdvice = { ...bulkAdvice, records: 80 };
 const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 

@@ -112,6 +112,37 @@ describe('an import whose client accepts events', () => {
     expect(events.at(-1)?.exceedsTimeout).toBeUndefined();
   });
 
+  describe('whose new records take a minute each at the rate that the database recommends', () => {
+    const slow = async () =>
+      testInstance(
+        decorateStore(await openTestStore(sqlite), ({ advice }) => ({
+          advice: () => ({ ...advice(), creationMs: (documents) => documents * 60_000 }),
+        })),
+      );
+    const three = { orgs: [organisation('A', { humanUsers: people(2) })] };
+
+    it('states before the first write that its timeout will interrupt it', async () => {
+      const { events } = await importWithEvents(await slow(), { timeout: '90s', data_orgs: three });
+      const [{ records, exceedsTimeout } = {}] = events;
+      expect(records).toEqual({});
+      expect(exceedsTimeout?.secondsNeeded).toBe(180);
+      expect(exceedsTimeout?.secondsLeft).toBeLessThanOrEqual(90);
+      const { events: longer } = await importWithEvents(await slow(), { timeout: '4m', data_orgs: three });
+      expect(longer[0]?.exceedsTimeout).toBeUndefined();
+    });
+
+    it('warns in a dry run', async () => {
+      const warned = async (timeout: string) => {
+        const { summary } = await (await slow()).import({ timeout, dry_run: true, data_orgs: three });
+        return summary.warnings.filter(({ reason }) => reason === 'timeout_expected');
+      };
+      expect(await warned('90s')).toEqual([
+        { type: 'request', reason: 'timeout_expected', message: expect.stringContaining('new records need 3m at') },
+      ]);
+      expect(await warned('4m')).toEqual([]);
+    });
+  });
+
   /** Sends an import to an instance on which another operation runs, and reads its first event. */
   async function waitingImport() {
     const store = await openTestStore(sqlite);

@@ -112,7 +112,7 @@ describe('the progress of an import into an instance', () => {
     }));
     const { shown } = await importInto(NDJSON, lines(...late, { event: 'result', response }));
     expect(shown.filter(({ event }) => event === 'warning').map(({ text }) => text)).toEqual([
-      'the import needs about 2m 29s more, but its timeout ends it in 10s: then repeat the command, which continues the import',
+      'the import probably needs 2m 29s more, but its timeout ends it in 10s: then repeat the command, which continues the import',
     ]);
   });
 

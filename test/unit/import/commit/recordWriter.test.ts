@@ -36,7 +36,7 @@ async function largestInFlight(nameLength: number, allowed: number) {
       return result;
     },
   };
-  const pace = new Pace(() => ({ records: 250, writes: 499, inFlight: allowed, snapshotMs: 0 }));
+  const pace = new Pace(() => ({ records: 250, writes: 499, inFlight: allowed, snapshotMs: 0, creationMs: () => 0 }));
   const settled: string[] = [];
   const listener = ({ plan }: Settled) => void settled.push(reportedId(plan.record));
   await using writer = new RecordWriter({ ...contextOf(memory, 'report'), pace, store: counted }, listener);

@@ -20,7 +20,6 @@ describe('the excess of an import', () => {
     ['after the timeout', 1_000, -1, { secondsNeeded: 1, secondsLeft: 0 }],
     ['not if the time suffices', 60_000, 60_000, undefined],
     ['not without a timeout', 60_000, undefined, undefined],
-    ['not before the speed is known', undefined, 10, undefined],
   ])('is stated %s', (_when, needed, left, expected) => {
     expect(excessOf(needed, left)).toEqual(expected);
   });
