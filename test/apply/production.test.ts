@@ -126,6 +126,44 @@ describe('the production example, applied with the real provider', () => {
 
   it('leaves nothing to change', expectSettled);
 
+  it('gives each account these roles', () => {
+    const account = (member: string) => member.replace(/^serviceAccount:|@.*$/g, '');
+    const grants = [...applied.project.policies].flatMap(([key, { bindings }]) =>
+      bindings.flatMap(({ role, members, condition }) => {
+        const scope = condition === undefined ? '' : ` if ${condition.expression}`;
+        return members.map((member) => `${account(member)} ${role.slice(6)} ${key.split('/').at(-1)}${scope}`);
+      }),
+    );
+    const onDatabase = 'acme-identity if resource.name == "projects/acme-identity/databases/north"';
+    const sources = 'resource.name.startsWith("projects/_/buckets/gcf-v2-sources-123456789012-europe-west1-")';
+    const ofSouth = /^south-|-south-|south-master-key$|databases\/south"$/;
+    expect(grants.filter((grant) => !ofSouth.test(grant)).toSorted()).toEqual([
+      'exporter storage.objectCreator acme-identity-north-exports',
+      'identity-build artifactregistry.writer identity-functions',
+      'identity-build logging.logWriter acme-identity',
+      'identity-build storage.objectViewer acme-identity-identity-source',
+      `identity-build storage.objectViewer acme-identity if ${sources}`,
+      'importer storage.objectViewer acme-identity-north-imports',
+      `north-export datastore.viewer ${onDatabase}`,
+      'north-export iam.serviceAccountTokenCreator north-export@acme-identity.iam.gserviceaccount.com',
+      'north-export secretmanager.secretAccessor north-master-key',
+      'north-export storage.objectUser acme-identity-north-transfers',
+      `north-import datastore.user ${onDatabase}`,
+      'north-import secretmanager.secretAccessor north-master-key',
+      'north-import storage.objectUser acme-identity-north-transfers',
+      `north-otp-email datastore.user ${onDatabase}`,
+    ]);
+    const functions = ['remove-otp-email', 'export', 'import'].map((name) => {
+      const key = `cloudfunctions/projects/acme-identity/locations/europe-west1/functions/north-${name}`;
+      return fieldsOf(applied.project.held(key).serviceConfig);
+    });
+    const keyed = {
+      secretEnvironmentVariables: [expect.objectContaining({ secret: 'north-master-key', version: '1' })],
+    };
+    expect(functions.map(({ ingressSettings }) => ingressSettings)).toEqual(Array(3).fill('ALLOW_INTERNAL_AND_GCLB'));
+    expect(functions).toEqual([expect.not.objectContaining(keyed), ...Array(2).fill(expect.objectContaining(keyed))]);
+  });
+
   it.each(variables)('applies another $name, and keeps data', (change) => applyChange(withVariable(change)));
 
   it.each(attributes)('applies another $name of an instance, and keeps data', async (change) => {

@@ -13,10 +13,8 @@ const probeSchema = z.strictObject({
   status: z.int(),
   content: z.string(),
 });
+const settingsSchema = z.record(functionName, z.object({ account: z.string() }));
 const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.string(), z.string()) }) });
-
-/** The name of a function, in the code as in Terraform. */
-export type FunctionName = z.infer<typeof functionName>;
 
 /** The configuration's directory. */
 export const terraformDirectory = join(root, 'terraform');
@@ -44,6 +42,9 @@ export const loadBalancerRoutes = () => readJson(routesSchema, 'modules/edge/rou
 
 /** The request that watches an instance from outside, and the response that it expects. */
 export const readProbe = () => readJson(probeSchema, 'modules/instance/probe.json');
+
+/** The settings of each function. */
+export const functionSettings = () => readJson(settingsSchema, 'modules/instance/functions.json');
 
 /** The environment variables of every function, with Terraform's own expressions in their values. */
 export async function functionEnvironment(): Promise<Readonly<Record<string, string>>> {
