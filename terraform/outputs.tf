@@ -27,7 +27,7 @@ output "invoker_commands" {
 
   precondition {
     condition     = length(flatten(values(module.instance)[*].losing_services)) == 0
-    error_message = "This apply would delete the grants to allUsers while Cloud Run checks invokers: ${join(", ", flatten(values(module.instance)[*].losing_services))} would reject each request. Run these commands first:\n${local.indented_commands}"
+    error_message = "This apply would delete the grants to allUsers while Cloud Run checks invokers: ${join(", ", flatten(values(module.instance)[*].losing_services))} would reject each request. Run these commands first, and change only public_access in the apply after them:\n${local.indented_commands}"
   }
 }
 

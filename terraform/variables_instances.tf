@@ -10,7 +10,7 @@ variable "instances" {
       importers           service accounts that may read objects of the bucket for imports; requests carry their keys
       cors_origins        origins whose pages may call the functions from a browser, by default none
       min_instances       the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
-      max_instances       the maximum number of processes of each function; new projects and small regions can allow only 10
+      max_instances       the maximum number of processes of each function; a new project has 20 CPUs in a region, which are enough for six of each
       memory              the memory of functions in MiB by their names, such as { import = 2048 }; V8's heap has half of it
       backup_days         the number of days for which the daily backups are kept
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
@@ -24,7 +24,7 @@ variable "instances" {
     importers          = optional(set(string), [])
     cors_origins       = optional(set(string), [])
     min_instances      = optional(number, 0)
-    max_instances      = optional(number, 20)
+    max_instances      = optional(number, 6)
     memory             = optional(map(number), {})
     backup_days        = optional(number, 7)
     master_key_version = optional(string, "1")

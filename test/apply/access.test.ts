@@ -13,6 +13,7 @@ describe('access without allUsers, applied with the real provider', () => {
 
   afterAll(() => applied[Symbol.asyncDispose]());
 
+  const ORIGIN = 'https://console.example.com';
   const withAccess = (
     access: string,
     ids: readonly string[] = ['north'],
@@ -61,7 +62,7 @@ describe('access without allUsers, applied with the real provider', () => {
   });
 
   it('is checked after an update of a function, which prints the commands again', async () => {
-    const changed = withAccess('unchecked', ['north'], ['https://console.example.com']);
+    const changed = withAccess('unchecked', ['north'], [ORIGIN]);
     expect(await applied.apply(changed)).toContain(WARNING);
     const again = await applied.apply(changed);
     expect(again).toContain(WARNING);
@@ -72,7 +73,7 @@ describe('access without allUsers, applied with the real provider', () => {
 
   it('is checked after the creation of an instance', async () => {
     runCommands('north');
-    const output = await applied.apply(withAccess('unchecked', ['north', 'south'], ['https://console.example.com']));
+    const output = await applied.apply(withAccess('unchecked', ['north', 'south'], [ORIGIN]));
     expect(output).toContain(WARNING);
     expect(output).toContain('south-export');
     expect(grants('south')).toEqual([]);
@@ -83,5 +84,28 @@ describe('access without allUsers, applied with the real provider', () => {
     expect(grants('north')).toEqual(['allUsers', 'allUsers', 'allUsers']);
     expect(await applied.planned(withAccess('allUsers'))).toBe('');
     expect(applied.google.unexpected).toEqual([]);
+  });
+
+  /** Lists the services of north that reject each request. */
+  const rejecting = () =>
+    services('north').filter(
+      (key) => !applied.project.held(key).invokerIamDisabled && !applied.project.policies.get(key)?.bindings.length,
+    );
+
+  it('is lost until the commands are run again, if the apply that deletes the grants updates the functions too', async () => {
+    runCommands('north');
+    expect(await applied.apply(withAccess('unchecked', ['north'], [ORIGIN]))).toContain(WARNING);
+    expect(rejecting()).toHaveLength(3);
+    const again = await applied.apply(withAccess('unchecked', ['north'], [ORIGIN]));
+    for (const command of commands('north')) expect(again).toContain(command);
+  });
+
+  it('is never lost if the functions are updated first, and the next apply changes only public_access', async () => {
+    await applied.apply(withAccess('allUsers', ['north'], [ORIGIN]));
+    await applied.apply(withAccess('allUsers'));
+    expect(rejecting()).toEqual([]);
+    runCommands('north');
+    expect(await applied.apply(withAccess('unchecked'))).not.toContain(WARNING);
+    expect(rejecting()).toEqual([]);
   });
 });

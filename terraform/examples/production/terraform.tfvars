@@ -25,6 +25,9 @@ instances = {
     exporters        = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
     importers        = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
     min_instances    = 1
+
+    # The project has a quota of 100 CPUs in the region.
+    max_instances = 20
   }
   south = {
     domains            = ["south.example.com"]

@@ -40,13 +40,10 @@ resource "google_cloudfunctions2_function" "this" {
     all_traffic_on_latest_revision   = true
     service_account_email            = google_service_account.function[each.key].email
 
-    # The other half of the memory holds buffers and the file system, which is in memory too.
-    # An empty variable would be a difference at every plan, since the platform drops it.
-    environment_variables = merge({ for name, value in local.environment : name => value if value != "" }, {
-      NODE_OPTIONS = "--max-semi-space-size=8 --max-old-space-size=${floor(each.value.memory / 2)}"
-      # The archive's script gcp-build has filled this directory of the image.
-      NODE_COMPILE_CACHE = ".compile-cache"
-    })
+    # An empty variable would be a difference at every plan, because the platform drops it.
+    environment_variables = {
+      for name, value in local.environment : name => replace(value, "HEAP_MIB", floor(each.value.memory / 2)) if value != ""
+    }
 
     dynamic "secret_environment_variables" {
       for_each = each.value.master_key ? [var.master_key] : []
