@@ -1,4 +1,3 @@
-import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type {
   ExportFile,
   FilePlace,
@@ -8,16 +7,19 @@ import type {
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
+import type { ReadContent } from '../exports/trackTransfer.ts';
 import {
   callContext,
   eventsOption,
   exportChoices,
   exportOptionsOf,
   placeDetails,
+  RUN_AND_OUTPUT,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
-import { defineCommand, interruptible, type Output, required, usageError } from '../terminal/command.ts';
+import type { SecretSelection } from '../records/secretSelection.ts';
+import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
 import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import type { CallContext } from '../terminal/progress.ts';
@@ -31,7 +33,7 @@ export const exportCommand = defineCommand({
   options: {
     ...toOption('the new file or object, or standard output'),
     ...exportChoices,
-    ...transferOptions.forZitadel.command,
+    'for-zitadel': flag('write the form that ZITADEL imports without loss', RUN_AND_OUTPUT),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
@@ -50,15 +52,16 @@ export const exportCommand = defineCommand({
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'files')
       throw usageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
-    const options = exportOptionsOf(call);
+    const { 'for-zitadel': isForZitadel, ...choices } = given;
+    const options = exportOptionsOf({ options: choices });
     // Standard output may contain the file.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
-    requireSelectable(source, options, given.with !== undefined);
+    requireSelectable(source, options, given.with !== undefined || isForZitadel);
     await requireEffects(given, signal, { place: source }, { place: target });
     await target.requireFree?.(signal);
     return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => ({
-      ...(await exportInto(target, source, options, context)),
+      ...(await exportInto(target, source, { ...options, isForZitadel }, context)),
       stream,
     }));
   },
@@ -68,12 +71,11 @@ export const exportCommand = defineCommand({
 async function exportInto(
   target: FilePlace,
   source: Place,
-  options: PlaceExportOptions,
+  { isForZitadel, ...options }: PlaceExportOptions & { readonly isForZitadel: boolean },
   context: CallContext,
 ): Promise<Output> {
   const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
   const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
-  const { trackStore } = await import('../exports/trackTransfer.ts');
   const counter = new Counter(source.name, options);
   const unexported: UnexportedOrganisation[] = [];
   const onUnexported = (one: UnexportedOrganisation) => {
@@ -88,17 +90,35 @@ async function exportInto(
     context.signal,
   );
   const read = { name: source.name, content, counter };
-  const stored = await trackStore(target, read, 'exporting', context);
+  const stored = await storeExport(target, read, isForZitadel ? options : undefined, context);
   const left =
     stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
   const requested = [...left, ...requestLines(counter.request)];
   return exportOutput(stored, counter, content, requested, unexported);
 }
 
+/**
+ * Stores an export.
+ * @param secrets the secrets of an export in the form for ZITADEL
+ */
+async function storeExport(
+  target: FilePlace,
+  read: Required<ReadContent>,
+  secrets: SecretSelection | undefined,
+  context: CallContext,
+): Promise<StoredFile> {
+  if (secrets !== undefined) {
+    const { storeForZitadel } = await import('../exports/zitadelFile.ts');
+    return storeForZitadel(target, read, secrets, context);
+  }
+  const { trackStore } = await import('../exports/trackTransfer.ts');
+  return trackStore(target, read, 'exporting', context);
+}
+
 /** Requires that a call selects nothing from a file, because only a database can select records. */
-function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsSecrets: boolean): void {
-  const { orgIds, excludedOrgIds, forZitadel } = options;
-  const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
+function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsMore: boolean): void {
+  const { orgIds, excludedOrgIds } = options;
+  const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsMore;
   if (takes === 'files' && isSelective)
     throw usageError(
       `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel apply only to instances and databases`,

@@ -27,7 +27,7 @@ import type {
 } from './placeInterfaces.ts';
 import { RecordCounter } from './recordCounter.ts';
 
-interface ReadContent {
+export interface ReadContent {
   /** The content's name in messages. */
   readonly name: string;
   readonly content: ExportFile;

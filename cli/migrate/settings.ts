@@ -70,7 +70,7 @@ function givenSecretFiles(options: SecretFiles): SecretFiles {
 /** Returns the options of the source's export. */
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
-  return { ...options, forZitadel: false };
+  return options;
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
@@ -82,7 +82,7 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 
 /** Returns the options of the import into the target. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
-  const { from: _, to: __, secretFiles: ___, forZitadel: ____, ...options } = settings;
+  const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
   // An import that mirrors requires the name of the default organisation.
   const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;

@@ -117,9 +117,7 @@ export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | u
 /** Returns the option of the target. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
-type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>> & {
-  readonly 'for-zitadel'?: boolean;
-};
+type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>>;
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /**
@@ -130,15 +128,7 @@ type AllRead = Readonly<Record<string, never>>;
 
 /** Returns the options of a call's export. */
 export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
-  const {
-    org: orgIds,
-    'exclude-org': excludedOrgIds,
-    with: secrets,
-    timeout,
-    accept: accepted,
-    'for-zitadel': forZitadel = false,
-    ...others
-  } = options;
+  const { org: orgIds, 'exclude-org': excludedOrgIds, with: secrets, timeout, accept: accepted, ...others } = options;
   others satisfies AllRead;
   if (orgIds.length > 0 && orgIds.every((orgId) => excludedOrgIds.includes(orgId)))
     throw usageError('--exclude-org names every organisation of --org: correct one of them');
@@ -146,7 +136,6 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
     orgIds,
     excludedOrgIds,
     ...secretSelection(secrets),
-    forZitadel,
     timeoutMs: timeout?.milliseconds,
     accepted,
   };

@@ -19,7 +19,7 @@ export interface ExportProgress {
 
 /** The part of a request that an export's first event records. */
 interface RecordedRequest
-  extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'>,
+  extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'responseOutput'>,
     Partial<Pick<ExportRequest, 'orgsOnly'>> {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
@@ -27,17 +27,8 @@ interface RecordedRequest
 
 /** Returns the facts of an export's first event. */
 export function exportFacts(request: RecordedRequest, location: ObjectLocation | undefined): AuditFacts {
-  const {
-    orgIds,
-    excludedOrgIds,
-    withPasswords,
-    withOtp,
-    withKeys,
-    forZitadel,
-    orgsOnly = false,
-    responseOutput,
-  } = request;
-  const flags = { withPasswords, withOtp, withKeys, forZitadel, orgsOnly, responseOutput };
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, orgsOnly = false, responseOutput } = request;
+  const flags = { withPasswords, withOtp, withKeys, orgsOnly, responseOutput };
   return {
     ...organisationFacts(orgIds),
     ...(orgIds.length === 1 && orgIds[0] === NO_ORGANISATION ? { trial: true } : {}),

@@ -40,13 +40,15 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
+  // Ignoring this field as an unknown field would return a file of which ZITADEL loses records.
+  forZitadel: z.never({ error: 'unknown: identity export --for-zitadel writes this form' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
 };
 
 /**
- * The export request (specification 2.4), with `with_keys`, `for_zitadel` and `orgs_only` added, and ZITADEL's
- * unsupported outputs rejected.
+ * The export request (specification 2.4), with `with_keys` and `orgs_only` added, and ZITADEL's unsupported outputs
+ * rejected.
  */
 export const exportRequest = requestMessage(exportRequestFields);
 

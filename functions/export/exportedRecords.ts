@@ -17,17 +17,9 @@ import { deletionPartitions, machineUserSection } from '../../shared/organisatio
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 
-/**
- * The first or the second entry of an organisation in the file. ZITADEL imports grants organisation by organisation, in
- * the file's order. So in a file for ZITADEL, records that refer to other organisations' projects are in second
- * entries, after all first entries.
- */
-export type Entry = 'first' | 'second';
-
 type Documents = readonly StoredDocument[];
 
 interface RecordOptions {
-  readonly forZitadel: boolean;
   /** Whether the file contains an organisation; undefined if it contains all. */
   readonly isExported: ((orgId: string) => boolean) | undefined;
   readonly leftToDo: LeftToDo;
@@ -35,8 +27,6 @@ interface RecordOptions {
 
 /** The conversion of stored records to those of an export file. */
 export class ExportedRecords {
-  /** The sections that need second entries, according to the entries converted so far. */
-  readonly sectionsOfSecondEntries = new Set<Section>();
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
   /** Finds the organisations of projects. */
@@ -51,10 +41,9 @@ export class ExportedRecords {
     this.findProviders = createFinder(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
   }
 
-  /** Converts an organisation's records of one section to those of an entry, and lists their remaining manual steps. */
-  async convert(section: Section, stored: Documents, entry: Entry): Promise<Documents> {
-    const remaining = await this.withoutDeleted(section, stored);
-    const documents = this.options.forZitadel ? await this.selectEntry(section, remaining, entry) : remaining;
+  /** Converts an organisation's records of one section, and lists their remaining manual steps. */
+  async convert(section: Section, stored: Documents): Promise<Documents> {
+    const documents = await this.withoutDeleted(section, stored);
     if (documents.length === 0) return documents;
     await this.listOmitted(section, documents);
     return this.fill(section, documents);
@@ -74,19 +63,6 @@ export class ExportedRecords {
     const records = documents.map((stored) => ({ section, stored })).filter((one) => !requiresUser(one, userIds));
     const omitted = new Set(orgIds.size === 0 ? [] : await selectDependents(this.snapshot, orgIds, records));
     return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
-  }
-
-  /** Selects the records of an entry. An export reads the records twice, so that second entries need no memory. */
-  private async selectEntry(section: Section, documents: Documents, entry: Entry): Promise<Documents> {
-    const { ofProject } = section.exported ?? {};
-    if (ofProject === undefined) return entry === 'first' ? documents : [];
-    const projectIds = documents.map(({ body }) => textAt(parseObject(body), ofProject, ''));
-    const owner = await this.findOwners(projectIds);
-    const { first = [], second = [] } = Object.groupBy(documents, ({ orgId }, index): Entry => {
-      return owner(projectIds[index] ?? '') === orgId ? 'first' : 'second';
-    });
-    if (second.length > 0) this.sectionsOfSecondEntries.add(section);
-    return entry === 'first' ? first : second;
   }
 
   /** Lists records that refer to projects and organisations outside the file: grants and members. */
@@ -110,10 +86,10 @@ export class ExportedRecords {
     }
   }
 
-  /** Adds the fields that only ZITADEL's exports contain (zitadel 4.3, 4.6). */
+  /** Adds the fields that only ZITADEL's exports contain (zitadel 4.3). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
-    const { forZitadel, leftToDo } = this.options;
-    const { providers, keepProviders } = section.exported ?? {};
+    const { leftToDo } = this.options;
+    const { providers } = section.exported ?? {};
     if (providers === undefined) return documents;
     // Loading ZITADEL's definitions takes a quarter of a cold start, and few sections need them.
     const { fillForExport } = await import('../../shared/organisation/fillForExport.ts');
@@ -125,10 +101,8 @@ export class ExportedRecords {
       const isOwn = (id: string) => provider(id)?.orgId === orgId;
       const missing = providers(json).filter((id) => !isOwn(id));
       leftToDo.addMissingProviders(section, document, missing);
-      const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
-      if (leavesOut) keepProviders(json, isOwn);
       const filled = fillForExport(section, json, orgId, (id) => (isOwn(id) ? provider(id) : undefined));
-      return filled === undefined && !leavesOut ? document : { ...document, ...serialise(filled ?? json) };
+      return filled === undefined ? document : { ...document, ...serialise(filled) };
     });
   }
 }

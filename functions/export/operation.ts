@@ -3,17 +3,19 @@
 import { defined } from '../../shared/defined.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
+import { FileWriter } from '../../shared/exportFile/fileWriter.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
+import { parseObject } from '../../shared/json/jsonObject.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
-import { mayHaveOtpEmail, type Section } from '../../shared/organisation/section.ts';
+import { IMPORTED_FROM, isList, mayHaveOtpEmail, type Section } from '../../shared/organisation/section.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import type { ExportRequestOptions } from './contract.ts';
 import { mergeByOrganisation } from './exportEvents.ts';
-import { type Entry, ExportedRecords } from './exportedRecords.ts';
-import { FileWriter } from './fileWriter.ts';
+import { ExportedRecords } from './exportedRecords.ts';
+import { recordTexts } from './recordText.ts';
 import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
@@ -29,7 +31,7 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-/** The selection and the form of an export. */
+/** The selection of an export. */
 export interface ExportSelection extends ExportRequestOptions {
   /** Unknown fields of the request, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
@@ -78,8 +80,10 @@ class Exporter {
   private readonly origin: ExportOrigin;
   private readonly leftToDo: LeftToDo;
   private readonly records: ExportedRecords;
-  private readonly writer: FileWriter;
+  private readonly writer = new FileWriter();
   private readonly tally = new ManifestTally();
+  /** The last fields of the current organisation's entry. */
+  private ending = '';
   /** The sections that the export has read to the end. */
   private read: readonly Section[] = [];
 
@@ -87,15 +91,12 @@ class Exporter {
     this.snapshot = snapshot;
     this.selection = selection;
     this.origin = origin;
-    this.leftToDo = new LeftToDo(selection, 'http');
-    this.writer = new FileWriter(selection.orgsOnly === true);
-    const { forZitadel } = selection;
-    const isExported = selector(selection);
-    this.records = new ExportedRecords(snapshot, { forZitadel, isExported, leftToDo: this.leftToDo });
+    this.leftToDo = new LeftToDo({ ...selection, forZitadel: false }, 'http');
+    this.records = new ExportedRecords(snapshot, { isExported: selector(selection), leftToDo: this.leftToDo });
   }
 
   get manifest(): ExportedManifest {
-    const { withPasswords, withOtp, withKeys, forZitadel, ignored = [] } = this.selection;
+    const { withPasswords, withOtp, withKeys, ignored = [] } = this.selection;
     const { instance, defaultOrgId, instanceId, loginNamesByDomain, exportedBy } = this.origin;
     const { entries, omitted } = this.leftToDo;
     return {
@@ -104,8 +105,7 @@ class Exporter {
       readTime: this.snapshot.readTime.toISOString(),
       counts: this.tally.counts,
       digest: this.tally.digest,
-      ...defined({ defaultOrgId }),
-      ...(instanceId === undefined || forZitadel ? {} : { instanceId }),
+      ...defined({ defaultOrgId, instanceId }),
       ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}),
       ...defined({ exportedBy }),
       sections: this.read.map(({ name }) => name),
@@ -140,16 +140,14 @@ class Exporter {
 
   private async *texts(): AsyncGenerator<readonly string[]> {
     const exported = this.selection.orgsOnly === true ? [] : exportedSections(this.selection);
-    yield* this.entries('first', exported);
+    yield* this.entries(exported);
     this.read = exported;
-    const second = exported.filter((section) => this.records.sectionsOfSecondEntries.has(section));
-    if (second.length > 0) yield* this.entries('second', second);
     this.writer.finish(this.manifest);
     yield this.writer.take();
   }
 
   /** Writes an entry for each organisation, with its records of some sections. */
-  private async *entries(entry: Entry, exported: readonly Section[]): AsyncGenerator<readonly string[]> {
+  private async *entries(exported: readonly Section[]): AsyncGenerator<readonly string[]> {
     const { organisations, scan } = await selectOrganisations(this.snapshot, this.selection);
     const scans = exported.map((section) => ({
       section,
@@ -157,26 +155,30 @@ class Exporter {
     }));
     for await (const events of mergeByOrganisation(organisations(), scans)) {
       for (const event of events) {
-        if (event.kind === 'organisation') this.begin(event.document, entry);
-        else if (event.kind === 'end') this.writer.end();
-        else await this.add(event.section, event.documents, entry);
+        if (event.kind === 'organisation') this.begin(event.document);
+        else if (event.kind === 'end') this.writer.end(this.ending);
+        else await this.add(event.section, event.documents);
       }
       yield this.writer.take();
     }
   }
 
-  private begin(document: StoredDocument, entry: Entry): void {
-    this.writer.begin(document, entry);
-    if (entry === 'second') return;
+  private begin(document: StoredDocument): void {
+    const { body = '{}', importedFrom } = document;
+    const { orgState, ...leading } = parseObject(body);
+    this.writer.begin(JSON.stringify(leading).slice(0, -1));
+    const origin = this.selection.orgsOnly === true ? importedFrom : undefined;
+    const last = Object.entries({ [IMPORTED_FROM]: origin, orgState }).filter(([, value]) => value !== undefined);
+    this.ending = last.map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('');
     this.tally.addOrganisation();
     this.count(organisationSection, document);
   }
 
-  private async add(section: Section, stored: readonly StoredDocument[], entry: Entry): Promise<void> {
-    const documents = await this.records.convert(section, stored, entry);
+  private async add(section: Section, stored: readonly StoredDocument[]): Promise<void> {
+    const documents = await this.records.convert(section, stored);
     if (documents.length === 0) return;
     for (const document of documents) this.count(section, document);
-    this.writer.add(section, documents);
+    this.writer.add({ name: section.name, isList: isList(section) }, recordTexts(section, documents));
   }
 
   private count(section: Section, document: StoredDocument): void {

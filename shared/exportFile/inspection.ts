@@ -165,25 +165,32 @@ export async function* proveExport(
   signal: AbortSignal,
   onItems?: PassOptions['onItems'],
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { manifest, tally } = yield* tallyExport(source, signal, onItems);
+  const { manifest, tally } = yield* tallyExport(source, signal, { onItems });
   if (manifest === undefined)
     throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
   checkManifest(manifest, tally);
+}
+
+/** The listeners of a tally. */
+export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
+  /** Receives all records. An organisation's own record comes last. */
+  readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
 /** Yields the bytes of an export, and counts its records as its manifest does. Memory does not grow with the export. */
 export function tallyExport(
   source: ExportFileSource,
   signal: AbortSignal,
-  onItems?: PassOptions['onItems'],
+  { onItems, onRecord = () => {} }: TallyOptions = {},
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
     // In a file for ZITADEL, the second entry of an organisation has grants and members only. An entry without any
     // record counts as an organisation, as in an import; no instance writes such an entry.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
+    if (record !== undefined) onRecord(record);
   };
-  return passFile(source, signal, { onRecord: () => {}, onItems, onEntry });
+  return passFile(source, signal, { onRecord, onItems, onEntry });
 }
 
 function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {

@@ -41,13 +41,6 @@ export const transferOptions = {
     export: 'Whether to export machine and application keys.',
     import: 'Whether to import machine and application keys.',
   },
-  forZitadel: {
-    schema: flag,
-    export: 'Whether to write the file in the form that ZITADEL imports without loss.',
-    command: {
-      'for-zitadel': { meaning: 'write the form that ZITADEL imports without loss', group: 'Run and output' },
-    },
-  },
   dryRun: {
     schema: flag,
     import: 'Whether to report the import’s outcome without writing.',

@@ -12,7 +12,7 @@ const VALUES = 495;
 const VALUE = Buffer.alloc(480_000).toString('base64');
 
 /** All requests that an instance admits at once. */
-const exports = [{}, { for_zitadel: true, with_keys: true }];
+const exports = [{}, { with_keys: true }];
 const imports = [{ dry_run: true }, {}].slice(0, sizes.imports);
 
 /** An import of one organisation with values that take more than half of the heap. */

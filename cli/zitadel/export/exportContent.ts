@@ -15,11 +15,12 @@ import { type SectionName, serviceUsers } from '../../../shared/organisation/sec
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { undisposed } from '../../exports/fileContent.ts';
+import { withManifest } from '../../exports/manifestEnd.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { callName, rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
-import { withManifest } from './exportManifest.ts';
+import { describeExport } from './exportManifest.ts';
 import { type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
@@ -36,7 +37,9 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     const connection = { ...address, signal: call.signal };
     const readTime = new Date();
     const missing: Missing = { sections: new Set(), users: new Set() };
-    yield* withManifest(connection, organisations(connection, missing), () => ({ options, readTime, missing }));
+    yield* withManifest(organisations(connection, missing), call.signal, ({ tally }) =>
+      describeExport(connection, { options, readTime, missing }, tally),
+    );
   }
   async function* organisations(connection: ZitadelConnection, missing: Missing): AsyncGenerator<Uint8Array> {
     const { orgIds, excludedOrgIds } = options;
@@ -161,9 +164,7 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
         if (!options[flag] && valueAt(record, path) !== undefined) putAt(record, path, undefined);
     }
   }
-  if (options.forZitadel)
-    for (const user of recordsIn(organisation[serviceUsers.name]))
-      putAt(user, 'user.userId', textAt(user, 'userId', ''));
+  for (const user of recordsIn(organisation[serviceUsers.name])) putAt(user, 'user.userId', textAt(user, 'userId', ''));
 }
 
 /**

@@ -13,7 +13,7 @@ const unsupported = { local_output: { path: '/x' }, s3_output: { path: 'a', buck
 const exportRequests: readonly object[] = [
   { response_output: true, org_ids: ['330000000000000001'], timeout: '30s' },
   { responseOutput: true, orgIds: ['v1-org-1', 'nowhere'], withPasswords: true, withOtp: true, withKeys: true },
-  { response_output: true, excluded_org_ids: ['330000000000000001'], for_zitadel: true },
+  { response_output: true, excluded_org_ids: ['330000000000000001'] },
   { response_output: true, org_ids: [], timeout: '1ms' },
   { response_output: true, org_ids: ['a', 'b', 'c'], with_keys: null, ...unsupported },
 ];

@@ -7,6 +7,7 @@ import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, setUpOnce } from '../../support/stores/stores.ts';
+import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
 
 const secrets = {
   hashes: /\$2[aby]\$|\$argon2/,
@@ -141,7 +142,7 @@ describe('the manifest of an export', () => {
       sections.filter((section) => keys || section.keys !== true).map(({ name }) => name);
     expect((await instance.export()).manifest.sections).toEqual(names(true));
     expect((await instance.export({ with_keys: false })).manifest.sections).toEqual(names(false));
-    expect((await instance.export({ for_zitadel: true, org_ids: ['none'] })).manifest.sections).toEqual(names(true));
+    expect((await exportForZitadel(instance, { org_ids: ['none'] })).manifest.sections).toEqual(names(true));
     expect((await instance.export({ orgs_only: true })).manifest.sections).toEqual([]);
   });
 
@@ -163,7 +164,7 @@ describe('the manifest of an export', () => {
     const { instanceId } = (await instance.export()).manifest;
     expect(instanceId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     expect((await instance.export()).manifest.instanceId).toBe(instanceId);
-    expect((await instance.export({ for_zitadel: true })).manifest).not.toHaveProperty('instanceId');
+    expect((await exportForZitadel(instance)).manifest).not.toHaveProperty('instanceId');
     const body = JSON.stringify({ name: 'north', format: FORMAT });
     await store.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
     expect((await instance.export()).manifest).not.toHaveProperty('instanceId');

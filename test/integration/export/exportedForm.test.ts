@@ -4,6 +4,7 @@ import { filled } from '../../support/fixtures/filledOrganisation.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
 
 const idp = { clientId: 'c', clientSecret: 's', issuer: 'https://i.example' };
 const jwt = { jwtEndpoint: 'https://j', issuer: 'https://j', keysEndpoint: 'https://j', headerName: 'j' };
@@ -87,7 +88,7 @@ describe('an export', () => {
     const [own] = named('IDP_OWNER_TYPE_ORG');
     const [, missing] = named('IDP_OWNER_TYPE_SYSTEM');
     expect(orgs).toMatchObject([{ loginPolicy: { idps: [own, missing] } }]);
-    expect((await instance.export({ for_zitadel: true })).orgs).toMatchObject([{ loginPolicy: { idps: [own] } }]);
+    expect((await exportForZitadel(instance)).orgs).toMatchObject([{ loginPolicy: { idps: [own] } }]);
     for (const data_orgs of [{ orgs: [org] }, JSON.parse(bytes)])
       expect((await instance.import({ data_orgs })).summary).toMatchObject({ created: {}, failed: {} });
   });

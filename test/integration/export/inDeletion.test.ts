@@ -12,7 +12,7 @@ const killed = new Error('the process ended');
 const never = new AbortController().signal;
 
 /** The forms of an export without the default organisation. */
-const forms = [{}, { for_zitadel: true }, { org_ids: ['b', 'c', 'stays'] }];
+const forms = [{}, { org_ids: ['b', 'c', 'stays'] }];
 
 /** A deletion of a record that other organisations refer to. */
 interface Deletion {

@@ -4,6 +4,7 @@ import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../../support/stores/stores.ts';
+import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
 import { expectClosed } from './closure/expectClosed.ts';
 
 /** Each test sends some megabytes to up to five instances. */
@@ -125,7 +126,7 @@ describe('the manifest of an export', () => {
     expect(exportFileLimits.valueBytes).toBeGreaterThanOrEqual(MAX_MANIFEST_BYTES);
     const source = await testInstance(await openTestStore(sqlite));
     await source.import({ data_orgs: { orgs: [laborious()] } });
-    const exported = await source.export({ for_zitadel: true });
+    const exported = await exportForZitadel(source);
     expect(Buffer.byteLength(JSON.stringify(exported.manifest))).toBeLessThan(MAX_MANIFEST_BYTES);
     expect(exported.manifest.leftToDoOmitted).toBeGreaterThan(100);
     const target = await testInstance(await openTestStore(sqlite));

@@ -8,6 +8,7 @@ import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/conn
 import { elements } from '../../support/zitadel/contents.ts';
 import { loginScreens } from '../../support/zitadel/exporting.ts';
 import { fillIn } from '../../support/zitadel/fillIn.ts';
+import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 /** The sections that a ZITADEL carries both ways without a change. */
@@ -55,7 +56,7 @@ it('a migration to a ZITADEL and back keeps the records of every section that ZI
   const second = await testInstance(await openTestStore(sqlite), 'second');
   await first.import({ with_keys: true, data_orgs: { orgs: zitadelRequest('import-request') } });
   const zitadel = await startZitadel({ lagMs: 0 });
-  const given = await first.export({ for_zitadel: true });
+  const given = await exportForZitadel(first);
   expect((await importIntoStandIn(zitadel, given.bytes)).errors).toBeUndefined();
   const orgIds = given.orgs.map(({ orgId }) => orgId);
   const { text } = await exportFromZitadel(zitadel, orgIds);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeByOrganisation } from '../../../functions/export/exportEvents.ts';
-import { FileWriter } from '../../../functions/export/fileWriter.ts';
 import { compareBytes } from '../../../functions/export/selectedOrganisations.ts';
+import { FileWriter } from '../../../shared/exportFile/fileWriter.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
-import { isList } from '../../../shared/organisation/section.ts';
+import { isList, type Section } from '../../../shared/organisation/section.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 
 const lists = sections.filter(isList).slice(0, 3);
@@ -33,12 +33,14 @@ function recordsOf(counts: Readonly<Record<string, number>>): StoredDocument[] {
   );
 }
 
+const listOf = ({ name }: Section) => ({ name, isList: true });
+
 /** Merges organisations with their records, and writes the events as a file. */
 async function write(
   organisations: AsyncIterable<StoredDocument[]>,
   scans: readonly AsyncIterable<StoredDocument[]>[],
 ) {
-  const writer = new FileWriter(false);
+  const writer = new FileWriter();
   const texts: string[] = [];
   const sectionScans = scans.flatMap((batches, index) => {
     const section = lists[index];
@@ -46,8 +48,12 @@ async function write(
   });
   for await (const events of mergeByOrganisation(organisations, sectionScans)) {
     for (const event of events) {
-      if (event.kind === 'organisation') writer.begin(event.document, 'first');
-      else if (event.kind === 'records') writer.add(event.section, event.documents);
+      if (event.kind === 'organisation') writer.begin(event.document.body?.slice(0, -1) ?? '');
+      else if (event.kind === 'records')
+        writer.add(
+          listOf(event.section),
+          event.documents.map(({ body = '' }) => body),
+        );
       else writer.end();
     }
     texts.push(...writer.take());
@@ -98,32 +104,5 @@ describe('the events of an export', () => {
     const organisations = inBatches([document('a', { orgId: 'a' })], 1);
     await expect(write(organisations, [failing(), endless()])).rejects.toThrow('the database is gone');
     expect(open).toBe(0);
-  });
-});
-
-describe('the writer of a file', () => {
-  it('writes a second entry only if it has records, and then with its id alone', () => {
-    const [section] = lists;
-    if (section === undefined) throw new Error('there is no section');
-    const writer = new FileWriter(false);
-    for (const orgId of ['a', 'b', 'c']) {
-      writer.begin(document(orgId, { orgId, org: { name: orgId } }), orgId === 'a' ? 'first' : 'second');
-      if (orgId === 'c') for (const id of ['1', '2']) writer.add(section, [document(orgId, { id })]);
-      writer.end();
-    }
-    writer.finish({});
-    expect(JSON.parse(writer.take().join(''))).toEqual({
-      orgs: [
-        { orgId: 'a', org: { name: 'a' } },
-        { orgId: 'c', [section.name]: [{ id: '1' }, { id: '2' }] },
-      ],
-      manifest: {},
-    });
-  });
-
-  it('writes a file without organisations', () => {
-    const writer = new FileWriter(false);
-    writer.finish({});
-    expect(JSON.parse(writer.take().join(''))).toEqual({ orgs: [], manifest: {} });
   });
 });

@@ -5,6 +5,7 @@ import { comparable } from '../../../support/fixtures/comparable.ts';
 import type { Organisation } from '../../../support/fixtures/organisations.ts';
 import { type Exported, type TestInstance, testInstance } from '../../../support/instances/testInstance.ts';
 import { openTestStore, type StoreKind } from '../../../support/stores/stores.ts';
+import { exportForZitadel } from '../../../support/zitadel/forZitadel.ts';
 
 /** The report of an import. */
 type Report = Awaited<ReturnType<TestInstance['import']>>;
@@ -45,7 +46,7 @@ export async function expectClosedExport(
 
 /** Expects that other instances import an instance's exports for a ZITADEL, and without secrets. */
 export async function expectOtherForms(kind: StoreKind, { source }: Pick<Closed, 'source'>): Promise<void> {
-  await importedElsewhere(kind, await source.export({ for_zitadel: true }));
+  await importedElsewhere(kind, await exportForZitadel(source));
   await importedElsewhere(kind, await source.export({ with_passwords: false, with_otp: false, with_keys: false }));
 }
 

@@ -26,7 +26,7 @@ it('the query of an import has the options of its request, and no others', () =>
 });
 
 it('the query of an export has the options of its request, and no others', () => {
-  const options = { ...scope, withPasswords: true, withOtp: false, forZitadel: false, onUnexported: () => {} };
+  const options = { ...scope, withPasswords: true, withOtp: false, onUnexported: () => {} };
   expect(toRequest(options, exportOptions)).toEqual({
     timeout: '90000ms',
     org_ids: ['a', 'b'],
@@ -34,6 +34,5 @@ it('the query of an export has the options of its request, and no others', () =>
     with_passwords: true,
     with_otp: false,
     with_keys: true,
-    for_zitadel: false,
   });
 });

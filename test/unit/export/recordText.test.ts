@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { textInserter } from '../../../functions/export/fileWriter.ts';
+import { textInserter } from '../../../functions/export/recordText.ts';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 

@@ -1,5 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { call } from '../../support/command.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
 import {
@@ -12,7 +15,10 @@ import {
 import { lossesInZitadel } from '../../support/fixtures/zitadelImport.ts';
 import { leftToDo } from '../../support/http/wire.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
@@ -85,7 +91,7 @@ describe('an export for ZITADEL', () => {
     const orgs = zitadelRequest('import-of-our-export-request');
     const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
-    const file = await instance.export({ for_zitadel: true });
+    const file = await exportForZitadel(instance);
     expect(lossesInZitadel(file.orgs)).toEqual([]);
     const { first, second } = entries(file);
     const expected = adjusted(orgs);
@@ -111,12 +117,12 @@ describe('an export for ZITADEL', () => {
   it('is imported without a loss into an instance of this service', async () => {
     const source = await testInstance(await openTestStore(sqlite));
     await source.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
-    const file = await source.export({ for_zitadel: true });
+    const file = await exportForZitadel(source);
     const target = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await target.import({ data_orgs: JSON.parse(file.bytes) });
     expect(errors).toBeUndefined();
     expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
-    const copy = await target.export({ forZitadel: true });
+    const copy = await exportForZitadel(target);
     expect(copy.orgs).toEqual(file.orgs);
     expect(copy.manifest).toMatchObject({ counts: file.manifest.counts, digest: file.manifest.digest });
   });
@@ -135,7 +141,7 @@ describe('an export for ZITADEL', () => {
       'oidc_idp 400633200012954662',
       `login_policy ${NORTHWIND}`,
     ]);
-    expect(idsOf(await entriesOf({ for_zitadel: true }))).toEqual([
+    expect(idsOf(leftToDo.parse((await exportForZitadel(instance)).manifest.leftToDo))).toEqual([
       'human_user 400633232627862566',
       'human_user 400633232896298022',
       'human_user 400633205884980262',
@@ -192,7 +198,7 @@ describe('an export for ZITADEL of many records of other projects', () => {
     expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
     const expected = adjusted(orgs);
     for (const org_ids of [[], ['O2', 'O0', 'O1']]) {
-      const file = await instance.export({ for_zitadel: true, org_ids });
+      const file = await exportForZitadel(instance, { org_ids });
       const { first, second } = entries(file);
       expect(comparable(first)).toEqual(comparable(expected.first));
       expect(comparable(second)).toEqual(comparable(expected.second));
@@ -207,7 +213,7 @@ describe('an export for ZITADEL of many records of other projects', () => {
   it('has no second entries if no records need them', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import({ data_orgs: { orgs: entangled(1, 3) } });
-    const [plain, forZitadel] = [await instance.export(), await instance.export({ for_zitadel: true })];
+    const [plain, forZitadel] = [await instance.export(), await exportForZitadel(instance)];
     expect(forZitadel.orgs).toEqual(plain.orgs);
   });
 });
@@ -233,6 +239,68 @@ describe('an export of some organisations', () => {
     expect(found.filter((entry) => entry.startsWith('O0')).toSorted()).toEqual(expected);
     expect(found).toHaveLength(6);
     expect((await entriesOf({ excluded_org_ids: ['O1'] })).toSorted()).toEqual(found.toSorted());
+    const { manifest } = await exportForZitadel(instance, { excluded_org_ids: ['O1'] });
+    const reasons = leftToDo.parse(manifest.leftToDo).filter(({ message }) => message.includes('does not contain'));
+    expect(reasons).toHaveLength(6);
     expect(await entriesOf({})).toEqual([]);
   });
+});
+
+describe('the command export with --for-zitadel', () => {
+  const everything = ['--with', 'passwords,otp,keys', '--for-zitadel'];
+  // ZITADEL's manifest has fewer fields than that of an instance.
+  const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest: z.looseObject({}) });
+
+  async function exported(from: string, ...options: string[]) {
+    const path = join(await testDirectory(), 'zitadel.json');
+    await call(['export', from, '--to', path, ...options, ...everything], 0, 'exported');
+    const bytes = await readFile(path, 'utf8');
+    return { ...file.parse(JSON.parse(bytes)), bytes };
+  }
+
+  async function expectProved({ bytes }: Pick<Exported, 'bytes'>): Promise<void> {
+    const target = await testInstance(await openTestStore(sqlite));
+    const { errors, summary } = await target.import(`{"with_keys":true,"data_orgs":${bytes}}`);
+    expect({ errors, ...summary }).toMatchObject({ errors: undefined, proved: true, failed: {}, notCarried: {} });
+  }
+
+  it('orders the export of a server and of a database alike', async () => {
+    const place = await servedPlace(sqlite);
+    const path = join(await testDirectory(), 'orgs.json');
+    await writeFile(path, JSON.stringify({ orgs: entangled(2, 2) }));
+    await call(['import', path, '--to', place.database], 0);
+    const ofServer = await exported(place.url, '--token-file', place.tokenFile, '--exclude-org', place.orgId);
+    const ofDatabase = await exported(place.database, '--exclude-org', place.orgId);
+    expect(ofDatabase.orgs).toEqual(ofServer.orgs);
+    expect(entries(ofServer).second.map(({ orgId }) => orgId)).toEqual(['O0', 'O1']);
+    expect(lossesInZitadel(ofServer.orgs)).toEqual([]);
+    expect(ofServer.manifest).not.toHaveProperty('instanceId');
+    await expectProved(ofServer);
+  });
+
+  it('orders the export of ZITADEL, and writes the inner ids of its service users', async () => {
+    const [owner, granted] = entangled(2, 1);
+    const robot = { userId: 'robot', user: { userName: 'robot', name: 'Robot' }, state: 'USER_STATE_ACTIVE' };
+    const { zitadel, tokenFile } = await filledZitadel([
+      { ...owner, userGrants: [], projectGrantMembers: [], machineUsers: [robot] },
+      { ...granted },
+    ]);
+    const ofZitadel = await exported(zitadel.url, '--token-file', tokenFile, '--org', 'O1', '--org', 'O0');
+    expect(entries(ofZitadel).second.map(({ orgId }) => orgId)).toEqual(['O1']);
+    expect(lossesInZitadel(ofZitadel.orgs)).toEqual([]);
+    expect(ofZitadel.manifest).not.toHaveProperty('instanceId');
+    await expectProved(ofZitadel);
+  });
+
+  it('does not order a file', async () => {
+    const path = join(await testDirectory(), 'orgs.json');
+    await call(['export', path, '--to', '-', '--for-zitadel'], 64, '--for-zitadel are for instances and databases');
+  });
+});
+
+it('a request with for_zitadel is rejected, because only the command writes this form', async () => {
+  const instance = await testInstance(await openTestStore());
+  const { status, text } = await instance.attempt('export', { response_output: true, for_zitadel: true });
+  expect(status).toBe(400);
+  expect(text).toContain('for_zitadel: unknown: identity export --for-zitadel writes this form');
 });

@@ -1,0 +1,261 @@
+// Export files in the form that ZITADEL imports without loss (zitadel 4.6).
+
+import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import type { FilePass } from '../../shared/exportFile/filePass.ts';
+import { FileWriter } from '../../shared/exportFile/fileWriter.ts';
+import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
+import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
+import { exportedManifest } from '../../shared/exportFile/manifest.ts';
+import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
+import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import { findSection, sections } from '../../shared/organisation/allSections.ts';
+import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
+import { recordKey } from '../../shared/organisation/recordPlan.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import type { StoredDocument } from '../../shared/store/store.ts';
+import { chunksInTurns } from '../../shared/turns.ts';
+import type { SecretSelection } from '../records/secretSelection.ts';
+import type { CallContext } from '../terminal/progress.ts';
+import { undisposed } from './fileContent.ts';
+import { withManifest } from './manifestEnd.ts';
+import type { ExportFile, FilePlace, StoredFile } from './placeInterfaces.ts';
+import { openPrivateFile } from './privateFile.ts';
+import { RecordCounter } from './recordCounter.ts';
+import { type ReadContent, trackStore } from './trackTransfer.ts';
+
+/**
+ * Stores an export in the form that ZITADEL imports without loss. Copies the export to a temporary file first, because
+ * the place of a record depends on later records. Memory does not grow with the export.
+ * @param secrets the secrets that the export contains
+ */
+export async function storeForZitadel(
+  target: FilePlace,
+  { name, content, counter }: Required<ReadContent>,
+  secrets: SecretSelection,
+  context: CallContext,
+): Promise<StoredFile> {
+  await using copy = openPrivateFile(`the export of ${name}`);
+  await trackStore(copy, { name, content, counter }, 'exporting', context);
+  const file = await copy.readExport();
+  using owners = await readOwners(file, context.signal);
+  const written = new RecordCounter(copy.name);
+  const ordered: ExportFile = {
+    isRepeatable: false,
+    isValidated: true,
+    open: (signal, onItems) => new ZitadelFile({ file, owners, secrets }, signal).bytes(onItems),
+    fraction: () => Math.min(1, written.records / Math.max(1, counter.records)),
+    ...undisposed,
+  };
+  return await trackStore(target, { name: copy.name, content: ordered, counter: written }, 'writing', context);
+}
+
+/** An item of a file, and the organisation that contains it. */
+interface OwnedItem extends ExportFileItem {
+  readonly orgId: string;
+}
+
+/**
+ * Yields the items of each chunk of a file.
+ * @throws Error for an organisation that does not begin with its id, as in all exports
+ */
+async function* readItems(
+  file: ExportFile,
+  signal: AbortSignal,
+  isWanted: FieldFilter,
+): AsyncGenerator<readonly OwnedItem[]> {
+  const reader = new ExportFileReader(isWanted);
+  let [orgId, organisation] = ['', -1];
+  const toOwned = (item: ExportFileItem): OwnedItem => {
+    if (item.name === 'orgId') [orgId, organisation] = [String(item.value), item.organisation ?? -1];
+    else if (item.organisation !== undefined && item.organisation !== organisation)
+      throw new Error(`organisation ${item.organisation} does not begin with its id`);
+    return { ...item, orgId };
+  };
+  for await (const chunk of chunksInTurns(file.open(signal))) {
+    signal.throwIfAborted();
+    yield reader.push(chunk).map(toOwned);
+  }
+  reader.end();
+}
+
+function recordOf({ value }: ExportFileItem): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+type Owned = 'project' | 'provider';
+
+/** The organisations of the projects and identity providers in a file. */
+class Owners implements Disposable {
+  private readonly database = new TemporaryDatabase(
+    'CREATE TABLE owners (kind TEXT, orgId TEXT, id TEXT, PRIMARY KEY (kind, orgId, id)) STRICT, WITHOUT ROWID',
+  );
+
+  add(kind: Owned, orgId: string, id: string): void {
+    this.database.run('INSERT OR IGNORE INTO owners VALUES (?, ?, ?)', kind, orgId, id);
+  }
+
+  has(kind: Owned, orgId: string, id: string): boolean {
+    const sql = 'SELECT 1 FROM owners WHERE kind = ? AND orgId = ? AND id = ?';
+    return this.database.statement(sql).get(kind, orgId, id) !== undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.database[Symbol.dispose]();
+  }
+}
+
+const ownedKinds: ReadonlyMap<string, Owned> = new Map(
+  sections.flatMap(({ name, exported }): [string, Owned][] => {
+    if (name === 'projects') return [[name, 'project']];
+    return exported?.providerType === undefined ? [] : [[name, 'provider']];
+  }),
+);
+
+async function readOwners(file: ExportFile, signal: AbortSignal): Promise<Owners> {
+  const owners = new Owners();
+  const isWanted = (name: string) => name === 'orgId' || ownedKinds.has(name);
+  for await (const items of readItems(file, signal, isWanted))
+    for (const item of items) {
+      const kind = ownedKinds.get(item.name);
+      const [path = ''] = findSection(item.name)?.key ?? [];
+      if (kind !== undefined) owners.add(kind, item.orgId, textAt(recordOf(item), path, ''));
+    }
+  return owners;
+}
+
+/** The export that is written for ZITADEL. */
+interface CopiedExport {
+  readonly file: ExportFile;
+  readonly owners: Owners;
+  readonly secrets: SecretSelection;
+}
+
+const statedSteps = exportedManifest.pick({ leftToDo: true, leftToDoOmitted: true }).partial();
+
+/** Writes an export for ZITADEL. */
+class ZitadelFile {
+  private readonly export: CopiedExport;
+  private readonly signal: AbortSignal;
+  private readonly writer = new FileWriter();
+  private isOpen = false;
+  /** The sections with records of other organisations' projects. */
+  private readonly late = new Set<string>();
+  private manifest: JsonObject = {};
+  /** The steps in ZITADEL, and those that the export lists. */
+  private readonly steps: { readonly zitadel: LeftToDo; readonly exported: LeftToDo };
+
+  constructor(copied: CopiedExport, signal: AbortSignal) {
+    this.export = copied;
+    this.signal = signal;
+    this.steps = {
+      zitadel: new LeftToDo({ ...copied.secrets, forZitadel: true }, 'command'),
+      exported: new LeftToDo({ ...copied.secrets, forZitadel: false }, 'http'),
+    };
+  }
+
+  bytes(onItems?: (items: readonly ExportFileItem[]) => void): AsyncGenerator<Uint8Array> {
+    const onRecord = (record: OrganisationRecord) => this.listSteps(record);
+    return withManifest(this.json(), this.signal, (pass) => this.describe(pass), { onItems, onRecord });
+  }
+
+  /**
+   * Yields the file without its manifest. ZITADEL imports grants organisation by organisation, in the file's order. So
+   * records of other organisations' projects are in second entries, after all first entries.
+   */
+  private async *json(): AsyncGenerator<Uint8Array> {
+    yield* this.entries(() => true, false);
+    if (this.late.size > 0) yield* this.entries((name) => name === 'orgId' || this.late.has(name), true);
+    this.writer.finish();
+    yield this.take();
+  }
+
+  /** @param areSecond whether to write the second entries, which contain only an id and the late records */
+  private async *entries(isWanted: FieldFilter, areSecond: boolean): AsyncGenerator<Uint8Array> {
+    for await (const items of readItems(this.export.file, this.signal, isWanted)) {
+      for (const item of items) {
+        if (item.organisation === undefined) this.manifest = recordOf(item);
+        else if (item.name === 'orgId') {
+          this.close();
+          if (!areSecond) this.open(item);
+        } else if (this.isLate(item) === areSecond) {
+          this.open(item);
+          this.writer.add({ name: item.name, isList: item.path.length > 3 }, [this.textOf(item)]);
+        }
+      }
+      yield this.take();
+    }
+    this.close();
+  }
+
+  private open({ orgId }: OwnedItem): void {
+    if (!this.isOpen) this.writer.begin(`{"orgId":${JSON.stringify(orgId)}`);
+    this.isOpen = true;
+  }
+
+  private close(): void {
+    if (this.isOpen) this.writer.end();
+    this.isOpen = false;
+  }
+
+  private take(): Uint8Array {
+    return Buffer.from(this.writer.take().join(''));
+  }
+
+  private isLate(item: OwnedItem): boolean {
+    const path = findSection(item.name)?.exported?.ofProject;
+    if (path === undefined || this.export.owners.has('project', item.orgId, textAt(recordOf(item), path, '')))
+      return false;
+    this.late.add(item.name);
+    return true;
+  }
+
+  /** Returns the text of a record, without the identity providers because of which ZITADEL would drop the record. */
+  private textOf(item: OwnedItem): string {
+    const section = findSection(item.name);
+    const { providers, keepProviders } = section?.exported ?? {};
+    if (section === undefined || providers === undefined || keepProviders === undefined) return item.text;
+    const json = recordOf(item);
+    const { orgId, text } = item;
+    const isMissing = this.addMissingProviders(section, { id: '', orgId, body: text }, providers(json));
+    if (!isMissing) return text;
+    keepProviders(json, (id) => this.hasProvider(orgId, id));
+    return JSON.stringify(json);
+  }
+
+  private hasProvider(orgId: string, id: string): boolean {
+    return this.export.owners.has('provider', orgId, id);
+  }
+
+  private listSteps(record: OrganisationRecord): void {
+    if (record.invalid !== undefined) return;
+    const { section, json } = record;
+    const document = { id: recordKey(record).id, ...storedFields(record) };
+    for (const list of Object.values(this.steps)) list.addRecord(section, document);
+    this.addMissingProviders(section, document, section.exported?.providers?.(json) ?? []);
+  }
+
+  /** @returns whether the file does not contain some of the providers to which a record refers */
+  private addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): boolean {
+    const { orgId = '' } = document;
+    const missing = providers.filter((id) => !this.hasProvider(orgId, id));
+    for (const list of Object.values(this.steps)) list.addMissingProviders(section, document, missing);
+    return missing.length > 0;
+  }
+
+  /** Returns the manifest without the instance's id, because ZITADEL gives the organisations to its own instance. */
+  private describe({ tally: { counts, digest } }: FilePass): object {
+    const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
+    const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);
+    const { zitadel, exported } = this.steps;
+    // Only the source knows the organisations that the file does not contain.
+    const ofSource = leftToDo.filter(({ reason }) => reason === omittedOrganisations.reason);
+    const omitted = zitadel.omitted + Math.max(0, leftToDoOmitted - exported.omitted);
+    return {
+      ...manifest,
+      counts,
+      digest,
+      leftToDo: [...zitadel.entries, ...ofSource],
+      ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
+    };
+  }
+}

@@ -1,0 +1,54 @@
+// The JSON of stored records with their credentials.
+
+import { sections } from '../../shared/organisation/allSections.ts';
+import type { Credential, Section } from '../../shared/organisation/section.ts';
+import type { StoredDocument } from '../../shared/store/store.ts';
+
+type TextInserter = (json: string, text: string) => string;
+
+/** A stored credential, and the function that inserts it into a record's JSON. */
+interface CredentialInsertion {
+  readonly field: Credential['field'];
+  readonly insert: TextInserter;
+}
+
+const insertionsOf = new Map(
+  sections.map((section): [Section, readonly CredentialInsertion[]] => [
+    section,
+    (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) })),
+  ]),
+);
+
+/** Returns the JSON of a section's records with their credentials. */
+export function recordTexts(section: Section, documents: readonly StoredDocument[]): readonly string[] {
+  const insertions = insertionsOf.get(section) ?? [];
+  return documents.map((document) => recordText(document, insertions));
+}
+
+function recordText(document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
+  const { body = '{}', otpEmail } = document;
+  let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
+  for (const { field, insert } of insertions) {
+    const credential = document[field];
+    if (credential !== undefined) json = insert(json, credential);
+  }
+  return json;
+}
+
+/**
+ * Creates a function that inserts a text at `path`, such as `user.otpCode`. The record must have an object under the
+ * path's first name and no value at the path. The record is not parsed, because parsing takes longer than the database
+ * read. Since JSON.stringify escapes quotes in strings, `"user":{` occurs only where that object starts.
+ */
+export function textInserter(path: string): TextInserter {
+  const [outer, ...inner] = path.split('.');
+  const opening = `"${outer}":{`;
+  const before = inner.map((name) => `"${name}":`).join('{');
+  const after = '}'.repeat(inner.length - 1);
+  return (json, text) => {
+    const at = json.indexOf(opening) + opening.length;
+    if (at < opening.length) throw new Error(`the record has no object ${outer}`);
+    const separator = json[at] === '}' ? '' : ',';
+    return `${json.slice(0, at)}${before}${JSON.stringify(text)}${after}${separator}${json.slice(at)}`;
+  };
+}

@@ -1,0 +1,54 @@
+/** Writes the text of an export file. Only this class writes the brackets and commas between entries and records. */
+export class FileWriter {
+  private texts: string[] = ['{"orgs":['];
+  private field: string | undefined;
+  private isList = false;
+  /** The text before the next entry, and before the next record. */
+  private readonly separators = { entry: '', record: '' };
+
+  /** @param opening the beginning of an organisation's entry, such as `{"orgId":"1"` */
+  begin(opening: string): void {
+    this.texts.push(`${this.separators.entry}${opening}`);
+    this.separators.entry = ',';
+  }
+
+  /** Adds one or more values of a field to the current entry. */
+  add(field: { readonly name: string; readonly isList: boolean }, values: readonly string[]): void {
+    if (field.name !== this.field) {
+      this.closeField();
+      this.field = field.name;
+      this.isList = field.isList;
+      this.separators.record = `,"${field.name}":${field.isList ? '[' : ''}`;
+    }
+    for (const value of values) {
+      this.texts.push(`${this.separators.record}${value}`);
+      this.separators.record = ',';
+    }
+  }
+
+  /**
+   * Ends the current entry.
+   * @param fields its last fields, such as `,"orgState":"ORG_STATE_ACTIVE"`
+   */
+  end(fields = ''): void {
+    this.closeField();
+    this.texts.push(`${fields}}`);
+  }
+
+  /** Ends the file, with or without a manifest. */
+  finish(manifest?: object): void {
+    this.texts.push(manifest === undefined ? ']}' : `],"manifest":${JSON.stringify(manifest)}}\n`);
+  }
+
+  /** Returns the texts that were written since the last call. */
+  take(): readonly string[] {
+    const { texts } = this;
+    this.texts = [];
+    return texts;
+  }
+
+  private closeField(): void {
+    if (this.field !== undefined && this.isList) this.texts.push(']');
+    this.field = undefined;
+  }
+}
