@@ -1,4 +1,4 @@
-// A trial of an import in an instance without records.
+// Simulates an import into an instance without records.
 
 import { createStore } from '../shared/store/createStore.ts';
 import type { Database, Moment } from '../shared/store/database.ts';
@@ -10,10 +10,10 @@ import { type DocumentKey, documentPath } from '../shared/store/store.ts';
 import type { ImportSettings } from './import/context.ts';
 import { importOrganisations } from './import/operation.ts';
 
-/** The lowest cost of bcrypt: the trial keeps no hash. */
+/** The lowest cost of bcrypt, because no hash is kept. */
 const BCRYPT_COST = 4;
 
-/** What a trial needs: the valid file, its organisations, and the instance's default for login names. */
+/** The valid file, its organisations, and the instance's default for login names. */
 interface TrialSettings
   extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
     Required<Pick<ImportSettings, 'inspection'>> {
@@ -21,7 +21,7 @@ interface TrialSettings
 }
 
 /**
- * Tries the import of a valid file into an empty instance. Memory does not grow with the file.
+ * Simulates the import of a valid file into an empty instance. Memory does not grow with the file.
  * @throws the signal's reason
  */
 export function importIntoEmpty(

@@ -31,7 +31,7 @@ export function transferFacts({ instanceId = '' }: InstanceDescription, { userId
 
 const NO_BUCKET = 'the instance has no bucket for transfers';
 
-/** Why an object may be missing, and the remedy. */
+/** The reasons why an object may be missing, with the remedy. */
 const missing: Readonly<Record<TransferKind, string>> = {
   exports: 'it was deleted or has expired',
   imports: 'its upload is unfinished, or it was deleted or has expired; finish the upload, or open another upload',

@@ -45,7 +45,8 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-// A source that hangs settles neither next() nor return(): after an abort, do not wait for it, and ignore its failure.
+// If a source hangs, neither next() nor return() settles. After an abort, do not wait for the source, and ignore its
+// failure.
 async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
   const closed = iterator.return?.();
   if (signal.aborted) closed?.catch(() => {});
@@ -76,8 +77,8 @@ export function createSerialQueue(): SerialQueue {
 }
 
 /**
- * Returns a function that runs `work`, one run at a time. Calls that arrive during a run share the next run, which
- * begins after they have arrived.
+ * Returns a function that runs `work`, one run at a time. Calls during a run share the next run, which begins
+ * afterwards.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   const enqueue = createSerialQueue();

@@ -18,7 +18,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
 import { systemCode, withFullPath } from './systemCode.ts';
 
-/** The mode of files with secrets or personal data. */
+/** The file mode for secrets and personal data: only the owner can read the file. */
 export const OWNER_ONLY = 0o600;
 
 /**
@@ -29,8 +29,8 @@ type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) =>
 
 /**
  * Writes a new file that only its owner can read. It appears under its name when it is complete and durable. After a
- * crash, the next call for the same file removes what the crash left.
- * @param warn is called for each removed folder of a process that was killed
+ * crash, the next call for the same file removes the incomplete file.
+ * @param warn is called for each removed folder of a killed process
  * @throws Error of the file system: EEXIST if the name is taken, EPERM if another user has replaced the file; the
  * errors of `content`
  */
@@ -40,7 +40,7 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A killed process cannot remove its folder. The lock shows other processes whether it still runs.
+  // A killed process cannot remove its folder. Other processes recognise by the lock whether it is still running.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -57,7 +57,7 @@ const PARTIAL = '.partial-';
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
-  // Created first, because SQLite does not return the system's error.
+  // Create the file first, because SQLite does not return the system's error.
   await writeFile(path, '', { flag: 'wx', mode: OWNER_ONLY });
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
@@ -122,15 +122,14 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // In a directory that other users can write to, they could have put another folder under this name.
+  // If other users can write to the directory, they may have replaced the folder.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
 /**
- * Writes a file that only its owner can read, in place of an earlier file. After a crash, either the old or the new
- * file is complete. The caller must be the only writer of the file: the next call overwrites what a killed process
- * left.
+ * Replaces a file with one that only its owner can read. After a crash, either the old or the new file is complete. The
+ * caller must be the only writer of the file, because the next call overwrites the leftovers of a killed process.
  * @throws Error of the file system
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
@@ -156,7 +155,7 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
 /** Tries to create a file in a directory. Returns the reason if this process cannot; undefined if it can. */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
-    // A process that cannot list the directory cannot find what a killed process left.
+    // A process that cannot list the directory cannot remove the leftovers of killed processes.
     await access(directory, constants.R_OK);
     await rm(await mkdtemp(join(directory, 'trial-')), { recursive: true });
     return undefined;

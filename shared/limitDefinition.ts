@@ -14,7 +14,7 @@ export interface LimitDefinition {
   readonly unit: keyof typeof units;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** The limited quantity, and what happens above the limit unless that is an error. */
+  /** The limited quantity. If exceeding the limit is not an error, also what happens then. */
   readonly text: string;
 }
 

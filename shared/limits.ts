@@ -7,7 +7,7 @@ import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDe
 /** The limits that no variable sets. */
 export const fixedLimits = {
   fields: 100_000,
-  // Export files compress to a tenth; files that are made to exhaust memory compress to a thousandth.
+  // Export files compress to a tenth of their size. Files made to exhaust memory compress to a thousandth.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
@@ -103,7 +103,7 @@ const limitTable = {
     'count',
     'elements of a list in a record of a file, such as the roles of a grant',
   ),
-  // Self-hosted, removals share the process; in the cloud, each import and export has its own process.
+  // A self-hosted process also serves other requests. In the cloud, each import and export has its own process.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
@@ -178,7 +178,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   };
 }
 
-/** The limits of calls by the operator of a database: none. */
+/** No limits, for the operator of a database. */
 export const noLimits: Limits = mapLimits(() => UNLIMITED);
 
 /** Returns a platform's limits. */

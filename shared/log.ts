@@ -52,7 +52,7 @@ interface LogStream {
   off(event: 'error', listener: () => void): this;
 }
 
-/** The maximum number of waiting bytes: a pipe whose reader has stopped would otherwise fill the memory. */
+/** The maximum number of waiting bytes. Otherwise a pipe without a reader would fill the memory. */
 const PENDING_BYTES = 1_000_000;
 
 /**
@@ -61,7 +61,7 @@ const PENDING_BYTES = 1_000_000;
  */
 function lossyDestination(stream: LogStream): DestinationStream {
   let lost = 0;
-  // Without a listener, the error would end the process. The callback of `write` also receives it.
+  // Without a listener, the error would end the process. The callback of `write` receives it as well.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
     if (stream.writableLength > PENDING_BYTES) {

@@ -79,12 +79,12 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     const link = lstatSync(part, { throwIfNoEntry: false });
     if (link?.isSymbolicLink() && isForeign(link)) return 'link';
   }
-  // No other user can replace a terminal, or a pipe that was passed to the command: `<(…)` is /dev/fd/63.
+  // No other user can replace a terminal, or a pipe that the shell passes to the command: `<(…)` becomes /dev/fd/63.
   const isPlanted =
     status.isFile() ||
     status.isDirectory() ||
     (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
-  // Windows does not have these owners and modes.
+  // Windows has no such owners and modes.
   if (process.geteuid === undefined || !isPlanted) return undefined;
   if (isForeign(status)) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';

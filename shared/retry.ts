@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
   /**
-   * Returns the maximum number of attempts without progress, including the first, for the last error: 1 for a permanent
-   * error, infinite for a transient error that is retried without a limit.
+   * Returns the maximum number of attempts without progress for the last error, including the first attempt: 1 for a
+   * permanent error, infinity to retry a transient error without limit.
    */
   readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure; it doubles with each further failure. */
@@ -72,7 +72,8 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Throw a permanent error even after the deadline: a failed precondition shows the database's state.
+      // Throw a permanent error even after the deadline, because a failed precondition describes the state of the
+      // database.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

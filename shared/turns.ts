@@ -23,8 +23,8 @@ export function isAttended(): boolean {
 }
 
 /**
- * Lets requests that have arrived run before bulk work, such as a part of an import or export, continues. Each round of
- * the event loop continues one such waiter, however many imports and exports run.
+ * Yields to requests before bulk work, such as an import or export, continues. Each round of the event loop continues
+ * only one waiting task, so that requests run between them.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -44,7 +44,7 @@ export function isTurnOver(): boolean {
   return performance.now() - turnStartedAt > TURN_MS;
 }
 
-/** The size of a part while requests arrive: parsing, checking and planning it takes a millisecond or two. */
+/** The size of a chunk while requests arrive: parsing, checking and planning it takes one or two milliseconds. */
 const ATTENDED_BYTES = 16 * 1024;
 
 /** Yields the chunks of a file, each after a turn of the event loop, and in smaller parts while requests arrive. */

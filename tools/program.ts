@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The programs' directory for compiled modules, because compiling them takes most of a start. */
+/** The directory for the compiled modules of programs. Compiling them takes most of a program's start. */
 export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
 /** The settings of a program. An `undefined` variable is removed from the inherited environment. */
@@ -101,8 +101,7 @@ function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<
   const lookAgain = () => {
     const result = look();
     if (result === null) return;
-    // Stops, because the output of a long run is large: searching it after each part would take longer than the
-    // program.
+    // Stop searching, because searching the output of a long run after each part would take longer than the program.
     for (const stream of streams) stream?.off('data', lookAgain);
     resolve(result);
   };

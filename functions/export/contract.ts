@@ -22,7 +22,10 @@ import {
 } from '../../shared/wire/requestMessage.ts';
 import { requestShape } from '../../shared/wire/transferOptions.ts';
 
-/** No organisation has this id. An export of this id only is a trial: the file has a manifest and no records. */
+/**
+ * An id that no organisation has. An export that selects only this id is a trial: the file has a manifest and no
+ * records.
+ */
 export const NO_ORGANISATION = '-';
 
 /** The options of an export, which select the content of the file. */

@@ -7,8 +7,8 @@ import { compareBytes } from './selectedOrganisations.ts';
 type Documents = readonly StoredDocument[];
 
 /**
- * A part of an export, in the order of the file: an organisation, then its records section by section, then its end. A
- * section's records come in several events if they are many, and in none if there are none.
+ * A part of an export, in the order of the file: an organisation, its records section by section, and its end. Many
+ * records of a section come in several events; a section without records has no event.
  */
 export type ExportEvent =
   | { readonly kind: 'organisation'; readonly document: StoredDocument }
@@ -106,7 +106,7 @@ class Cursor {
 
   private request(): Promise<IteratorResult<Documents>> {
     const requested = this.batches.next();
-    // The read's error is thrown when its batch is needed; until then this handler prevents an unhandled rejection.
+    // The error of a read is thrown when its batch is needed. This handler prevents an unhandled rejection until then.
     requested.catch(() => undefined);
     return requested;
   }

@@ -50,9 +50,8 @@ export class ExportedRecords {
   }
 
   /**
-   * Omits records that refer to users and organisations that are being deleted. The export omits these too, and no
-   * import could create a record that refers to them. Without such users and organisations, this costs an export at
-   * most three small reads.
+   * Omits records that refer to users and organisations that are being deleted. The export omits these, so no import
+   * could create the records. An export without such users and organisations needs at most three small reads for this.
    */
   private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
     const mayNameUsers = section.references?.some(isRequiredUser) === true;
@@ -91,7 +90,7 @@ export class ExportedRecords {
     const { leftToDo } = this.options;
     const { providers } = section.exported ?? {};
     if (providers === undefined) return documents;
-    // Loading ZITADEL's definitions takes a quarter of a cold start, and few sections need them.
+    // Load the definitions only if they are needed, because loading takes a quarter of a cold start.
     const { fillForExport } = await import('../../shared/organisation/fillForExport.ts');
     const records = documents.map(({ body }) => parseObject(body));
     const provider = await this.findProviders(records.flatMap(providers));

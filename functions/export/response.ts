@@ -27,7 +27,7 @@ export async function createExportResponse(
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   if (Number.isFinite(maxBytes)) {
-    // Keep the resources during a redirect too: their signal must be able to end it, and it comes after the last byte.
+    // Keep the resources during a redirect too, because its signal must be able to end the call.
     await using _held = held;
     await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
@@ -95,7 +95,7 @@ interface HeldFile {
   readonly isWhole: boolean;
 }
 
-/** Reads content until its end, or until it exceeds a size. */
+/** Reads content until its end, or until its size exceeds the limit. */
 async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promise<HeldFile> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let size = 0; size <= maxBytes; ) {
@@ -109,7 +109,7 @@ async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promi
 
 function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   const file = new Blob(parts);
-  // The platform's limit is higher for responses with a content length than for streamed responses.
+  // The platform permits larger responses with a content length than streamed responses.
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 

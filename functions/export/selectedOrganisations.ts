@@ -56,7 +56,7 @@ export async function selectOrganisations(
   };
 }
 
-/** Above this number of skipped records in a row, a new query costs less than reading on. */
+/** If more records in a row are unselected, starting a new query is cheaper than reading further. */
 const MAX_SKIPPED = 500;
 
 /**

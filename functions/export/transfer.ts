@@ -31,9 +31,9 @@ interface LargeExport {
 
 /**
  * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if
- * the call fails after that.
+ * the call fails afterwards.
  * @param end ends the call before its response
- * @throws IdentityError RESOURCE_EXHAUSTED to an RPC, which cannot follow; FAILED_PRECONDITION without the bucket
+ * @throws IdentityError RESOURCE_EXHAUSTED for an RPC, which cannot redirect; FAILED_PRECONDITION without the bucket
  */
 export async function redirectToFile(
   { request, transfers, facts, limit, written, progress, signal }: LargeExport,
@@ -74,7 +74,7 @@ async function discard(transfers: Transfers, id: string, object: WrittenObject):
   }
 }
 
-/** Returns the error of a response whose file is in the caller's bucket. */
+/** Returns the error of a failed response, with the name of the object that already contains the file. */
 function namingObject(reason: unknown, written: WrittenObject): IdentityError {
   const error = IdentityError.from(reason);
   const { generation } = written;

@@ -63,7 +63,7 @@ export async function readDependents(
   });
 }
 
-/** The options of a long deletion. */
+/** Options of a deletion that takes long. */
 export interface DeletionOptions {
   /** Stops between two batches, with its reason. */
   readonly signal?: AbortSignal;
@@ -76,7 +76,10 @@ export interface DeletionOptions {
 /** Receives the documents that a transaction deletes. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
-/** Forgets the last imports of the organisations that lose records, so that no mirroring import creates these again. */
+/**
+ * Removes the records of the last imports of organisations that lose records, so that no mirroring import creates these
+ * records again.
+ */
 export const forgetImports: OnDeleting = (transaction, found) =>
   forgetLastImport(
     transaction,
@@ -185,9 +188,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields the dependent documents in other organisations and the instance: tokens and roles of the organisations' users,
- * and records that refer to the organisations' records. A record comes before the targets of its references, so that a
- * repeated deletion in this order finds the rest.
+ * Yields the dependent documents of organisations that are stored elsewhere: the tokens and roles of their users, and
+ * other organisations' records that refer to theirs. Yields a record before the records to which it refers, so that
+ * repeating an interrupted deletion finds the rest.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))

@@ -1,4 +1,4 @@
-// The trace of removed members: an import that runs during the removal must not create them again.
+// Records which members were removed, so that an import that runs at the same time does not create them again.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -8,8 +8,8 @@ const traceKey: DocumentKey = { collection: 'instance', id: documentId('member r
 const digestsSchema = z.array(z.string());
 
 /**
- * The maximum number of removals in the trace. The trace contains digests, not ids: ids of a deleted organisation must
- * not remain.
+ * The maximum number of stored removals. They are stored as digests, because no ids of a deleted organisation may
+ * remain.
  */
 const MAX_KEPT = 500;
 
@@ -35,9 +35,9 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Returns a function that finds members removed after the first `count` removals, and requires that no member is
- * removed before the commit.
- * @returns whether a member was removed; true for every member if there were more removals than the trace keeps
+ * Returns a function that recognises members removed after the first `count` removals. The commit fails if a member is
+ * removed before it.
+ * @returns whether a member was removed; true for every member if there were more removals than are stored
  */
 export async function holdMemberRemovals(
   transaction: Transaction,

@@ -85,7 +85,7 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 /**
  * Requires that an active IAM_OWNER remains.
  * @param isLost whether an owner loses the role or its tokens
- * @returns the documents that keep another owner active, which the caller must hold until the commit; none if no owner
+ * @returns the documents that must not change until the commit, so that another owner remains active; none if no owner
  * loses anything
  * @throws IdentityError FAILED_PRECONDITION
  */
@@ -137,7 +137,7 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    // Write the role even if the user has it already: a running import must not replace it.
+    // Write the role even if the user already has it, so that a running import does not replace it.
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });

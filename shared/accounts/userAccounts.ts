@@ -79,8 +79,9 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Every
- * write for a user needs this: a deletion removes writes that precede it, and makes later writes fail.
+ * Requires that a user and its organisation are not being deleted and do not change before the commit. Every write for
+ * a user needs this. If the write comes first, the deletion removes its result; if the deletion comes first, the write
+ * fails.
  * @returns the user's organisation
  * @throws IdentityError NOT_FOUND naming the id
  */
@@ -112,14 +113,14 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
- * The stored last import of an organisation whose records do not all come from the same export. A mirroring import
- * replaces them only if its request lists the organisation.
+ * The value of an organisation's last import if not all of its records come from the same export. A mirroring import
+ * replaces the records only if its request lists the organisation.
  */
 export const UNKNOWN_IMPORT = 'unknown';
 
 /**
- * Forgets which exports were last imported into organisations, because some of their records are removed: a mirroring
- * import must not create those records again.
+ * Forgets which exports were last imported into organisations, because some of their records are being removed.
+ * Otherwise a mirroring import of the same export would create those records again.
  */
 export async function forgetLastImport(transaction: Transaction, orgIds: Iterable<string>): Promise<void> {
   const keys = Array.from(new Set(orgIds), organisationKey);

@@ -35,14 +35,13 @@ const USERS_PER_COMMIT = 100;
 
 /**
  * Marks users as deleted, and deletes everything in the instance that refers to them: tokens, memberships, grants,
- * metadata, links and keys. From the mark on, their tokens are invalid, no export contains them, and nothing new can
- * refer to them: writers that read a user before conflict with the mark, writers that read it later treat it as
- * missing.
+ * metadata, links and keys. After the mark, their tokens are invalid, exports omit them, and nothing new can refer to
+ * them: a transaction that read a user before the mark conflicts with it, and a later one treats the user as missing.
  * @param options.force whether to delete the last IAM_OWNER, too
  * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping selects users who were changed in the meantime: keeps them, and the records that refer to them
+ * @param options.keeping selects users who must be kept with the records that refer to them, because they were changed
  * @param options.onFound called with the records that refer to the users, before each is deleted
- * @returns the users without those that are kept
+ * @returns the users that were not kept
  * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
  */
 export async function stripUsers(
@@ -70,7 +69,7 @@ export async function stripUsers(
   return stripped;
 }
 
-/** Selects users who must be kept after all, because calls without the lock have changed them. */
+/** Selects users who must not be deleted, because calls without the lock have changed them. */
 interface Keeping {
   /** Finds the paths of the users who must not be marked; runs in the transaction that marks the others. */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
@@ -88,13 +87,10 @@ interface StripOptions extends DeletionOptions {
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-/** The fields of a user that the mark replaces, and the fields that decide about the mark. */
+/** The fields of a user that the mark replaces, and those that decide whether the user may be deleted. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
-/**
- * The change that makes the deletion of a marked user final. While the user has a digest, the user can still be
- * restored.
- */
+/** Makes the deletion of a marked user final. As long as the user has a digest, the user can be restored. */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 /** The options of the deletion of a user. */

@@ -12,7 +12,7 @@ interface CallEvents {
   readonly begun: string;
   /** The outcome in that event: `ok` if no event follows a success, otherwise `started`. */
   readonly begunOutcome: 'started' | 'ok';
-  /** The event at the end. If `begun` already records the success, it is recorded for errors only. */
+  /** The event at the call's end. If `begun` already records a success, this event is recorded only for errors. */
   readonly ended: string;
   /** The event of an authenticated call that is denied before it begins. */
   readonly denied?: string;
@@ -145,7 +145,7 @@ export class AuditedCall {
     });
   }
 
-  /** Changes the operation of a call that has not begun, if the request's body selects another operation. */
+  /** Changes the operation of a call that has not begun, because the request's body selects another operation. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }
@@ -200,8 +200,8 @@ export class AuditedCall {
   }
 
   /**
-   * Records the end, once. A call that fails before it begins gets an event only if its caller is authenticated: other
-   * callers could cause any number of events. The log has a line for each failure.
+   * Records the end, once. If a call fails before it begins, its event is recorded only if the caller is authenticated;
+   * other callers could cause any number of events. The log has a line for each failure.
    * @param error the call's error; undefined for a success
    */
   end(error?: unknown): Promise<void> {
@@ -220,7 +220,7 @@ export class AuditedCall {
       return;
     }
     if (outcome === begunOutcome) return;
-    // The call's effects cannot be undone. `append` logs that the event could not be written.
+    // Do not throw: the call's effects cannot be undone, and `append` logs that the event could not be written.
     await this.audit.append(this.event(ended, outcome, this.late(error === undefined))).catch(() => {});
   }
 

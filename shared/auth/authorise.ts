@@ -61,7 +61,7 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
 
-// Constant lists: a database prepares a statement once per list.
+// These lists are constants, because a database prepares one statement per list.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readMemberFields: readonly FieldName[] = ['body'];

@@ -40,7 +40,7 @@ const derive = promisify(argon2);
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-/** One of libuv's four threads stays free: passwords must not delay file access, compression or DNS look-ups. */
+/** Leaves one of libuv's four threads free, so that passwords do not delay file access, compression or DNS look-ups. */
 const MAX_DERIVATIONS = 3;
 const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 

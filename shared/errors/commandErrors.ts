@@ -4,7 +4,7 @@ import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
-// The message contains every problem, one per line.
+// The message lists all problems, one per line.
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 
 export const reportMissing = defineError('FAILED_PRECONDITION', 'REPORT_MISSING', {

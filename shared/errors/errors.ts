@@ -16,7 +16,7 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// Only a caller with a well-formed token gets the errors with these names.
+// Only callers with a well-formed token receive these errors.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -110,7 +110,7 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
   };
 }
 
-// `message` replaces the first violation's text: with ZITADEL's wording, or for several violations.
+// `message` replaces the text: by ZITADEL's wording, or by a summary of several violations.
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
@@ -199,7 +199,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
 });
 
-/** The response of an RPC cannot be a redirect. */
+/** An RPC cannot respond with a redirect. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

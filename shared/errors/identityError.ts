@@ -68,7 +68,7 @@ interface ErrorFacts {
   readonly isZitadels?: boolean;
   /** Whether the response contains the name in addition to ZITADEL's id, because several errors have that id. */
   readonly isNamed?: boolean;
-  /** Whether the details list the text as a violation of the request's body. */
+  /** Whether the details also list the text as a violation in the request's body. */
   readonly isViolation?: boolean;
   /** A more specific HTTP status than that of the code, such as 413. */
   readonly httpStatus?: number;
@@ -83,7 +83,7 @@ interface Circumstances {
   readonly option?: string | undefined;
   /** A sentence after the remedy, about a consequence of the error. */
   readonly note?: string | undefined;
-  /** The seconds after which the server of a failed call permits a retry; by default those of the kind of error. */
+  /** The seconds after which the called server permits a retry; by default those of the kind of error. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -258,7 +258,8 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 }
 
 /**
- * The command's remedy for a transient failure. Errors that wrap an instance's error contain this remedy themselves.
+ * The command's remedy for a transient failure. If an error wraps an instance's error, the wrapping error adds this
+ * remedy.
  */
 export const REPEAT_COMMAND = 'repeat the command';
 

@@ -9,7 +9,7 @@ type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${inf
   ? Name | BracedIn<Rest>
   : never;
 
-/** The names of the parameters in a text. A text may also contain JSON in braces. */
+/** The names of the parameters in a text. Other text in braces, such as JSON, is not a parameter. */
 type NamesIn<Text extends string> = Exclude<BracedIn<Text>, `${string}"${string}`>;
 
 type WithoutOptional<Text extends string> = Text extends `${infer Start}[${string}]${infer Rest}`
@@ -19,7 +19,7 @@ type WithoutOptional<Text extends string> = Text extends `${infer Start}[${strin
 /** The values of parameters by their names; an absent parameter is undefined. */
 export type IssueValues = Readonly<Record<string, Value | undefined>>;
 
-/** The parameters of an issue, as responses contain them. */
+/** The parameters of an issue in a response. */
 export type IssueParams = Readonly<Record<string, string>>;
 
 /**
@@ -44,7 +44,7 @@ export type ParametersOf<Row extends IssueRow> = {
   readonly [Name in NamesIn<WithoutOptional<Template<Row>>>]: Value;
 } & { readonly [Name in NamesIn<Template<Row>>]?: Value | undefined };
 
-/** Who reads a text: the client of an instance, or the user of the command. */
+/** The reader of a text: the client of an instance, or the user of the command. */
 export type Reader = 'http' | 'command';
 
 /** Returns a row's text and remedy, joined with a colon, with the parameters' values. */

@@ -6,14 +6,17 @@ import type { IssueRow } from './issueText.ts';
 /** The content of an instance that no export contains. */
 export const INSTANCE_CONTENT = 'the policies, members, identity providers, texts and settings of the instance';
 
-/** The factors of people that no export contains. */
+/** Second factors that no export contains. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
 const newPasswords = 'people who lack them must set new passwords';
 const addAgain = 'people who lack them must add them again';
 const createKeys = 'create new ones in the target';
 
-/** Returns the row for a file without some secrets. The remedy is to export again with them, or the other remedy. */
+/**
+ * Returns the manual step for a file that lacks some secrets. The remedy is to export again with these secrets, or
+ * another remedy.
+ */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
   const overwrite = (option: string) => (overwrites ? `, overwrite people who exist (${option})` : '');
   return {
@@ -25,7 +28,7 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether a step concerns secrets that the request selected, but the source does not have. */
+/** Whether a step concerns secrets that were requested but that the source does not have. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }

@@ -30,13 +30,13 @@ export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HO
   text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of it to forward that host',
 });
 
-/** A token's option and file; no file if the user entered the token at the terminal. */
+/** The option and the file of a token. The file is absent if the user entered the token at the terminal. */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;
 }
 
-/** The problems of tokens, by the names of an instance's errors. */
+/** The texts for rejected tokens, by the name of the instance's error. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
   [tokenNotFound.row.reason, 'it is revoked, or of another instance'],
@@ -76,7 +76,7 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   text: '{place} refuses[ {content}]: {reason}',
 });
 
-/** A response that the instance did not write. */
+/** A response that another server sent instead of the instance. */
 export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', {
   text: '{place} {problem}',
   remedy: '{advice}',
@@ -92,7 +92,7 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: REPEAT_COMMAND,
 });
 
-/** A place that does not answer now, but may answer the same request later. */
+/** A place that is unavailable now, but may answer the same request later. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: REPEAT_COMMAND,

@@ -192,7 +192,9 @@ export const instanceIssues = {
 const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'close it in the target';
 
-/** The reasons of record errors that occur only in an import into ZITADEL. The command infers most of them. */
+/**
+ * The reasons of record errors that occur only in imports into ZITADEL. Most of them are the command's own conclusions.
+ */
 export const zitadelIssues = {
   hash_cost_refused: {
     text: 'ZITADEL refuses the password hash because of its cost',
@@ -398,7 +400,7 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // The command never sends an address that every release rejects.
+  // Only this release rejects such addresses, because the command does not send those that every release rejects.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),

@@ -35,7 +35,7 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * Whether a file is plain JSON in UTF-8, so that the size of the file is that of the JSON.
+ * Whether a file is plain JSON in UTF-8, so that the file has the same size as the JSON.
  * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {
@@ -55,7 +55,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // If the content fails, the pipeline destroys the decoder with that error, which the iteration then throws.
+  // If the content fails, the pipeline destroys the decoder with that error, and the iteration throws it.
   pipeline(Readable.from(rest, { objectMode: false }), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -71,7 +71,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** Matches the beginning of an import request: no field with an object or a list precedes the file. */
+/** Matches the beginning of an import request whose file is its first object or list. */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 
@@ -86,7 +86,7 @@ const OPTIONS =
 
 /**
  * Yields the text of a request's only export file, without checking it.
- * @throws JsonError for a request with options: only the options of the call itself count
+ * @throws JsonError for a request with options, because options belong to the call itself
  */
 async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const files: string[] = [];
@@ -111,8 +111,7 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 
 /**
  * Whether a value of a request is its export file.
- * @throws JsonError for an option, because only the options of the call itself count, and for a scalar in place of the
- * file
+ * @throws JsonError for an option, because options belong to the call itself, and for a scalar in place of the file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;

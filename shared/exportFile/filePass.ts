@@ -33,8 +33,8 @@ export interface FilePass {
 }
 
 /**
- * Receives a record without a v1 file's additions, its path, and the record with the additions that are known so far.
- * It may throw a `JsonError`.
+ * Receives a record without a v1 file's additions, its path, and the same record with the additions read so far. It may
+ * throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
@@ -67,7 +67,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Reads and validates an export file once. Yields each chunk of bytes after reading the records in it.
+ * Reads and validates an export file once. Yields each chunk of bytes after reading its records.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
 export async function* passFile(
@@ -84,7 +84,8 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // The receiver of a body has already checked this, but not in an object in a bucket, or in escapes in a string.
+      // The receiver of a body has already checked white space, but not in objects in a bucket, or in escapes in a
+      // string.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
@@ -123,7 +124,7 @@ function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Passes on the entries before position `end`, which are complete. */
+/** Passes the entries before position `end` to `onEntry`, because they are complete. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -194,7 +195,7 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
-/** The name that counts all fields beyond the limit. No JSON path in a message can be equal to it. */
+/** The name under which all fields beyond the limit are counted. No JSON path in a message can be equal to it. */
 const OTHERS = '*';
 
 /**
@@ -250,7 +251,10 @@ export class Violations {
   }
 }
 
-/** Returns the id of a record in a list, for its issues: the position alone is hard to find in a large file. */
+/**
+ * Returns the id of a record in a list, for its issues. In a large file, a record is hard to find by its position
+ * alone.
+ */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
   if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;

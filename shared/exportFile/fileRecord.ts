@@ -25,7 +25,7 @@ interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
   readonly checked: boolean;
-  /** Adds a v1 file's additions. */
+  /** Merges a v1 file's additions into the value. */
   readonly complete?: (value: unknown) => unknown;
 }
 
@@ -59,17 +59,17 @@ export function readFileRecord(
   }
 }
 
-/** The maximum number of attempts to read a record: some problems become visible only after others are removed. */
+/** The maximum number of attempts to read a record. Some problems become visible only after others are removed. */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts; returns undefined if the record needs one of them. */
+/** Reads a record without its invalid parts. Returns undefined if one of them is not optional. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
-  // Decided before the record is parsed again, because a file may contain millions of such records.
+  // Check this before parsing the record again, because a file may contain millions of such records.
   if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return undefined;
   const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];

@@ -30,8 +30,8 @@ export function fileWarnings(
 }
 
 /**
- * Returns a warning if the exporting instance adds the organisation's domain to login names by default, the importing
- * instance does not, and the file has organisations that depend on it.
+ * Returns a warning if organisations of the file would get other login names: they have no domain policy, and the
+ * exporting instance adds the domain by default, but the importing instance does not.
  * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a
  * policy
  */

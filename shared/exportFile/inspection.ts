@@ -40,11 +40,11 @@ export interface Inspection {
   readonly invalid: ReadonlySet<string>;
   /** The numbers of organisations and records that the request does not select, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** The numbers of unknown values, by field. */
+  /** The numbers of unknown fields and values, by field. */
   readonly unknown: Readonly<Record<string, number>>;
   /**
-   * The numbers of selected organisations and users without a state; undefined if there are none, or if the file states
-   * that this means the default.
+   * The numbers of selected organisations and users without a state; undefined if there are none, or if according to
+   * the file this means the default.
    */
   readonly unknownStates: UnknownStates | undefined;
   /**
@@ -52,7 +52,7 @@ export interface Inspection {
    * unverified.
    */
   readonly initialPeople: number;
-  /** The values whose absence the file states. */
+  /** The kinds of values that the source certainly lacks if the file lacks them. */
   readonly stated: StatedContent;
   /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
@@ -70,7 +70,8 @@ export interface Inspection {
 export interface RecordVisitor {
   /**
    * @param holder the record of the file that contains this record
-   * @param path the record's path, unless another record contains it or it is an organisation's own record
+   * @param path the record's path; undefined for a record that another record contains, and for an organisation's own
+   * record
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
   /** Discards all records, because the file is read again. */
@@ -141,7 +142,7 @@ export async function inspect(
   };
 }
 
-/** Adds the organisations without states to the users without states; returns undefined if no state is missing. */
+/** Adds the numbers of organisations without states to those of users; returns undefined if no state is missing. */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
   headers: readonly OrganisationHeader[],
@@ -185,8 +186,8 @@ export function tallyExport(
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // In a file for ZITADEL, the second entry of an organisation has grants and members only. An entry without any
-    // record counts as an organisation, as in an import; no instance writes such an entry.
+    // In a file for ZITADEL, the second entry of an organisation has grants and members only, so it does not count as
+    // an organisation. An entry without any record does count, as in an import; no instance writes such an entry.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
@@ -214,7 +215,7 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
       budget.checkOrganisations(reader.organisations);
     }
   } catch (error) {
-    // Reading the file later reports all of its errors.
+    // Ignore this error, because reading the whole file later reports it with all others.
     if (!(error instanceof JsonError)) throw error;
   }
 }
@@ -245,7 +246,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
       description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
     }));
   const { sections: read, secrets } = manifest;
-  // An instance of this service reads each section completely or not at all.
+  // An instance of this service exports each section completely or not at all.
   const unread =
     secrets === undefined
       ? []
@@ -277,7 +278,7 @@ function describeAll(violations: readonly FieldViolation[]): string {
 
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
-/** Reads a file's records. Reads them again if an organisation's id, or an addition, follows its records. */
+/** Reads a file's records. Reads the file twice if an organisation's id, or an addition, comes after its records. */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
   const counted = await countRecords(source, signal, reading);

@@ -34,15 +34,15 @@ export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefin
 
 /** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
-/** The number of rules that the calls of `addMissingProviders` and `add` bring. */
+/** The number of rules that are added through the calls of `addMissingProviders` and `add`. */
 const OTHER_RULES = 5;
 /** The maximum size of the entries of a rule: the entries of all rules fit into a manifest, which has other fields too. */
 export const MAX_LISTED_BYTES = Math.floor(
   (0.8 * MAX_DOCUMENT_BYTES) / (leftToDoRules.filter(({ scope }) => scope !== 'file').length + OTHER_RULES),
 );
 /**
- * Ids and messages quote texts of records. Each rule can have at least one entry, even if every character must be
- * escaped.
+ * The maximum length of ids and messages, which quote texts of records. With it, each rule can list at least one entry,
+ * even if every character must be escaped.
  */
 const MAX_TEXT_CHARACTERS = 1_000;
 
@@ -55,9 +55,9 @@ export class LeftToDo {
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
-  /** The organisations whose domain policy validates domains. In files, the policy precedes the domains. */
+  /** The organisations whose domain policy validates domains. In a file, the policy comes before the domains. */
   private readonly validating = new Set<string>();
-  /** The number of unlisted entries with the message and the record type of a listed entry. */
+  /** For a listed entry: the number of unlisted entries with the same message and record type. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
   /** @param reader the audience of the messages */
@@ -120,9 +120,8 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the entries for a file after its end has shown which secrets it has, with the numbers of unlisted entries
-   * with the same message. If the request selected secrets and the source does not have them, the entry about them is a
-   * step for that case.
+   * Returns the entries for a complete file, which shows which secrets it has. Each entry has the number of unlisted
+   * entries with the same message. If the request selected secrets that the source lacks, the entry about them says so.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -168,7 +167,8 @@ function shortened(text: string): string {
 }
 
 /**
- * Returns an empty list. Only lists for files are bounded: after an import by this command, each record needs its step.
+ * Returns an empty list. Only lists for files are bounded: in an import by this command, each record needs its own
+ * step.
  */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true

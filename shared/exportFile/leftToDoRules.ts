@@ -18,7 +18,10 @@ import { allReleases, contains, overlap, type ReleaseRange } from '../organisati
 
 /** The content of a file, and the audience of its messages. */
 export interface FileContent {
-  /** Whether the file has these secrets; absent if only the file's end shows that, so that all steps are collected. */
+  /**
+   * Whether the file has these secrets. Absent until the end of the file shows that; until then, all steps are
+   * collected.
+   */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
   readonly withKeys?: boolean;
@@ -27,11 +30,11 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * Whether this command sends the file to ZITADEL: then it reads the responses, and closes the records that are closed
-   * in the file.
+   * Whether this command sends the file to ZITADEL. The command then reads the responses, and itself deactivates or
+   * locks the records that the file contains as such.
    */
   readonly inSteps?: boolean;
-  /** The secrets that the request selected: if the file does not have them, neither does the source. */
+  /** The secrets that the request selected. If the file lacks selected secrets, the source lacks them too. */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
@@ -44,8 +47,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   /** The step's text and remedy. */
   readonly row: IssueRow;
   /**
-   * The secrets that the file does not have, and the step if the request selected them: then the source does not have
-   * them.
+   * The secrets that the file lacks, and the step if the request selected them, which means that the source lacks them
+   * too.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   /** Whether the file's content requires the step; by default always. */
@@ -107,7 +110,7 @@ const uses = recordSections.flatMap((section) =>
 /** The rules for the manual steps of each fact. Several sections may share a fact, which has the same rules for all. */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // Only an import into ZITADEL knows the other records of the file. The import adds these steps itself.
+    // The import into ZITADEL adds these steps itself, because only it knows the other records of the file.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),

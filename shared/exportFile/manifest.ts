@@ -43,7 +43,7 @@ export const manifestSchema = z.object({
     .string()
     .max(MAX_INSTANCE_ID)
     .optional()
-    // Other tools may write another value, which does not identify an instance.
+    // Ignore a value that another tool wrote.
     .catch(undefined)
     .describe(INSTANCE_ID),
   defaultOrgId: z
@@ -60,7 +60,7 @@ export const manifestSchema = z.object({
     .describe('The caller, and its organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
-    // Other tools may write another value, which has no meaning.
+    // Ignore a value that another tool wrote.
     .catch(undefined)
     .describe(
       'The selected secrets. If a record lacks a selected secret, it does not exist in the source. Without this field, that is unknown.',
@@ -68,7 +68,7 @@ export const manifestSchema = z.object({
   sections: z
     .array(z.string())
     .optional()
-    // Other tools may write another value, which has no meaning.
+    // Ignore a value that another tool wrote.
     .catch(undefined)
     .describe(
       'The sections that were read completely: an organisation of the file has no other records of them. Without this field, that is unknown.',
@@ -88,13 +88,13 @@ const ignoredField = z.strictObject({
 });
 
 /**
- * Returns which absent values of records mean that the source has none. Without the selected secrets in the manifest,
- * no absence means that.
+ * Returns for which kinds of values absence means that the source lacks them. If the manifest does not list the
+ * selected secrets, this is unknown for all kinds.
  */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
   const { passwords, otp } = manifest.secrets;
-  // This service exports every state except the default.
+  // This service exports every state that is not the default.
   return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
 }
 
@@ -137,8 +137,8 @@ const MODULUS = 1n << 256n;
 const HASH_WORDS = 16;
 
 /**
- * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
- * or changed record. It needs constant memory and does not depend on the order.
+ * A running tally of records: their counts, and the sum of their hashes modulo 2^256. The sum reveals every lost, added
+ * or changed record. It needs constant memory and does not depend on the order of the records.
  */
 export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);

@@ -1,4 +1,4 @@
-// The content of a file that an import mirrors: the sections of which the file has all records.
+// Checks that an import can mirror a file, and returns the sections that the file contains completely.
 
 import { SECOND_MS } from '../clock.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -13,7 +13,10 @@ import type { Manifest } from './manifest.ts';
 /** The maximum difference between two clocks that is ignored. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
-/** Whether a file's read time is in the future, because of a wrong clock: no later file would count as newer. */
+/**
+ * Whether a file's read time is in the future because of a wrong clock. If it were accepted, no later file would count
+ * as newer.
+ */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
 }

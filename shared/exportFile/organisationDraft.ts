@@ -46,7 +46,7 @@ export interface OrganisationHeader {
   readonly domainPolicyIssue: RecordIssue | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
-  /** The numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
+  /** The numbers of values that belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
 
@@ -89,9 +89,9 @@ export class OrganisationDraft {
   private importedFrom: string | undefined;
   /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
-  /** The sections whose records become invalid through the file's additions. */
+  /** The sections with records that the file's additions make invalid. */
   readonly invalidAdditions = new Set<Section>();
-  /** Sections with additions for which the file has the record. */
+  /** The sections with additions whose record the file contains. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -155,7 +155,7 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Remembers policies that apply to other records, and records to which additions belong. */
+  /** Keeps the policies that apply to other records, and notes which records have additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
@@ -166,8 +166,8 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    // The import writes the first of several policies. A policy that fails its check is not imported, so it does not
-    // apply.
+    // Use the first of several policies, because the import writes this one. A policy that fails its check is not
+    // imported, so it does not apply.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);

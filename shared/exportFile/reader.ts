@@ -38,7 +38,7 @@ export type FieldFilter = (name: string) => boolean;
 
 /** How a file is read. */
 interface ReadingOptions {
-  /** Whether to locate records only: their items have no text and no value. */
+  /** Whether to return only the positions of records, without text and value. */
   readonly findsOnly?: boolean;
   /** Returns whether to skip a record of a list, by its path. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
@@ -149,12 +149,12 @@ export class ExportFileReader {
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** Returns the treatment of a record. A `null` in its place is recognised later by its value. */
+  /** Decides how to read a record. Keeps `null` too: the caller rejects it. */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /** Enters unknown lists and objects, because they may be large. */
+  /** Checks the elements of unknown lists and objects one by one, because they can be large. */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);
@@ -169,7 +169,8 @@ export class ExportFileReader {
     const field = findField(path);
     if (field === undefined) return this.countUnknown(path, uniqueValue(item));
     if (field.list && path.length === 3) return expectNull(item);
-    // `null` is an unset field. As an element of a list it is a record, though an invalid one (zitadel 1.1).
+    // In place of a field, `null` means that the field is not set. As an element of a list, it is an invalid record
+    // (zitadel 1.1).
     return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];
   }
 

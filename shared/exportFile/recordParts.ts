@@ -53,7 +53,8 @@ export class RecordParts {
     }
     const places = [...removed.values()];
     for (const { holder, name } of places) Reflect.deleteProperty(holder, name);
-    // A deletion leaves a hole in a list, and the positions of the other elements stay the same until all are deleted.
+    // Deleting an element leaves a hole in its list, so the positions of the other elements remain valid. The holes are
+    // removed at the end.
     for (const list of new Set(places.map(({ holder }) => holder).filter(Array.isArray))) this.closeHoles(list);
     return places.map(({ field, problem }) => ({ field, problem }));
   }
@@ -94,7 +95,7 @@ export class RecordParts {
     return place;
   }
 
-  /** Describes the given value of an invalid field, if it is present and not empty. */
+  /** Describes the value of an invalid field as the file has it, if it is present and not empty. */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

@@ -71,14 +71,14 @@ function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolea
   return parameter !== undefined && req.query(parameter) === undefined;
 }
 
-// Hono treats an invalid escape as plain text: the handler would receive an id that the client did not send.
+// Hono treats an invalid escape as plain text, so the handler would receive another id than the client sent.
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
-  // At this point the URL is already resolved, so check the original target.
+  // The URL's dot segments are already resolved here, so check the original target.
   if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
-  // The server checks only the characters of the Host header. Reading the body would fail on an address such as
-  // 1.2.3.256.
+  // The server checks only the characters of the Host header. For an address such as 1.2.3.256, reading the body would
+  // fail.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();
 };

@@ -8,7 +8,7 @@ import { tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
-/** Readers keep many objects per chunk in memory: larger chunks cost memory and save no time. */
+/** Readers keep many objects in memory per chunk. Larger chunks need more memory and are not faster. */
 const chunkBytes = 64 * 1024;
 
 /** A completely received request body. */
@@ -44,7 +44,7 @@ export interface StorageOptions {
 /** Creates an empty storage. */
 export function createBodyStorage(options: StorageOptions): BodyStorage {
   const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
-  // Copy chunks into one buffer: a client that sends single bytes would otherwise cost an object for each byte.
+  // Copies chunks into one buffer. Otherwise a client that sends single bytes would create an object for each byte.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
@@ -173,7 +173,7 @@ export class BodyBudget {
 
   /** Moves bytes from memory to files. @throws IdentityError 429 if the remaining space is smaller than the files */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Count the bytes first: other bodies move to files during the wait.
+    // Count the bytes before the wait, because other bodies move to files during it.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

@@ -55,15 +55,16 @@ export interface Place extends Disposable {
   /** Gives the place to another call while this call waits. */
   leave(): void;
   /**
-   * Counts the call again after its wait, even above the limit, because it now has the lock that other calls wait for.
+   * Counts the call again after its wait. May exceed the limit, because this call now has the lock for which other
+   * calls wait.
    */
   enterAgain(): void;
 }
 
-/** What transports requests: an HTTP/1 connection or an HTTP/2 session. */
+/** The transport of requests: an HTTP/1 connection or an HTTP/2 session. */
 type Connection = Duplex | Http2Session;
 
-/** Returns the connection of a request. A closed HTTP/2 session is gone: then returns its socket. */
+/** Returns the connection of a request. If its HTTP/2 session is closed, returns the socket. */
 export function connectionOf(outgoing: Outgoing): Connection {
   return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
 }

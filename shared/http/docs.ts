@@ -7,10 +7,13 @@ import type { Route } from './app.ts';
 import { respondAlive, withOptions } from './health.ts';
 import { fixedContent } from './responses.ts';
 
-/** The directory of Swagger UI next to the command's bundle, which the build defines: a bundle has no packages. */
+/**
+ * The directory of Swagger UI next to the bundle of the command. The build defines it, because a bundle contains no
+ * packages.
+ */
 declare const SWAGGER_UI: string | undefined;
 
-/** The allow-list of `swagger-ui-dist`: requests cannot name another file. */
+/** The files of `swagger-ui-dist` that requests may read. */
 export const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
@@ -36,8 +39,8 @@ const page = `<!doctype html>
 </html>
 `;
 
-// A link may contain a token as `#token=`, which no request contains; the script removes the token from the address at
-// once. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
+// A link may contain a token as `#token=`, which browsers never send; the script removes it from the address
+// immediately. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
 const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followSystem);
@@ -71,7 +74,7 @@ const pageStyle = `body { margin: 0 }
 }
 `;
 
-// The open page contains a token: only its own scripts may run, and requests may go to this origin only.
+// The open page contains a token, so only its own scripts may run, and only requests to this origin are permitted.
 const securityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,7 +1,7 @@
 // The shell that runs a function under the Functions Framework. Cloud Functions needs the framework to load the module
-// and to open the port. But its Express application reads and parses each body before the function gets the request,
-// and it cuts requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own server,
-// and replaces its signal handlers (docs/decisions/0001-function-shell.md).
+// and to open the port. But the framework's Express application parses each body before the function receives the
+// request, and aborts requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own
+// server and replaces its signal handlers (docs/decisions/0001-function-shell.md).
 
 import http from 'node:http';
 import type { Server } from 'node:net';
@@ -62,7 +62,7 @@ function createFunctionServer(): Server {
   const { server, drain } = createHttpServer(application, config.limits);
   server.once('listening', () => {
     const before = signalListeners();
-    // The framework adds its handlers in this same event; they are removed before the next event.
+    // The framework adds its handlers during this event. Remove them before the next event.
     process.nextTick(() => {
       const shutDown = async () => {
         const unfinished = await drain(config.shutdownMs);
@@ -115,8 +115,8 @@ type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
 
-// Only the framework's command installs handlers: in tests there are none. Ours are installed before the framework's
-// are removed, so that the process always has a handler.
+// Only the framework's command installs handlers, so there are none in tests. Install ours before removing those of the
+// framework, so that there is always a handler.
 function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;

@@ -11,7 +11,7 @@ import { jsonResponse } from './responses.ts';
 
 /** How long the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
-/** Probes time out after a few seconds. */
+/** The limit of a check, because probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });

@@ -42,7 +42,10 @@ export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
   return outgoing instanceof ServerResponse;
 }
 
-/** Closes an HTTP/1 connection after this response, unless the headers are already sent. HTTP/2 has frames for that. */
+/**
+ * Closes an HTTP/1 connection after this response, unless the headers are already sent. An HTTP/2 session does not need
+ * this.
+ */
 export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
 }
@@ -60,11 +63,12 @@ export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
 /** Aborts a response, so that the client cannot mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) {
-    // An HTTP/1.0 body ends with its connection, so only a reset shows that it is incomplete.
+    // Without chunks, an HTTP/1.0 body ends when the connection closes, so only a reset shows that the body is
+    // incomplete.
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // A stream that is already closing may wait for a connection that failed after the client's last message.
+  // A stream that is closing may wait for a connection that broke after the client's last message.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
@@ -97,8 +101,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
 }
 
 /**
- * Sends `100 Continue` only when the body is read. An earlier response, such as after an invalid token or a declared
- * size over the limit, saves the client the upload.
+ * Sends `100 Continue` only when the body is read. If the response comes first, for example because the token is
+ * invalid or the declared size exceeds the limit, the client need not upload the body.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
@@ -122,7 +126,9 @@ export function isPercentEncodedUtf8(text: string): boolean {
   }
 }
 
-/** Returns the trace from the W3C header or from Google's. Callers can choose it, like the request id. */
+/**
+ * Returns the trace from the W3C header or from Google's header. Callers can choose any value, as for the request id.
+ */
 export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
   const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
   const [, id] = /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent) ?? /^([\da-f]{32})(?:$|[/;])/.exec(cloudTrace) ?? [];

@@ -21,7 +21,7 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
     // The timeout of the call ends a long upload.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // Node rejects values that reach its limit.
+    // Node rejects headers that reach its limit exactly.
     maxHeaderSize: fixedLimits.headerBytes + 1,
     // The application rejects such a request with the interface's error body.
     requireHostHeader: false,
@@ -110,7 +110,7 @@ function passToHttp1(http1: Http1Server, socket: Socket): void {
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {
-  // Otherwise a connection that the client has closed would stay open until it times out.
+  // Without this, a connection that the client has closed would remain open until it times out.
   socket.allowHalfOpen = false;
   http2.emit('connection', socket);
 }

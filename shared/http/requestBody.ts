@@ -21,7 +21,7 @@ export interface BodyLimits extends StorageOptions {
   readonly maxBytes: number;
   /** The remedy in the error about a larger body. */
   readonly adviceIfLarger?: string;
-  /** Whether the body is a file, whose reader detects compression; by default it is detected here. */
+  /** Whether the body is a file. Its reader detects compression; for other bodies this function does. */
   readonly isFile?: boolean;
   /** Aborts when the client disconnects or the call's timeout expires; its reason is the error to throw. */
   readonly signal: AbortSignal;
@@ -159,8 +159,8 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /**
- * Reads a request's body as it arrives. Does not cancel the stream if the reader stops early: that would destroy the
- * socket before the response.
+ * Reads a request's body as it arrives. Does not cancel the stream if the reader stops early, because that would
+ * destroy the socket before the response is sent.
  * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -109,7 +109,7 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
 
 async function writeBody(response: Response, body: ResponseBody, outgoing: Outgoing, { stallMs }: WriteOptions) {
   const { req } = outgoing;
-  // The parser may be processing the request's last bytes.
+  // The parser may still be processing the last bytes of the request.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
   // Node writes the head and a small body at once.
@@ -134,8 +134,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   outgoing.statusCode = response.status;
   if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
     return;
-  // Otherwise Node ends the response in a separate frame, which a reset could overtake: some clients then see no
-  // response.
+  // Otherwise Node ends the response in a separate frame. A reset could arrive before that frame, and some clients
+  // would then see no response.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
@@ -159,7 +159,7 @@ async function writeChunks(
  */
 function stopUpload(incoming: Incoming): void {
   if (incoming.complete) return;
-  // The listener of a reader that has stopped would pause the stream again.
+  // A remaining listener would pause the stream again.
   incoming.removeAllListeners('data');
   incoming.resume();
   if (incoming instanceof Http2ServerRequest && incoming.stream.state.remoteClose !== 1)

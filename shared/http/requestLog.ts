@@ -35,7 +35,7 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     // A client may disconnect before there is a response, so listen before the handler returns.
     const sent = outgoing && closed(outgoing);
     await next();
-    // Hono's own method would copy the response for each header.
+    // `context.header` would copy the response for each header.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     if (context.env?.local === undefined) reportWhenSent(context, start, sent, observer);

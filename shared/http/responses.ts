@@ -59,7 +59,7 @@ export function fixedContent(
   };
 }
 
-// `Response` copies the bytes that it is created from, but not those of a stream.
+// `Response` copies bytes, but not the bytes of a stream.
 function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -46,14 +46,14 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Each of them can have many requests, which Node may read all at
- * once, before any timer or other connection.
+ * The share of the connections that may be HTTP/2. Node may read all of a session's many requests at once, before it
+ * handles timers or other connections.
  */
 const HTTP2_SHARE = 0.1;
 
 /**
- * The time before the end of a drain at which calls are ended: without a database, a call takes up to 5 s to end and to
- * respond.
+ * How long before the end of a drain calls are ended: a call without a responding database takes up to 5 s to end and
+ * to respond.
  */
 const END_OF_CALLS_MS = 7_000;
 
@@ -87,7 +87,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // First process bytes that were received after the request: they may reset its stream.
+    // First process the bytes that arrived after the request, because they may reset its stream.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);
@@ -101,7 +101,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parser continues with received bytes even after the connection is closed.
+    // Node's parser continues to process received bytes even after the connection is closed.
     if (hasLeft(incoming, outgoing)) return;
     const connection = connectionOf(outgoing);
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
@@ -151,8 +151,8 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 }
 
 /**
- * Whether a proxy could interpret the request differently: because of a second `Host` or none, which only HTTP/1.0
- * permits, or because HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1).
+ * Whether a proxy could interpret the request differently: it has a second `Host`, or none (only HTTP/1.0 permits
+ * that), or it uses chunks over HTTP/1.0 (RFC 9112, 3.2 and 6.1).
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -229,8 +229,8 @@ interface OpenServer {
 }
 
 /**
- * Closes a server. HTTP/1 connections stay open until then, so that a request on its way gets a response instead of a
- * reset. GOAWAY tells HTTP/2 clients which requests to retry.
+ * Closes a server. HTTP/1 connections stay open until then, so that a request in transit receives a response instead of
+ * a reset. GOAWAY shows HTTP/2 clients which requests to retry.
  */
 async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   const { server, http2, sockets, sessions, requests } = open;

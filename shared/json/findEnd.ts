@@ -68,7 +68,9 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
   return at;
 }
 
-/** Returns the position of the quote that ends a text, or of the first byte whose meaning depends on the next chunk. */
+/**
+ * Returns the position of the quote that ends a text, or of a byte at the end whose meaning depends on the next chunk.
+ */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;
   let at = from;

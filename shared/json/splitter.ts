@@ -18,10 +18,9 @@ import { parseText } from './parseText.ts';
 import { StringDecoder } from './stringContent.ts';
 
 /**
- * How to process a value. `enter` splits an object or a list into the values in it. `keep` parses the value; `enter`
- * does the same with a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will
- * check them. `glance` keeps the value, or checks it in parts and drops it if it is too large. A scalar cannot be
- * split.
+ * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; for a text or a
+ * scalar, `enter` does the same. `skip` only finds its end, because the caller checks these bytes before or afterwards.
+ * `glance` keeps the value, unless it is too large: then checks it in parts and drops it. A scalar cannot be split.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
@@ -95,7 +94,7 @@ export class JsonSplitter {
   private readonly open: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
-  /** The remaining bytes, which the next chunk continues, and the length of that part. */
+  /** The remaining bytes, and their number. The next chunk continues them. */
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
   /** The input offset of the first remaining byte. */
@@ -160,7 +159,10 @@ export class JsonSplitter {
     return this.buffer.subarray(0, length);
   }
 
-  /** Keeps the bytes of a kept value from its start, and the unscanned bytes of a skipped value. */
+  /**
+   * Keeps the bytes that are still needed: a kept value from its start, but only the unscanned bytes of a skipped
+   * value.
+   */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
@@ -287,7 +289,7 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message);
   }
 
-  /** The path for errors: that of the object itself, until its first field has a name. */
+  /** The path for errors: that of the current field, or of the object itself before its first field. */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;

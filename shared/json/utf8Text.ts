@@ -18,7 +18,8 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // A file inside a body would be decoded again, but every other reader would reject such a text: reject it always.
+  // Rejects a text that is encoded twice. A file inside a body would be decoded twice and accepted, but no other reader
+  // accepts such a text.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;

@@ -92,8 +92,7 @@ async function exchangeKey(
 }
 
 /**
- * The project of calls. Calls on objects do not need one, but without it the library would start gcloud in every call
- * to find one.
+ * A project for calls that need none. Without any project, the library would start gcloud in every call to find one.
  */
 export const NO_PROJECT = 'none';
 
@@ -133,8 +132,8 @@ export function openStorage(account: ServiceAccount, use: Target['use'], apiEndp
 }
 
 /**
- * Creates a client. By default the library sends credentials only to Google's endpoint, and uses STORAGE_EMULATOR_HOST
- * as a base URL without the API's path; this function corrects both.
+ * Creates a client. Corrects two defaults of the library: it sends credentials only to Google's endpoint, and uses
+ * STORAGE_EMULATOR_HOST as a base URL without the API's path.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({

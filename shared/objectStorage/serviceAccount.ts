@@ -14,8 +14,8 @@ const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
 /**
- * The maximum exponent. Common exponents have 17 bits. Signing takes as many steps as the exponent has bits, and a key
- * file could contain 40,000.
+ * The maximum exponent. Common exponents have 17 bits. The exponent of a crafted key could have 40,000 bits, and
+ * signing would take as many steps.
  */
 const maxExponent = 2 ** 32 - 1;
 
@@ -97,7 +97,8 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  // Reading the details of a longer key fails, and leaves OpenSSL's error to its next use, possibly by another caller.
+  // For a longer key, reading the details fails, and OpenSSL then reports this error at its next use, possibly in
+  // another caller's request.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
   if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
@@ -105,7 +106,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
     throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
-  // Reading a key does not check that its numbers form a pair.
+  // Signs a test value, because reading a key does not check that its numbers form a pair.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
   if (signature === undefined) throw invalid('invalid private_key: its parts do not belong together');
   return key;

@@ -46,7 +46,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
-      // The token endpoint can reject the key even in the middle of a call.
+      // The token endpoint can also reject the key in the middle of a call.
       if (message.startsWith('invalid_grant')) return keyRejected({ at: objectUri(target) });
       return /crc32c|md5/i.test(message)
         ? objectCorrupted({ at: objectUri(target) })

@@ -7,7 +7,8 @@ import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 export type TransferKind = 'exports' | 'imports';
 
 /**
- * The facts of a transfer, stored as metadata of its object. Neither an upload URI nor a signed URL can change them.
+ * The facts of a transfer, stored as metadata of its object. A client with an upload URI or a signed URL cannot change
+ * them.
  */
 export interface TransferFacts {
   readonly instanceId: string;

@@ -98,7 +98,8 @@ export async function writeObject(
 
 interface WriteProgress {
   /**
-   * The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error.
+   * The content's totals, set before the last chunk is sent. After that, the object may be complete even if an error
+   * occurs.
    */
   sent: Totals | undefined;
 }

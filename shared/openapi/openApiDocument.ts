@@ -75,7 +75,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  // Documentation pages would send the default.
+  // Documentation pages would send the default with each request.
   const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }

@@ -97,7 +97,7 @@ async function run(
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  // Connect itself uses status 504 if the body arrives too slowly, as if the service had failed.
+  // If the body arrives too slowly, Connect itself responds with 504, as if the service had failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
@@ -125,8 +125,8 @@ function withoutEndlessTimeout(headers: Headers): Headers {
 }
 
 /**
- * The handler cannot write the message of an error that quotes half of a surrogate pair; `receiptFailure` replaces the
- * error.
+ * Ignores that the handler cannot write an error message that quotes half of a surrogate pair; `receiptFailure`
+ * replaces this error.
  */
 function ignoreUnwritable(error: unknown): undefined {
   if (!(error instanceof URIError)) throw error;

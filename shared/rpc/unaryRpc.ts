@@ -54,7 +54,7 @@ export interface RpcCall {
 
 export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {}, receiving: new AbortController() });
 
-/** The maximum decompressed size. A user id with some unknown fields is much smaller. */
+/** The maximum decompressed size, far more than a user id with some unknown fields needs. */
 const readMaxBytes = 64 * 1024;
 
 /**
@@ -92,14 +92,14 @@ export function rpcHandler<Caller>(
 }
 
 /**
- * Returns the error of a call whose request did not arrive as a valid message, if the protocol's handler reports
- * INTERNAL although the client caused the error. Undefined if the handler reports the error correctly.
+ * Returns the client's error if the request did not arrive as a valid message and the protocol's handler wrongly
+ * reports INTERNAL. Returns undefined if the handler reports the right error.
  */
 export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // The handler reports the error that it found last, such as a malformed message, instead of the expired deadline.
+  // The handler reports the last error, such as a malformed message, instead of the expired deadline.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();

@@ -79,7 +79,7 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** For the guard itself: neither checks the database nor encrypts. */
+  /** The guard itself reads and writes without checks and encryption. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),

@@ -29,9 +29,9 @@ export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
  * A database with versioned documents. It stores fields and writes as they are, and does not know which are secret.
- * Each method receives the call that it serves, if any. An adapter whose operations can fail temporarily retries them
- * until the call's deadline. After the deadline it attempts each operation once, so that a batch that has begun can
- * finish.
+ * Each method receives the call that it serves, if any. If operations can fail temporarily, the adapter retries them
+ * until the call's deadline. After the deadline it attempts each operation once, so that the call can finish a batch
+ * that it has begun.
  */
 export interface Database<Past extends Moment> {
   /** Reads documents of a single state: the latest, or a past one. */
@@ -58,7 +58,7 @@ export interface Database<Past extends Moment> {
     events: readonly TrailEvent[],
     call: StoreCall | undefined,
   ): Promise<void>;
-  /** Returns the present state, all of which is durable. */
+  /** Returns the present state. All of its data is durable. */
   moment(call: StoreCall | undefined): Promise<Past>;
   advice(): Advice;
   close(): Promise<void>;

@@ -33,7 +33,7 @@ export const documentFieldTypes = {
   ownerId: 'string',
   /** The id of the instance from whose export an import created the organisation; absent if unknown. */
   importedFrom: 'string',
-  /** Which export was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
+  /** The export that was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
   lastImport: 'string',
 } as const;
 
@@ -47,7 +47,7 @@ export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof
 
 /**
  * The credentials of a record, in the order in which manifests hash them. Comparisons, digests, encryption and the
- * sections derive from this list. Each credential has a field for its encrypted form, unless it is a hash.
+ * sections are derived from this list. A credential that is not a hash also has a field for its encrypted form.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },
@@ -63,7 +63,7 @@ export type CredentialField = RecordCredential['name'];
 /** The names of the credentials' fields. */
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
-/** The recoverable secrets: operations use them in clear text, databases contain only their encrypted forms. */
+/** Secrets that operations need in clear text. Databases contain only their encrypted forms. */
 export const secrets = credentials.filter(isSecret);
 
 function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {

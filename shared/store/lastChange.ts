@@ -1,5 +1,5 @@
-// The last change of a record, and which call made it. An import must not undo what a call without the lock has changed
-// since the import began, even if an import or a key rotation has written the record after that.
+// The last change of a record, and whether an import made it. An import must not undo changes that calls without the
+// lock made after the import began. This must be known even if an import or a key rotation wrote the record afterwards.
 
 import type { StoredDocument } from './store.ts';
 
@@ -28,8 +28,8 @@ export function callVersion(stored: StoredDocument, version: string | undefined)
 }
 
 /**
- * Returns the change date for a write by an import or a rotation of the master key. It keeps the version of the last
- * change by another call, until another call changes the record again.
+ * Returns the change date for a write by an import or a rotation of the master key. The date keeps the version of the
+ * last change by another call.
  */
 export function withCallVersion(date: string, version: string | undefined): string {
   return version === undefined ? date : `${date}${SEPARATOR}${version}`;

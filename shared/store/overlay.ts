@@ -115,8 +115,8 @@ interface Layer {
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
 /**
- * Opens the file of written documents. It encrypts secrets with a key that only this process has, because the disk may
- * keep the file's blocks.
+ * Opens the file of written documents. Encrypts secrets with a key that only this process has, because disk blocks of a
+ * deleted file can be recovered.
  */
 function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
   const keyring = temporaryKeyring();

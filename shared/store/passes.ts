@@ -11,8 +11,8 @@ export type PassRange = Omit<IdRange, 'from'>;
 
 /**
  * Reads the documents of a range in passes, for a caller that commits after each batch. Each pass has its own snapshot,
- * which is closed before the caller receives the documents: otherwise the snapshot would end when the caller's commits
- * exceed the log of the database, or when it becomes too old. A later pass sees the commits before it.
+ * which is closed before the caller receives the documents. A single snapshot would end when the caller's commits fill
+ * the log of the database, or when it becomes too old. Later passes include the commits of earlier ones.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

@@ -70,7 +70,7 @@ export interface Reader {
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
-/** A document to hold. If it has a version, the transaction need not have read it. */
+/** A document that must not change before the commit. If it has a version, the transaction need not have read it. */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
 }
@@ -95,8 +95,7 @@ export interface Transaction extends Reader {
 
 /**
  * The work of a transaction.
- * @param earlier the results of its earlier attempts. Each of these met a conflict, or was committed although its
- * response was lost
+ * @param earlier the results of earlier attempts: each met a conflict, or was committed although its response was lost
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
@@ -227,8 +226,8 @@ export interface Store extends DocumentStore {
   /** Opens a snapshot of the present state, all of which is durable. Later writes do not change the snapshot. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until all data that reads have returned is durable. A call whose response depends on other calls' records
-   * must wait for this first.
+   * Waits until all data that was read so far is durable. A call must wait for this before it responds if its response
+   * depends on records of other calls.
    */
   durable(): Promise<void>;
   /**
@@ -266,7 +265,7 @@ export class WriteConflictError extends Error {
 
 /** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
-/** The maximum number of writes in a commit of bulk work. Cloud Firestore once had this limit. */
+/** The maximum number of writes in a commit of bulk work. This was once a limit of Cloud Firestore. */
 export const MAX_COMMIT_WRITES = 500;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;

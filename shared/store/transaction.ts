@@ -50,7 +50,7 @@ export async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      // If a database aborts a commit repeatedly, the cause may be a change that only a new read shows.
+      // If a database repeatedly aborts a commit, only reading again shows whether a document has changed.
       const isAborted = storeContention.is(reason);
       const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
       if (!isAborted && !isConflict) throw reason;
@@ -63,8 +63,8 @@ export async function transact<Result>(
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
-  // Stored as lists, because most transactions of a repeated import write nothing, and never need the paths of their
-  // reads.
+  // Lists instead of a map, because most transactions of a repeated import write nothing and never need the paths of
+  // their reads.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
@@ -124,7 +124,7 @@ class TransactionAttempt implements Transaction {
   }
 
   /**
-   * Returns the documents that were read, by path. If a document was read twice, the first version counts: the commit
+   * Returns the documents that were read, by path. If a document was read twice, uses the first version, so the commit
    * fails if the versions differ.
    */
   private readDocuments(): ExpectedVersions {

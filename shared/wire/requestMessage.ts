@@ -154,8 +154,8 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * Removes the default of a required field. The contract gives an absent field this default, and its checks then reject
- * the default with an error text of their own.
+ * Removes the default of a required field. The contract uses the default for an absent field, so that its checks reject
+ * it with their own error text.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

@@ -11,7 +11,7 @@ import { type Figure, median } from './figures.ts';
 
 const EMPTY = 'emptyFunction';
 const STARTS = 5;
-// Inside the repository, so that the framework finds its packages.
+// The directory is inside the repository, so that the framework finds its packages.
 const output = join(root, 'dist', 'bench');
 const names = Object.keys(functions);
 
@@ -22,7 +22,7 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   const lock = await readLockFile();
   for (const name of names) {
     const { directory } = await buildFunction(name, lock, output);
-    // As Google's build does.
+    // Compiles the functions as Google's build does.
     await run(process.execPath, [COMPILER], { cwd: directory, env: { FUNCTION_TARGET: name } });
   }
   const { contents } = await bundleScript(`tools/bench/${EMPTY}.ts`, nodeMajor(lock), { external: [...unbundled] });

@@ -73,7 +73,7 @@ export async function post({ url, token }: Server, operation: 'import' | 'export
  */
 export async function remove({ url, token }: Server, next: () => number, amount: number, connections: number) {
   const begin = performance.now();
-  // The duration in autocannon's result is in whole seconds.
+  // autocannon reports the duration only in whole seconds, so measure it here.
   let end = begin;
   const { '2xx': removed } = await autocannon({
     url,

@@ -5,8 +5,8 @@ import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 import { selectCalledMessages } from './firestoreMessages.ts';
 
-// Replacements in bundles for some modules of dependencies. Dependencies load these modules with their entry point, but
-// this service calls nothing in them, so they only delay the start.
+// Modules of dependencies that bundles replace. The dependencies load these modules at startup, but this service calls
+// nothing in them, so they only delay the start.
 
 // Descriptions of messages. Only servers with reflection read them.
 const NO_DESCRIPTORS = `

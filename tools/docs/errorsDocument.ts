@@ -67,7 +67,7 @@ function item(name: string, text: string): string {
   return `- ${code(name)}: ${text}`;
 }
 
-/** The table omits the texts, because the command prints them with the remedy. */
+/** Omits the texts, because the command prints each text with its remedy. */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);

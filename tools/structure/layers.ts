@@ -54,10 +54,7 @@ const layers: readonly (readonly string[])[] = [
   ['tools'],
 ];
 
-/**
- * Parts that the files of a folder must not import, although they are in a lower row, because other parts contain what
- * they need.
- */
+/** Parts that a folder must not import, although they are in a lower row. `instead` names the permitted parts. */
 const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
   { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },
 ];

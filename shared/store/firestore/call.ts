@@ -9,14 +9,14 @@ import { type RetryPolicy, retry } from '../../retry.ts';
 
 /** The deadline of a function's call, for the operations of its store. */
 export interface CallDeadline {
-  /** Ends retries and waits. Its reason is the error of an operation that has not succeeded yet. */
+  /** Ends retries and waits. If an operation has not succeeded by then, it throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Aborts a few seconds later, with the same reason; ends the attempts that are still in flight. */
+  /** Aborts a few seconds later with the same reason, to end the attempts that are still in flight. */
   readonly cut: AbortSignal;
 }
 
 /**
- * The additional time for attempts that are in flight at the deadline, and for the last operations of a batch that has
+ * The additional time after the deadline for attempts in flight, and for the remaining operations of a batch that has
  * begun.
  */
 const GRACE_MS = 5_000;

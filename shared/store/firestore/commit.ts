@@ -51,7 +51,7 @@ function encodeCommit(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // Only the first write of a document can require the version that was read.
+    // Only the first write of a document can have the precondition with the version that was read.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
@@ -75,7 +75,7 @@ type ExpectedVersion = { readonly version: Version } | undefined;
 function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
-    // An update cannot require that the document is missing.
+    // Firestore has no update with the precondition that the document is missing.
     if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
     return { currentDocument: { exists: false } };
   }

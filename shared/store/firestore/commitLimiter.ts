@@ -6,11 +6,11 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** The minimum size of measured commits: the latency of smaller commits is not comparable. */
+/** Only commits of at least this size are measured, because the latency of smaller commits is not comparable. */
 const MEASURED_WRITES = 100;
 /** The latency per write is acceptable below this multiple of the lowest latency. */
 const TOLERANCE = 2;
-/** The lowest latency rises by this factor in each round, because later records may take longer. */
+/** In each round, the lowest latency is multiplied by this factor, because later records may take longer. */
 const AGEING = 1.05;
 
 /**
@@ -52,7 +52,7 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // Wake all waiting calls, because an aborted call would not pass its turn on.
+      // Wake all waiting calls, because an aborted call would not wake the next.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }

@@ -23,12 +23,12 @@ export interface FirestoreConnection {
   readonly limiter?: CommitLimiter;
 }
 
-// Our own code retries: the client's retries last ten minutes and do not resume a stream.
+// The store retries by itself: the client would retry for ten minutes, and does not resume streams.
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
 /**
- * The number of bytes that the server may send before the client acknowledges them. With gRPC's 64 KiB a stream waits
- * for a round trip every 100 records. Each stream that its consumer does not read buffers at most this much.
+ * The number of bytes that the server may send before the client acknowledges them. With gRPC's 64 KiB, a stream waits
+ * for a round trip every 100 records. An unread stream buffers at most this number.
  */
 export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
 
@@ -57,7 +57,7 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
 // The emulator treats this token as the administrator's; without it, it evaluates security rules for each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
-// Credentials that do nothing prevent the search for a metadata server and its warning.
+// Empty credentials prevent the client from searching for a metadata server and printing a warning.
 function emulatorOptions(emulatorHost: string): ClientOptions {
   const { hostname, port } = new URL(`http://${emulatorHost}`);
   return {

@@ -23,9 +23,9 @@ import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp 
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-/** The maximum time to release the lease when a call ends and the database does not answer. */
+/** How long to try to release the lease at the end of a call if the database does not answer. */
 const RELEASE_MS = SECOND_MS;
-/** Another process can replace a holder that has not renewed its lease for this long. */
+/** If a holder has not renewed its lease for this long, another process can take it. */
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
@@ -95,7 +95,8 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // A commit may have succeeded although its response was lost: it would exclude others until the lease expires.
+    // A commit may have succeeded although its response was lost. The lease would then exclude other holders until it
+    // expires.
     if (isSent) await leave(connection, holder);
     throw error;
   }
@@ -155,9 +156,8 @@ function milliseconds(time: Timestamp | undefined): number {
 }
 
 /**
- * Returns the lease with another holder, without the expired holders. Holders that exclude each other have different
- * epochs: a late commit of an ended holder, which did not wait for the response, may reach the database afterwards, and
- * must then fail.
+ * Returns the lease with a further holder, without the expired holders. Holders that exclude each other have different
+ * epochs: a commit that an ended holder sent but did not wait for must fail if it reaches the database later.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
@@ -187,7 +187,7 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
   return new Map(documents.map((one) => [documentPath(one.key), one]));
 }
 
-/** Renews a lease until it is released. If the lease is lost, the fence prevents further commits. */
+/** Renews a lease until it is released. If another process takes the lease, the fence prevents further commits. */
 function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, leaseMs: number): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);

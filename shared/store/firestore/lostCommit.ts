@@ -26,7 +26,8 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 
 /**
  * Whether an attempt of a commit was applied although its response was lost. Other calls may have changed the documents
- * since, so earlier states are read until one contains the commit's id, or is the state that the commit expected.
+ * afterwards, so this function reads earlier states, until a state contains the commit's id or equals the state that
+ * the commit expected.
  * @param messages the commit's writes, one of them with the id from `markCommit`
  */
 export async function isCommitted(
@@ -38,7 +39,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
   const marked = messages.find(({ update }) => hasMark(update ?? undefined));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // Deletes leave no id: the commit counts as applied if each document was missing at some time.
+  // A delete leaves no id, so the commit counts as applied if each document was missing at some time.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));

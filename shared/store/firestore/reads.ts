@@ -25,7 +25,7 @@ interface BatchGetResponse {
   readonly readTime?: Timestamp | null;
 }
 
-// Keeps a request with the longest ids below the emulator's limit of 4 MiB.
+// With the longest ids, this number of names keeps a request below the emulator's limit of 4 MiB.
 const NAMES_PER_REQUEST = 2_000;
 
 /**

@@ -41,8 +41,8 @@ const DOCUMENTS_PER_BATCH = 500;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Reads the documents of a range at `readTime` from a stream. If the stream breaks, because the server ends calls of
- * slow consumers, or was closed because the consumer did not read, opens a new stream after the last document.
+ * Reads the documents of a range at `readTime` from a stream. Opens a new stream after the last document if the stream
+ * breaks (the server ends calls of slow consumers), or was closed because the consumer did not read.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
@@ -121,8 +121,8 @@ export async function* readBatches(stream: CancellableStream, size: number): Asy
       inbox.documents = [];
       inbox.characters = 0;
       stream.resume();
-      // The connection's window contains several batches, which would otherwise be processed in one turn of the event
-      // loop.
+      // The connection's window can contain several batches. Without this yield, one turn of the event loop would
+      // process all of them.
       await yieldToEventLoop();
       if (documents.length > 0) yield documents;
       if (inbox.documents.length > 0 || inbox.end === undefined) continue;
@@ -166,7 +166,7 @@ function selectIds(connection: FirestoreConnection, { collection, partition, fro
   };
 }
 
-// The index on `partition` orders equal partitions by name, so no composite index is needed.
+// The index on `partition` sorts documents of the same partition by name, so no composite index is needed.
 function selectPartitions({ from, to }: PartitionRange['partitions']): Query {
   const filters = [partitionFilter('GREATER_THAN_OR_EQUAL', from), partitionFilter('LESS_THAN', to)];
   return {

@@ -1,4 +1,4 @@
-// The fence of an instance's lock: what each commit requires if the lock can expire.
+// The fence of an instance's lock: if the lock can expire, each commit requires that the fence is unchanged.
 
 import { randomInt } from 'node:crypto';
 import { instanceLockLost } from '../../errors/storeErrors.ts';
@@ -46,8 +46,8 @@ export function fencedDocuments(store: DocumentStore, fence: Fence | undefined):
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
     store.transaction<Result>(async (inner, earlier) => {
       const { version, ...copy } = anyCopy(fence);
-      // Read the epoch only after a conflict: before that, the versions from when the lock was taken are required
-      // instead.
+      // Read the epoch only after a conflict. Until then, commits require the versions from the time when the lock was
+      // taken.
       if (earlier.length > 0) await requireEpoch(inner, copy, fence);
       inner.hold([earlier.length > 0 ? copy : { ...copy, version }]);
       return work(inner, earlier);

@@ -24,13 +24,13 @@ export interface LockRequest {
   readonly caller: string;
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Called when the wait begins, and when another operation becomes the holder. */
+  /** Called when the wait begins, and when another operation has acquired the lock. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
 /**
- * The epoch that a holder's commits require, and the versions of its copies. The next holder that excludes this one
- * changes them.
+ * The epoch that a holder's commits require, and the versions of its copies. The next exclusive holder changes them, so
+ * that late commits of this holder fail.
  */
 export interface Fence {
   readonly epoch: string;
@@ -39,7 +39,7 @@ export interface Fence {
 
 /** The lock while an operation holds it. Disposing of it releases the lock. */
 export interface HeldLock extends AsyncDisposable {
-  /** What each commit requires; undefined if the operating system guarantees the lock. */
+  /** The condition of each commit; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
 }
 
@@ -52,12 +52,13 @@ export interface InstanceLock {
    */
   take(request: LockRequest): Promise<HeldLock>;
   /**
-   * Returns the present position in the database's order of commits. A transaction uses it to recognise later changes.
+   * Returns the current position in the database's order of commits. A transaction can detect changes after this
+   * position.
    */
   position(signal: AbortSignal): Promise<string>;
 }
 
-/** The maximum number of calls of a process that wait at once: each may occupy memory with a request's body. */
+/** How many calls of a process may wait. A waiting call can occupy memory with its request's body. */
 export const MAX_WAITING = 4;
 
 /**
@@ -99,7 +100,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         await waitFor(wake, pollMs, request.signal);
       }
     } catch (error) {
-      // The deadline may have ended a pause or an attempt.
+      // The deadline may have interrupted a pause or an attempt.
       throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };
@@ -115,7 +116,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         },
       };
     } finally {
-      // The next request finds out who holds the lock.
+      // The next request in the queue must find out again who holds the lock.
       if (queue[0] === request) blocking = undefined;
       queue.splice(queue.indexOf(request), 1);
       change();

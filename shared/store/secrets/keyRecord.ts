@@ -77,8 +77,9 @@ type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
-   * Checks the database's format, and that the keyring contains its keys; runs in parallel with each operation.
-   * @returns undefined if there is nothing to wait for
+   * Checks the database's format, and that the keyring contains the database's keys; runs in parallel with each
+   * operation.
+   * @returns undefined if no check is needed
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
    */
   check(reader: Reader): Promise<void> | undefined;
@@ -87,9 +88,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Creates the guard of an embedded database. It reads the key's id in each transaction that writes a secret, and holds
- * it until the commit, so that no value is encrypted with an earlier key after a rotation. The database checks format
- * and keys when it is opened, and the format again in each transaction.
+ * Creates the guard of an embedded database. In each transaction that writes a secret, it reads the key's id and
+ * requires that the id does not change before the commit. So no value is encrypted with an earlier key after a
+ * rotation. The database checks format and keys when it is opened, and the format again in each transaction.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -107,14 +108,14 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 /** How long a process trusts the database's format and master key after reading them. */
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
-/** A process uses the writing key for up to a minute, and then may still finish a commit that it has begun. */
+/** A process uses a key for up to a minute after reading it, and may then still finish a commit that it has begun. */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * Creates the guard of a database on a server. It checks the database at the first operation, and again each minute,
+ * Creates the guard of a database on a server. It checks the database at the first operation and then once a minute,
  * because another version may migrate the database, or `identity rekey` may change its keys, while this process runs.
- * Requiring a document in every commit would be too slow in Cloud Firestore. The first secret of a database fixes its
- * key.
+ * Checking in every commit would be too slow in Cloud Firestore. The first secret of a database determines the
+ * database's key.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -124,7 +125,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
     const record = parseKeyRecord(keys);
-    // A process without keys does not read or write secrets.
+    // A process without keys neither reads nor writes secrets, so it needs no check.
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };

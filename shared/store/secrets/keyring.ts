@@ -79,8 +79,8 @@ export class Keyring {
   }
 
   /**
-   * Keeps only the keys with these ids in the key file, and moves each other key to a file of its own, because earlier
-   * backups need it. This process still has all its keys.
+   * Keeps only the keys with these ids in the key file. Moves each other key to its own file, because earlier backups
+   * need it. This process still has all keys.
    */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))

@@ -54,7 +54,7 @@ export function parseMasterKeys(text: string): readonly MasterKey[] | undefined 
 }
 
 const ALGORITHM = 'aes-256-gcm';
-/** Random nonces of 96 bits allow 2^32 values for each key (NIST SP 800-38D, 8.3). */
+/** NIST permits 2^32 random nonces of 96 bits for each key (SP 800-38D, 8.3). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -67,7 +67,7 @@ export function seal(key: MasterKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(place));
-  // GCM is a stream cipher: the final call adds nothing to the ciphertext.
+  // GCM is a stream cipher: `final` returns no ciphertext.
   const encrypted = cipher.update(text, 'utf8');
   cipher.final();
   return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;

@@ -24,7 +24,7 @@ export interface RekeyOptions {
   readonly onStep: (name: string) => void;
   /** Called with the number of documents of each batch that was encrypted again. */
   readonly onResealed?: (documents: number) => void;
-  /** The milliseconds after which no process writes with an earlier key; 0 if commits require the key. */
+  /** How long processes may still write with an earlier key, in milliseconds; 0 if commits require the current key. */
   readonly fenceMs: number;
 }
 
@@ -121,7 +121,7 @@ function resealDocuments(
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
       // Keep the version of other calls' changes, so that an import that waits for the rotation does not overwrite
-      // them.
+      // these changes.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

@@ -16,7 +16,7 @@ const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
  * Returns the stored fields for some fields: replaces secrets with their encrypted forms. Returns the same list if it
- * has no secrets, and the same result for the same list, because databases prepare their reads by list.
+ * contains no secrets, and always the same result for the same list, because databases cache prepared reads by list.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   const known = sealedLists.get(fields);

@@ -113,7 +113,7 @@ export function requireFileFormat(connection: SqliteConnection): void {
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/** Whether the file is empty: a transaction creates the tables together with the format. */
+/** Whether the file has no tables. A transaction creates them together with the format. */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
@@ -132,7 +132,7 @@ function hasDocuments(connection: SqliteConnection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
 }
 
-// Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
+// SQLite ignores the busy timeout here, to avoid a deadlock between two processes that open the same new file.
 function enterWalMode(connection: SqliteConnection): void {
   const deadline = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {

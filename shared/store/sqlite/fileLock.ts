@@ -22,11 +22,13 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 
 const POLL_MS = 100;
 
-/** The lock's file. Only this module may open it: closing another descriptor would release this process's locks. */
+/**
+ * The lock's file. Only this module may open it, because closing another descriptor of the file would release this
+ * process's locks.
+ */
 const LOCK_FILE = 'lock.sqlite';
 /**
- * The end of the name of a file that describes a holder. The holder keeps the file locked; the file of a killed process
- * is not locked.
+ * The suffix of files that describe holders. A holder keeps its file locked; files of killed processes are not locked.
  */
 const HOLDER = '.holder';
 
@@ -76,8 +78,8 @@ async function attempt(
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**
- * Locks a file, and creates it if it is missing; undefined if another connection's lock excludes this one. Does not
- * replace a damaged file: another process may hold the lock of the old file, which would not exclude a holder of the
+ * Locks a file, and creates it if it is missing. Returns undefined if another connection's lock excludes this one. Does
+ * not replace a damaged file, because another process may still hold the lock of the old file, and would not notice the
  * new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
@@ -129,7 +131,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
 
 /** Reads the holder's description in a file; undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // Do not create a file that its holder has just removed.
+  // Must not create a file that its holder has just removed.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
@@ -143,13 +145,10 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   }
 }
 
-/** How long other processes that read a holder's file at the same time can keep it locked, in milliseconds. */
+/** How long other processes may keep a holder's file locked while they read it, in milliseconds. */
 const LOOK_MS = 100;
 
-/**
- * Reads the description in a locked file. The lock belongs to its holder or, for a moment, to another process that
- * reads it.
- */
+/** Reads the description in a locked file. Another process that reads the file may also hold the lock for a moment. */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);

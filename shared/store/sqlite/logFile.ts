@@ -13,8 +13,8 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The write-ahead log of an open database, read as a file. This is safe because SQLite locks only the database's other
- * files, which would lose their locks if another descriptor of them were closed.
+ * The write-ahead log of an open database, read as a file. Opening the log file is safe. Opening the database's other
+ * files is not: closing another descriptor of them would release SQLite's locks.
  */
 export class LogFile {
   private descriptor: number | undefined;
@@ -38,7 +38,7 @@ export class LogFile {
    * megabytes with the next commit, so the size is close to the size of the content in use.
    */
   size(): number {
-    // A snapshot may be closed after its store.
+    // A snapshot may be closed after the store itself.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -50,7 +50,7 @@ export class LogFile {
 
 /** The growth of the write-ahead log after which its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** A number of pages that can be moved and synced quickly enough for the writer to wait. */
+/** So few pages can be moved and synced while the writer waits. */
 const LAST_PAGES = 256;
 
 /** The number of pages in the log, and how many of them are in the database; -1 while another process moves them. */
@@ -94,8 +94,8 @@ export class Checkpoints {
   }
 
   /**
-   * Starts moving the log if it has grown enough since the last time. Also starts if the log has exceeded its limit,
-   * because no snapshot needs it then.
+   * Starts to move the log if it has grown enough since the last time, or if it exceeds its limit. In the latter case,
+   * no snapshot needs the log any more.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;

@@ -21,8 +21,8 @@ export interface LogLimit {
 const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
- * The open moments of one database. SQLite keeps in the write-ahead log every page that is written after the oldest
- * moment. So that writers can continue, all moments end when the log exceeds its limit.
+ * The open moments of one database. After a moment is opened, SQLite keeps every written page in the write-ahead log.
+ * So all moments end when the log exceeds its limit, and writers can continue.
  */
 export class Moments {
   private readonly limit: LogLimit;
@@ -44,7 +44,11 @@ export class Moments {
     return moment;
   }
 
-  /** Ends all moments if the log, of this size, exceeds its limit; returns whether it does. */
+  /**
+   * Ends all moments if the log exceeds its limit.
+   * @param logBytes the size of the log
+   * @returns whether the log exceeds the limit
+   */
   limitLog(logBytes = this.limit.log.size()): boolean {
     const { file, logMarginBytes } = this.limit;
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;

@@ -12,16 +12,13 @@ import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors 
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
-/**
- * The limit is low enough that the log, including the commit that exceeds it, stays below the size of the database plus
- * 64 MB.
- */
+/** The limit leaves room for the commit that exceeds it: the log stays below the size of the database plus 64 MB. */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
 /** A commit with more writes counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
- * Large commits cost less per record; small commits let waiting requests run sooner. Commits run one at a time, and
+ * Large commits cost less per record; after small commits, waiting requests run sooner. Commits run one at a time, and
  * their number of writes does not matter. A snapshot can be read until it is disposed of.
  */
 const bulkAdvice = {

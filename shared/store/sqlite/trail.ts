@@ -7,9 +7,10 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. An event's position is its time in microseconds, or the newest event's position
- * plus one if that is greater. So positions are in the order of commits, even if the clocks of processes differ; no
- * position is less than the event's time; and a restored database continues after the positions of lost events.
+ * Creates the table of the audit trail. An event's position is its time in microseconds; if that is not greater than
+ * the newest event's position, it is the newest position plus one. So positions are in the order of commits, even if
+ * the clocks of processes differ. No position is less than the event's time, and a restored database continues after
+ * the positions of lost events.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 

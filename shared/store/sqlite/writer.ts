@@ -13,9 +13,10 @@ export type Change = (connection: SqliteConnection, version: number) => void;
 /** This process's only writing connection. */
 export interface Writer {
   /**
-   * Applies a change in a transaction, which simultaneous small changes share because a commit takes longer than they
-   * do. If a change throws, only this change is rolled back. Settles after the commit even if the change failed,
-   * because it may have read another change of the transaction. If the commit fails, all of its changes fail.
+   * Applies a change in a transaction. Small changes at the same time share a transaction, because a commit takes
+   * longer than the changes. If a change throws, only this change is rolled back. Settles after the commit even if the
+   * change failed, because it may have read another change of the transaction. If the commit fails, all of its changes
+   * fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work between two transactions of this process. */
@@ -50,7 +51,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
   let waiting: Member[] = [];
   const unsettled = new Set<Promise<void>>();
   const commitWaiting = async () => {
-    // All changes of this turn of the event loop share the transaction.
+    // All changes that arrive in this turn of the event loop share the transaction.
     await setImmediate();
     const settle = await enqueue(() => {
       const group = waiting.slice(0, MAX_GROUP);
@@ -101,8 +102,7 @@ async function commitGroup(
     connection.execute(`PRAGMA synchronous = ${durability}`);
     await waitForLock(connection);
     const version = hooks.onBegin(connection);
-    // A change alone in its group, such as a bulk change, needs no savepoint, which would copy every page that it
-    // changes.
+    // A single change, such as a bulk change, needs no savepoint. A savepoint would copy every changed page.
     const failures = group.map(({ change }) =>
       group.length === 1
         ? void change(connection, version)
@@ -127,8 +127,8 @@ async function commitGroup(
 }
 
 /**
- * Calls the hook after the commit. If it fails, the committed changes still succeed, and the next commit calls it
- * again.
+ * Calls the hook after the commit. If the hook fails, the committed changes still succeed, and the next commit calls
+ * the hook again.
  */
 function reportCommit(hooks: WriterHooks): void {
   try {
