@@ -70,7 +70,7 @@ async function discard(transfers: Transfers, id: string, object: WrittenObject):
   try {
     await transfers.delete('exports', id, object.generation, AbortSignal.timeout(DISCARD_MS));
   } catch (error) {
-    log.transferKept(error, objectUri(object));
+    log.warn({ object: objectUri(object), stack_trace: error }, 'the file of a failed export was not deleted');
   }
 }
 

@@ -3,7 +3,7 @@
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { auditUnwritable } from '../errors/storeErrors.ts';
-import { log } from '../log.ts';
+import { log, requestFields } from '../log.ts';
 import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 
@@ -79,7 +79,7 @@ export class Audit {
     try {
       await this.trail.append(event);
     } catch (error) {
-      log.auditFailed(error, event);
+      logUnwritten(error, event);
       throw error;
     }
   }
@@ -213,7 +213,7 @@ export class AuditedCall {
     const { ended, begunOutcome, denied } = this.events;
     const outcome = error?.code ?? 'ok';
     const hasBegun = this.audit.open.delete(this);
-    if (this.joined !== undefined && auditUnwritable.is(error)) log.auditFailed(error, this.joined);
+    if (this.joined !== undefined && auditUnwritable.is(error)) logUnwritten(error, this.joined);
     if (!hasBegun) {
       const isOnRecord = denied !== undefined && this.who?.tokenId !== undefined && isDenial(error);
       if (isOnRecord) await this.audit.append(this.event(denied, outcome)).catch(() => {});
@@ -232,4 +232,9 @@ export class AuditedCall {
 
 function isDenial(error: IdentityError | undefined): boolean {
   return error?.code === 'UNAUTHENTICATED' || error?.code === 'PERMISSION_DENIED';
+}
+
+/** Logs that an event is missing in the audit trail. Logs only the event's name, time and request id. */
+function logUnwritten(error: unknown, { event, time, requestId = '' }: AuditEvent): void {
+  log.error({ event, event_time: time, stack_trace: error, ...requestFields(requestId) }, 'audit failed');
 }

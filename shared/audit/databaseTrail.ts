@@ -19,7 +19,8 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
       // Each deletion is a separate task, so that other work can run in between.
       while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
     } catch (error) {
-      log.retentionFailed(error);
+      // The next call retries an hour later.
+      log.warn({ stack_trace: error }, 'expired events of the audit trail were not deleted');
     }
   };
   const startDeletion = () => {

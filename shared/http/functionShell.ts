@@ -70,7 +70,7 @@ function createFunctionServer(): Server {
         return unfinished;
       };
       replaceFrameworkSignals(before, shutDown, config.shutdownMs + CLOSE_MS);
-      log.listening(serverUrl(server));
+      log.info({ url: serverUrl(server) }, 'listening');
     });
   });
   // The framework would set the server's timeout. Our server's timeouts are set already.
@@ -140,8 +140,9 @@ function shutDownOnSignals(drain: () => Promise<number>, limitMs: number): void 
     if (shuttingDown) process.exit(1);
     shuttingDown = true;
     setTimeout(() => process.exit(1), limitMs);
-    log.shuttingDown(signal);
-    log.shutDown(await drain());
+    log.info({ signal }, 'shutting down');
+    const aborted = await drain();
+    log[aborted === 0 ? 'info' : 'warn']({ unfinished: aborted }, 'shut down');
     process.exit(0);
   };
   for (const signal of terminationSignals) process.on(signal, shutDown);

@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
-import { log } from '../log.ts';
+import { log, requestFields } from '../log.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
 import {
   abortResponse,
@@ -103,7 +103,8 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
   const { headers } = outgoing.req;
   const trace = traceFrom((name) => headers[name]?.toString());
   if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId, undefined, trace), outgoing, options);
-  if (!isResponseClosed(outgoing)) log.responseBroken(error, requestId, trace);
+  if (!isResponseClosed(outgoing))
+    log.error({ stack_trace: error, ...requestFields(requestId, trace) }, 'response aborted');
   abortResponse(outgoing);
 }
 

@@ -3,7 +3,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
 import { defined } from '../defined.ts';
-import { log, type RequestLine } from '../log.ts';
+import { log, REQUEST_FINISHED, requestFields } from '../log.ts';
 import { noteRequest } from '../turns.ts';
 import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './nodeResponse.ts';
 import { requestIdFrom, responseHeaders } from './responses.ts';
@@ -12,6 +12,18 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HE
 
 /** Returns the method for log lines and metrics. An HTTP/2 client may send any text as its method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
+
+/** A finished request in the log and in metrics. It never contains a query, body, header, or path with an id. */
+export interface RequestLine {
+  /** A known method, or `other`. */
+  readonly method: string;
+  /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
+  readonly route: string | undefined;
+  readonly status: number;
+  /** The error code of an RPC, which its HTTP status may not show; undefined if there was no error. */
+  readonly rpcCode: string | undefined;
+  readonly milliseconds: number;
+}
 
 /** Observes every request, for example for metrics. */
 export interface RequestObserver {
@@ -57,10 +69,9 @@ function reportWhenSent(
       status: getOutgoing(context)?.writableFinished === false ? 499 : status,
       rpcCode: context.get('rpcCode'),
       milliseconds: Math.round(performance.now() - start),
-      requestId: context.get('requestId'),
-      trace: context.get('origin').trace,
     };
-    log.requestFinished(line);
+    const fields = { ...line, ...requestFields(context.get('requestId'), context.get('origin').trace) };
+    log[line.status >= 500 ? 'warn' : 'info'](fields, REQUEST_FINISHED);
     observer?.finished(line);
   };
   if (sent === undefined) finished();

@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { codes, IdentityError } from '../errors/identityError.ts';
-import { log } from '../log.ts';
+import { log, requestFields } from '../log.ts';
 
 const completeContents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
 
@@ -76,7 +76,7 @@ function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
 export type OnUnexpected = (error: IdentityError, requestId: string, trace: string | undefined) => void;
 
 const logUnexpected: OnUnexpected = (error, requestId, trace) =>
-  log.requestFailed(error.cause ?? error, requestId, trace);
+  log.error({ stack_trace: error.cause ?? error, ...requestFields(requestId, trace) }, 'request failed');
 
 /**
  * Converts any thrown value to an error that callers may receive. Reports an unexpected error once, by default in the

@@ -270,7 +270,7 @@ export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: 
   server.listen(port, host);
   await once(server, 'listening');
   const url = serverUrl(server);
-  log.listening(url);
+  log.info({ url }, 'listening');
   return { url, close: () => drain(drainMs) };
 }
 

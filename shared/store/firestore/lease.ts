@@ -190,7 +190,10 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 /** Renews a lease until it is released. If another process takes the lease, the fence prevents further commits. */
 function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, leaseMs: number): HeldLock {
   let sequence = 0;
-  const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
+  const renew = () =>
+    commit(connection, [renewal(holder, ++sequence)], new Map()).catch((error: unknown) => {
+      log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
+    });
   const timer = setInterval(() => void renew(), leaseMs / RENEWALS_PER_LEASE);
   timer.unref();
   return {
@@ -206,7 +209,9 @@ function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, lea
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
   const signal = AbortSignal.timeout(RELEASE_MS);
   const called = { ...connection, deadline: createDeadline(signal) };
-  await retry(conflictPolicy, () => release(called, holder), signal).catch(log.lockNotReleased);
+  await retry(conflictPolicy, () => release(called, holder), signal).catch((error: unknown) => {
+    log.warn({ stack_trace: error }, 'the lock of the instance was not released');
+  });
 }
 
 function renewal(holder: Holder, sequence: number): Write {

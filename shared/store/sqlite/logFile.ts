@@ -111,7 +111,7 @@ export class Checkpoints {
       if (isOverLimit) await this.betweenCommits(() => this.move('TRUNCATE'));
       else if (await this.moveMost()) await this.betweenCommits(() => this.move('PASSIVE'));
     } catch (error) {
-      log.checkpointFailed(error);
+      log.warn({ stack_trace: error }, 'the write-ahead log was not moved into the database');
       await this.stop();
     }
   }

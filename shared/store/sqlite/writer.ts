@@ -134,7 +134,7 @@ function reportCommit(hooks: WriterHooks): void {
   try {
     hooks.onCommit();
   } catch (error) {
-    log.checkpointFailed(error);
+    log.warn({ stack_trace: error }, 'the write-ahead log was not moved into the database');
   }
 }
 

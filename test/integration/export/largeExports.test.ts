@@ -160,13 +160,17 @@ describe('an export that is larger than a response may be', () => {
   });
 
   it('leaves an object that cannot be deleted in the log', async () => {
-    using kept = vi.spyOn(log, 'transferKept');
     const transfers = { ...unsigned(), delete: () => Promise.reject(keyRejected({ at: 'the bucket' })) };
     const instance = await filled(undefined, { transfers });
+    using kept = vi.spyOn(log, 'warn');
     const response = await instance.request('POST', PATH, everything(instance));
     expect(await response.json()).toMatchObject({ message: expect.stringContaining('may not sign a URL') });
     const [path] = transfers.objects.keys();
-    expect(kept).toHaveBeenCalledExactlyOnceWith(expect.any(Error), `gs://transfers/${path}`);
+    const fields = { object: `gs://transfers/${path}`, stack_trace: expect.any(Error) };
+    expect(kept.mock.calls).toEqual([
+      [fields, 'the file of a failed export was not deleted'],
+      [expect.objectContaining({ status: 503 }), 'request finished'],
+    ]);
   });
 
   it('is an error that names the object of gcs_output if the URL cannot be signed', async () => {

@@ -13,6 +13,7 @@ import { getOutgoing } from '../../../shared/http/nodeResponse.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
 import { serverUrl } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
+import { configureLog, log } from '../../../shared/log.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
 import { requestHttp2 } from '../../support/http/http2.ts';
@@ -250,10 +251,20 @@ describe('a response', () => {
     });
   });
 
-  it('whose body fails later is cut, so that it is not mistaken for complete', async () => {
-    const response = await fetch(`${server.url}/breaks/late`);
+  it('whose body fails later is logged and cut, so that it is not mistaken for complete', async () => {
+    configureLog('silent', process.stdout, 'acme-identity');
+    using logged = vi.spyOn(log, 'error');
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const headers = { 'x-request-id': 'r1', 'x-cloud-trace-context': trace };
+    const response = await fetch(`${server.url}/breaks/late`, { headers });
     server.gate.resolve();
     await expect(response.text()).rejects.toThrow('terminated');
+    const fields = {
+      stack_trace: expect.any(Error),
+      'logging.googleapis.com/labels': { execution_id: 'r1' },
+      'logging.googleapis.com/trace': `projects/acme-identity/traces/${trace}`,
+    };
+    expect(logged).toHaveBeenCalledExactlyOnceWith(fields, 'response aborted');
   });
 
   it('whose body fails while the client does not read is cut at once', async () => {
