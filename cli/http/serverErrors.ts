@@ -48,7 +48,7 @@ const invalidFields = z.looseObject({
 /**
  * Describes why a server rejects a file: every invalid field with its path, or the message if the details have none.
  * @example
- *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected 1 to 200 characters
+ *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
  */
 export function rejection({ message, details = [] }: Rejection): string {
   const fields = details

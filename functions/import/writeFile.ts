@@ -9,6 +9,7 @@ import { READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportContext } from './context.ts';
 import { settleLoginNames, type Targets } from './plan/targets.ts';
+import { nameRepetitions } from './results/repeatedRecords.ts';
 import { carriedSections, countNotCarried, missingWarnings, orgIdsOf, parentSections } from './selectedContent.ts';
 import { isCreatedByCall } from './stamp.ts';
 import { writeOrganisations } from './writeOrganisations.ts';
@@ -27,6 +28,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);
+  await nameRepetitions(context);
 }
 
 /**

@@ -47,17 +47,21 @@ export const instanceIssues = {
       'finish the deletion by sending the mirroring import or deleting the user again, then send this import again',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
+  id_repeated: {
+    text: 'the file has the id twice, first for {holder} of {owner}[, then for the {record} of organisation {organisation}]',
+    remedy: 'the import uses the first record; give the second its own id, also in the records that refer to it',
+  },
   login_name_taken: {
-    text: 'another user already has the same login name[: {holder}][ of organisation {organisation}]',
+    text: 'another user already has the same login name[ {name}][: {holder}][ of organisation {organisation}]',
     remedy:
-      'change one of the names; if the users are in different organisations, you can instead give these organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before their first import; if this import renames the other user, send it again',
+      'change one of the names[; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of {organisation}][; if this import renames {changing}, send it again]',
   },
   name_taken: {
-    text: 'another {record} already has the same name[: {holder}][ of organisation {organisation}]',
-    remedy: 'change one of the names; if this import renames the other record, send it again',
+    text: 'another {record} already has the same name[ {name}][: {holder}][ of organisation {organisation}]',
+    remedy: 'change one of the names[; if this import renames {changing}, send it again]',
   },
   application_name_taken: {
-    text: 'another application of the project already has the same name[: {holder}]',
+    text: 'another application of the project already has the same name[ {name}][: {holder}]',
     remedy: 'change one of the names; ZITADEL keeps the names of applications whose organisation was deleted',
   },
   domain_taken: {
@@ -228,10 +232,6 @@ export const zitadelIssues = {
   organisation_left: {
     text: "organisation {organisation} was deleted in the target, and the token's user was its member, and cannot become a member again",
     remedy: 'import with the token of another user, who becomes its owner',
-  },
-  id_repeated: {
-    text: 'the file has the id twice, first for {holder} of {owner}',
-    remedy: 'correct the file',
   },
   id_deleted_elsewhere: {
     text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record there',

@@ -199,25 +199,26 @@ function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | Bytes
 }
 
 // The units of lengths.
-const RUNES: Wording = { plain: 'characters', zitadels: 'runes' };
-const BYTES: Wording = { plain: 'bytes', zitadels: 'bytes' };
+const RUNES: Wording = { plain: 'character', zitadels: 'runes' };
+const BYTES: Wording = { plain: 'byte', zitadels: 'bytes' };
 
 /** The plain words for a missing field. */
 export const MISSING = 'missing';
 
 function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {
-  const hasMax = max > 0;
   if (length >= least && (most === 0 || length <= most)) return undefined;
   const given = length === 0 ? `${MISSING} or empty: ` : '';
-  if (min > 0 && hasMax) {
-    const zitadels = `value length must be between ${min} and ${max} ${unit.zitadels}, inclusive`;
-    return { plain: `${given}expected ${min} to ${max} ${unit.plain}`, zitadels };
-  }
-  const bound = min > 0 ? `at least ${min}` : `at most ${max}`;
-  return {
-    plain: `${given}expected ${bound} ${unit.plain}`,
-    zitadels: `value length must be ${bound} ${unit.zitadels}`,
-  };
+  const units = `${unit.plain}${(most || least) === 1 ? '' : 's'}`;
+  const accepted = least > 0 && most > 0 ? `${least} to ${most}` : oneBound(least, most);
+  const isBetween = min > 0 && max > 0;
+  const bounds = isBetween
+    ? `between ${min} and ${max} ${unit.zitadels}, inclusive`
+    : `${oneBound(min, max)} ${unit.zitadels}`;
+  return { plain: `${given}expected ${accepted} ${units}`, zitadels: `value length must be ${bounds}` };
+}
+
+function oneBound(least: number, most: number): string {
+  return least > 0 ? `at least ${least}` : `at most ${most}`;
 }
 
 function emailBroken(value: string): Wording | undefined {

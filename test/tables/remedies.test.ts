@@ -109,8 +109,12 @@ const rows: Partial<Record<Reason, Row>> = {
     remedies: each(orgs(people(person('V')))),
   },
   record_repeated: {
-    file: orgs(people(person('U'), person('U', { userName: 'other' }))),
+    file: orgs(people(person('U'), person('U', { nickName: 'other' }))),
     remedies: each(orgs(people(person('U')))),
+  },
+  id_repeated: {
+    file: orgs(people(person('U'), person('U', { userName: 'other' }))),
+    remedies: each(orgs(people(person('U'), person('V', { userName: 'other' })))),
   },
   login_name_taken: {
     file: orgs(people(person('U', { userName: 'same' })), people(person('V', { userName: 'same' }))),

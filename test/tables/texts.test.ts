@@ -207,7 +207,7 @@ it('an error is shown in its own style below its heading', () => {
 it('an error has the text of the command, whatever the message of another version is', () => {
   const error = { type: 'project', id: 'a', message: 'reworded', params: { record: 'project', holder: 'b' } };
   expect(noticeText({ ...error, reason: 'name_taken' })).toMatch(
-    /^project a: another project already has the same name: b: /,
+    /^project a: another project already has the same name: b: change one of the names$/,
   );
   expect(noticeText({ ...error, reason: 'of_a_newer_server' })).toBe('project a: reworded');
   // The row of another version can have other parameters.

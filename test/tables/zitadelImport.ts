@@ -382,7 +382,7 @@ export const rows: Readonly<Record<string, Row>> = {
     own: '1 project shop',
     file: '1 person unnamed user.userName=none; 1 authorisation unnamed shop',
     says: `unchanged org 1 | failed humanUsers 1, userGrants 1 | human_user unnamed: value_invalid
-      (orgs[0].humanUsers[0].user.userName, missing or empty: expected 1 to 200 characters) | user_grant
+      (orgs[0].humanUsers[0].user.userName, missing or empty: expected at least 1 character) | user_grant
       1_shop_unnamed: dependency_not_imported (person unnamed)`,
   },
   'the one person whom the rules of requests reject is an error, and all others are imported': {

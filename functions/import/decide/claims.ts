@@ -1,3 +1,6 @@
+import { issueParams } from '../../../shared/errors/issueText.ts';
+import { zitadelErrors } from '../../../shared/errors/recordIssues.ts';
+import { describeContent } from '../../../shared/organisation/describedRecord.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { KeyedIssue, RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
@@ -26,16 +29,23 @@ export class ClaimLedger {
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
 
   private readonly freed: ReadonlyMap<string, FreedHolder>;
+  private readonly overwrites: boolean;
   /** The records that are deleted, by path. */
   readonly released = new Map<string, DocumentKey>();
 
   /**
    * @param before the stored claims, by `documentPath`
    * @param freed the holders to delete when a record needs their names, by path
+   * @param overwrites whether the import may rename stored records
    */
-  constructor(before: ReadonlyMap<string, StoredDocument>, freed: ReadonlyMap<string, FreedHolder>) {
+  constructor(
+    before: ReadonlyMap<string, StoredDocument>,
+    freed: ReadonlyMap<string, FreedHolder>,
+    overwrites: boolean,
+  ) {
     this.before = before;
     this.freed = freed;
+    this.overwrites = overwrites;
   }
 
   /**
@@ -73,7 +83,7 @@ export class ClaimLedger {
       const holder = this.findHolder(documentPath(key));
       if (this.freed.has(holder?.ownerId ?? '')) continue;
       if (holder !== undefined && holder.ownerId !== documentPath(plan.key))
-        return { issue: takenIssue(taken, plan, holder), holder: holder.ownerId ?? '' };
+        return { issue: takenIssue(taken, plan, holder, this.overwrites), holder: holder.ownerId ?? '' };
     }
     return undefined;
   }
@@ -111,11 +121,27 @@ function takenIssue(
   taken: KeyedIssue,
   { record, key }: RecordPlan,
   { orgId = '', ownerId = '' }: Partial<Holder>,
+  overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
   // The id of a scope's claim is fixed and does not contain the name.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;
-  return { ...taken, params: { holder, ...(isForeign ? { organisation: orgId } : {}) } };
+  const params = {
+    holder,
+    organisation: isForeign ? orgId : undefined,
+    ...(isName(taken) ? { name: recordName(record), changing: overwrites ? holder : undefined } : {}),
+  };
+  return { ...taken, params: issueParams(params) };
+}
+
+/** Whether a record's own name is taken, not a domain or an identity. */
+function isName({ key }: KeyedIssue): boolean {
+  const { reason } = zitadelErrors[key];
+  return reason === 'login_name_taken' || reason === 'name_taken' || reason === 'application_name_taken';
+}
+
+function recordName({ section, json, orgId }: RecordPlan['record']): string | undefined {
+  return describeContent(section, json, orgId).name || undefined;
 }

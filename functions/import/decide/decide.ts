@@ -69,7 +69,7 @@ function decideInOrder(
   stamp: string,
   keeping: ReadonlySet<BatchRecord>,
 ): Decided {
-  const ledger = new ClaimLedger(documents, freed);
+  const ledger = new ClaimLedger(documents, freed, onConflict === 'overwrite');
   for (const record of isSimultaneous ? unsettled(batch) : [])
     if (intentions.get(record) === 'overwrite' && !keeping.has(record))
       ledger.giveUp(record.plan, heldClaims(record.plan, documents.get(documentPath(record.plan.key))));

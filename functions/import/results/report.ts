@@ -2,15 +2,18 @@
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
+import type { Meaning } from '../../../shared/errors/recordIssues.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES, toRecordError, withShortTexts } from '../../../shared/organisation/recordErrors.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { Deletion, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../stages.ts';
 import { collectWarnings } from './recordWarnings.ts';
 import { remainingMs } from './remainingTime.ts';
+import { type Repetition, repetitionOf } from './repeatedRecords.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -22,6 +25,8 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
+/** Bounds the memory of the names of repeated records. */
+const MAX_REPETITIONS = 1_000;
 
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
@@ -56,6 +61,8 @@ export class ImportReport {
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
   private readonly fileWarnings: ImportWarning[] = [];
+  /** The first repeated records, by the positions of their errors. */
+  readonly repetitions = new Map<number, Repetition>();
   private readonly maxListedIds: number;
   private listed = 0;
 
@@ -91,7 +98,7 @@ export class ImportReport {
   add(record: OrganisationRecord, outcome: RecordOutcome): void {
     this.count(outcome.kind, record.section.name);
     const fieldError = record.adjustment?.error;
-    if (outcome.kind === 'failed') this.addError(toRecordError(record, outcome.issue));
+    if (outcome.kind === 'failed') this.addFailure(record, outcome.issue);
     else if (fieldError !== undefined) this.addError(toRecordError(record, fieldError.issue, fieldError.type));
     for (const warning of collectWarnings(record, outcome)) this.addWarning(warning);
     if (!isWritten(outcome)) return;
@@ -100,8 +107,20 @@ export class ImportReport {
     this.listId(record);
   }
 
+  private addFailure(record: OrganisationRecord, issue: RecordIssue): void {
+    if (issue.reason === 'record_repeated' && this.errors.size < MAX_REPETITIONS)
+      this.repetitions.set(this.errors.size, repetitionOf(record));
+    this.addError(toRecordError(record, issue));
+  }
+
   addError(given: ImportError): void {
     this.errors.add(withShortTexts(given));
+  }
+
+  /** Replaces the reason of an error. */
+  explainError(position: number, meaning: Meaning): void {
+    const error = this.errors.entries[position];
+    if (error !== undefined) this.errors.entries[position] = withShortTexts({ ...error, ...meaning });
   }
 
   count(kind: RecordOutcome['kind'], section: string, records = 1): void {

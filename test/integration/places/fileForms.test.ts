@@ -129,17 +129,34 @@ describe('an inspection of a file', () => {
         orgMembers: [member('ann'), member('elsewhere')],
       }),
       organisation('south', {
-        humanUsers: [person('zoe', { userName: 'BOB' }), person('max', { userName: 'max@north.example' })],
+        humanUsers: [
+          person('zoe', { userName: 'BOB' }),
+          person('max', { userName: 'max@north.example' }),
+          person('bob', { userName: 'rob' }),
+        ],
       }),
       organisation('NORTH'),
     ];
     const file = await stored(Buffer.from(JSON.stringify({ orgs })));
     const inspected = await identityResult(['inspect', file]);
     const found = z.looseObject({ errors: z.array(z.looseObject({ id: z.string(), reason: z.string() })) });
-    const expected = ['ann record_repeated', 'zoe login_name_taken', 'max domain_reserved', 'K key_invalid'];
+    const expected = [
+      'ann record_repeated',
+      'bob id_repeated',
+      'zoe login_name_taken',
+      'max domain_reserved',
+      'K key_invalid',
+    ];
     const { errors: listed } = found.parse(inspected);
     expect(inspected.code).toBe(3);
     expect(listed.map(({ id, reason }) => `${id} ${reason}`).sort()).toEqual([...expected, 'NORTH name_taken'].sort());
+    const text = await identity(['inspect', file]);
+    for (const line of [
+      'person bob: the file has the id twice, first for the person bob of organisation north, then for the person rob of organisation south: ',
+      'person zoe: another user already has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',
+      'organisation NORTH: another organisation already has the same name Organisation NORTH: north: change one of the names\n',
+    ])
+      expect(text.stdout).toContain(line);
     const { stdout } = await identity(['inspect', file, '--org', 'south']);
     expect(stdout).not.toContain('Errors');
     const into = join(await testDirectory(), 'into.json');

@@ -84,10 +84,10 @@ describe('a record that breaks a rule of its definition', () => {
     expect(invalid.map(({ places }) => places)).toEqual([
       [`orgs[1].humanUsers[1].user.email.email: ${address}`],
       [
-        'orgs[1].humanUsers[2].user.userName: missing or empty: expected 1 to 200 characters',
+        'orgs[1].humanUsers[2].user.userName: missing or empty: expected at least 1 character',
         `orgs[1].humanUsers[2].user.email.email: missing or empty: ${address}`,
       ],
-      ['orgs[1].org.name: missing or empty: expected 1 to 200 characters'],
+      ['orgs[1].org.name: missing or empty: expected at least 1 character'],
     ]);
   });
 

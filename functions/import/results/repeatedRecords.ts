@@ -1,0 +1,86 @@
+// Errors of records that repeat the id of an earlier record of the file.
+
+import { issueParams } from '../../../shared/errors/issueText.ts';
+import { recordNoun } from '../../../shared/errors/nouns.ts';
+import type { Meaning } from '../../../shared/errors/recordIssues.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
+import { organisationFilter } from '../../../shared/exportFile/organisationFilter.ts';
+import type { ExportFileSource } from '../../../shared/exportFile/reader.ts';
+import { describeContent } from '../../../shared/organisation/describedRecord.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { identifyingKey } from '../plan/earlierRecords.ts';
+
+/** What identifies a record to the user. */
+interface NamedRecord {
+  readonly type: string;
+  readonly orgId: string;
+  readonly name: string;
+}
+
+/** A record that repeats the id of an earlier record of the file. */
+export interface Repetition extends NamedRecord {
+  readonly key: string;
+}
+
+/** Returns what an error of a repeated record needs of it. */
+export function repetitionOf(record: OrganisationRecord): Repetition {
+  return { ...named(record), key: identifyingKey(record) };
+}
+
+function named({ section, json, orgId }: OrganisationRecord): NamedRecord {
+  const { type, name } = describeContent(section, json, orgId);
+  return { type, orgId, name };
+}
+
+/** The report whose errors get the names. */
+interface RepetitionReport {
+  /** The first repeated records, by the positions of their errors. */
+  readonly repetitions: ReadonlyMap<number, Repetition>;
+  explainError(position: number, meaning: Meaning): void;
+}
+
+/** The file of an import, and its report. */
+interface ReportedFile {
+  readonly source: ExportFileSource;
+  readonly settings: Parameters<typeof organisationFilter>[0];
+  readonly report: RepetitionReport;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Adds both records to the errors of repeated ids if the records have different names or organisations. Reads the file
+ * again if there are such errors: stored records and trials do not keep the names.
+ */
+export async function nameRepetitions({ source, settings, report, signal }: ReportedFile): Promise<void> {
+  const { repetitions } = report;
+  if (repetitions.size === 0) return;
+  const wanted = new Set(Array.from(repetitions.values(), ({ key }) => key));
+  const types = new Set(Array.from(repetitions.values(), ({ type }) => type));
+  const firsts = new Map<string, NamedRecord>();
+  const visitor = {
+    add: (given: OrganisationRecord) => {
+      if (given.invalid !== undefined || !types.has(given.section.error.type)) return;
+      const { record } = normaliseRecord(given);
+      const key = identifyingKey(record);
+      if (wanted.has(key) && !firsts.has(key)) firsts.set(key, named(record));
+    },
+    reset: () => firsts.clear(),
+  };
+  await inspect(source, signal, { isSelected: organisationFilter(settings), visitor });
+  for (const [position, repetition] of repetitions) {
+    const first = firsts.get(repetition.key);
+    if (first === undefined || (first.name === repetition.name && first.orgId === repetition.orgId)) continue;
+    const params = issueParams({
+      holder: `the ${nounWithName(first)}`,
+      owner: `organisation ${first.orgId}`,
+      record: nounWithName(repetition),
+      organisation: repetition.orgId,
+    });
+    report.explainError(position, { reason: 'id_repeated', params });
+  }
+}
+
+function nounWithName({ type, name }: NamedRecord): string {
+  return [recordNoun(type), name].filter((text) => text !== '').join(' ');
+}
