@@ -47,6 +47,8 @@ export interface IdSpace {
   readonly parentField?: string;
   /** The event's field with the id of another organisation that may refer to the record as if it owned the record. */
   readonly openTo?: string;
+  /** Whether ZITADEL never takes the id of a deleted record of the aggregate again. It reports the record as existing. */
+  readonly isUsedOnce?: true;
   /** The nouns for the records, by their first event. By default, the noun of the collection. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
@@ -143,11 +145,11 @@ function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
   remove: Removal,
-  openTo?: Pick<IdSpace, 'openTo'>,
+  more?: Pick<IdSpace, 'openTo' | 'isUsedOnce'>,
 ) {
   const { aggregateType, type, fields } = created;
   const stream = { aggregateType, created: [type], ...removal };
-  return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...openTo, streams: [stream] }, remove };
+  return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...more, streams: [stream] }, remove };
 }
 
 /** @param remove resets the policy to that of the instance */
@@ -249,6 +251,7 @@ const application = {
     { ...ofProject, aggregateId: 'app.projectId', type: 'project.application.added', fields: { appId: 'appId' } },
     { removed: ['project.application.removed'], removedAggregate: 'project.removed' },
     (management, json) => management.removeApp(fieldsOf(json, { projectId: 'app.projectId', appId: 'appId' })),
+    { isUsedOnce: true },
   ),
   closing: {
     close: (management, { aggregateId, part: appId }) => management.deactivateApp({ projectId: aggregateId, appId }),
@@ -338,6 +341,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
       { removed: ['action.removed'] },
       (management, json) => management.deleteAction(fieldsOf(json, { id: 'actionId' })),
+      { isUsedOnce: true },
     ),
     closing: {
       close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),

@@ -241,6 +241,10 @@ export const zitadelIssues = {
     text: '{holder} had this id and was deleted with {owner}, and ZITADEL refuses it',
     remedy: USE_ANOTHER_ID,
   },
+  id_used: {
+    text: '{holder} with this id was deleted in {owner}, and ZITADEL never takes its id again',
+    remedy: 'create the record again in the source, with a new id',
+  },
   written_elsewhere: {
     text: 'organisation {organisation} has taken the id during the import, and ZITADEL may have written the record there',
     remedy: 'compare the events of the id before you delete anything',

@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { defined } from '../../../shared/defined.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
-import { textAt } from '../../../shared/json/jsonObject.ts';
+import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
@@ -13,7 +14,7 @@ import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { readOrganisations } from '../organisationEvents.ts';
-import { type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';
+import { creationEvent, type EventStream, type IdSpace, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
@@ -32,6 +33,7 @@ const ownerRow = z.object({
   orgId: z.string(),
   noun: z.string(),
   openTo: z.string().nullable(),
+  aggregateId: z.string().nullable(),
   isRemoved: z.number(),
   goneWithOrganisation: z.number(),
   createdAt: z.number().nullable(),
@@ -253,9 +255,10 @@ export class IdOwners implements RecordVisitor {
     if (found === undefined) return undefined;
     const columns = this.database.statement(OWNER).get(found.name, found.id);
     if (columns === undefined) return undefined;
-    const { orgId, noun, openTo, isRemoved, goneWithOrganisation, createdAt } = ownerRow.parse(columns);
+    const { orgId, noun, openTo, aggregateId, isRemoved, goneWithOrganisation, createdAt } = ownerRow.parse(columns);
     const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
-    return { orgId, noun, state, openTo: openTo ?? undefined, ...(createdAt === CLAIMED_AT ? { isOfFile: true } : {}) };
+    const isOfFile = createdAt === CLAIMED_AT ? ({ isOfFile: true } as const) : {};
+    return { orgId, noun, state, aggregateId: aggregateId ?? '', openTo: openTo ?? undefined, ...isOfFile };
   }
 }
 
@@ -275,14 +278,24 @@ const OWN = `
   UPDATE ids SET orgId = ?, noun = ?, aggregateId = ?, parentId = ?, openTo = ?, createdAt = ?, isRemoved = 0
   WHERE space = ? AND id = ? AND (orgId IS NULL OR isRemoved = 1 OR ${GONE})`;
 const OWNER = `
-  SELECT orgId, noun, openTo, isRemoved, ${GONE} AS goneWithOrganisation, createdAt FROM ids
+  SELECT orgId, noun, openTo, aggregateId, isRemoved, ${GONE} AS goneWithOrganisation, createdAt FROM ids
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
-/** Describes the id of a record for the decision about its owner; undefined for a record without its own id. */
-export function claimedId({ section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>): ClaimedId | undefined {
+/**
+ * Describes the id of a record for the decision about its owner; undefined for a record without its own id.
+ * @param readJson reads the record, which is necessary only if a record with the id was deleted
+ */
+export function claimedId(
+  { section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>,
+  owner: IdOwner | undefined,
+  readJson: () => JsonObject,
+): ClaimedId | undefined {
   const { name, collection } = section;
   const space = spaces.get(collection);
   if (space === undefined) return undefined;
   const noun = recordNoun(space.nouns === undefined ? collection : name);
-  return { orgId, noun, isAggregate: isOfAggregates(space), isPerson: name === humanUserSection.name };
+  const path = owner?.state === 'deleted' && space.isUsedOnce === true ? creationEvent(name)?.aggregateId : undefined;
+  const usedOnceIn = path === undefined ? undefined : textAt(readJson(), path, orgId);
+  const isPerson = name === humanUserSection.name;
+  return { orgId, noun, isAggregate: isOfAggregates(space), isPerson, ...defined({ usedOnceIn }) };
 }

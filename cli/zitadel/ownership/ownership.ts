@@ -8,6 +8,8 @@ export interface IdOwner {
   readonly orgId: string;
   /** The kind of the record, such as `service user`. */
   readonly noun: string;
+  /** The aggregate of the record's events. */
+  readonly aggregateId: string;
   /** Whether the record exists, was deleted, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
   /** Another organisation that may refer to the record as if it owned the record. */
@@ -24,6 +26,8 @@ export interface ClaimedId {
   readonly isAggregate: boolean;
   /** Whether it is the id of a person. */
   readonly isPerson: boolean;
+  /** The aggregate of the record's events, if ZITADEL never takes the id of a deleted record of the aggregate again. */
+  readonly usedOnceIn?: string;
 }
 
 /** How a release behaves. */
@@ -44,7 +48,7 @@ export type OwnershipDecision =
 interface OwnerConflict {
   readonly reason: keyof Pick<
     typeof recordIssues,
-    'id_repeated' | 'id_taken' | 'id_of_other_kind' | 'id_deleted_elsewhere' | 'id_deleted'
+    'id_repeated' | 'id_taken' | 'id_of_other_kind' | 'id_deleted_elsewhere' | 'id_deleted' | 'id_used'
   >;
   readonly owner: IdOwner;
 }
@@ -72,6 +76,7 @@ export function decideOwnership(
   }
   // ZITADEL looks up a person by id alone, and does not check whether the organisation is deleted.
   if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun) return refused('id_deleted');
+  if (isOwn && owner.state === 'deleted' && owner.aggregateId === id.usedOnceIn) return refused('id_used');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');
   return { outcome: 'free' };
 }

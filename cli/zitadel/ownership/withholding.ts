@@ -69,9 +69,9 @@ export function withholdIfForeign(
   { ledger, owners, imports }: OwnedFile,
   { position, orgId, section, path }: LedgerDocument,
 ): IdOwner | undefined {
-  const id = claimedId({ section: recordSection(section), orgId });
-  if (id === undefined) return undefined;
   const former = owners.ownerOf(path);
+  const id = claimedId({ section: recordSection(section), orgId }, former, () => ledger.at(position).record.json);
+  if (id === undefined) return undefined;
   const decision = decideOwnership(id, former, releaseFacts(imports));
   if (decision.outcome === 'free') {
     owners.claim(path, id);

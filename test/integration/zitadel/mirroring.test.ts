@@ -137,6 +137,31 @@ describe('a mirroring import into ZITADEL', () => {
     expect((await contentOf(zitadel)).length).toBe(4);
   });
 
+  it.each(['2.71', '4.0'] as const)(
+    'reports at once that %s never takes the id of a deleted action or application',
+    async (release) => {
+      const records = ['project P', 'project Q', 'api A P', 'web W Q', 'appKey K A P', 'action X', 'trigger 1 1 X'];
+      const zitadel = await importedInto([...acme(records), other], release);
+      const reduced = await fileOf([...acme(['project P']), other]);
+      expect((await importIntoStandIn(zitadel, reduced, mirror)).errors).toBeUndefined();
+      // Another project may have an application with this id.
+      const moved = records.map((record) => record.replace('web W Q', 'web W P'));
+      for (const dryRun of [true, false]) {
+        const { errors = [], summary } = await importIntoStandIn(zitadel, await fileOf([...acme(moved), other]), {
+          ...mirror,
+          dryRun,
+        });
+        expect(errors.map(({ type, id, reason }) => `${type} ${id} ${reason}`).sort()).toEqual([
+          'action X id_used',
+          'api_app A id_used',
+          'app_key K dependency_not_imported',
+          'trigger_action 1_1 dependency_not_imported',
+        ]);
+        expect(summary.created).toEqual({ projects: 1, oidcApps: 1 });
+      }
+    },
+  );
+
   it('deletes records although their users have logged in, or others have changed records that stay', async () => {
     const zitadel = await importedInto([...acme(everything), other]);
     const events = [

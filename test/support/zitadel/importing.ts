@@ -112,7 +112,9 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const isTaken =
       type === 'human_user'
         ? contents.users.has(recordId) || contents.deletedIds.has(recordId)
-        : exists !== '' && contents.find(placeOf(run, section, json, orgId), section, recordId) !== undefined;
+        : exists !== '' &&
+          (contents.find(placeOf(run, section, json, orgId), section, recordId) !== undefined ||
+            wasCreated(contents, section, json, orgId));
     // ZITADEL writes the seed separately, even for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     if (isUser && run.races?.(recordId) === true) {
@@ -143,6 +145,19 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const domainFault = { ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' };
     return [...seedFaults, ...(isVerifiedTwice ? [domainFault] : [])];
   });
+}
+
+/** Whether an action or an application was ever created. ZITADEL reports it as existing, even if it was deleted. */
+function wasCreated({ log }: Contents, section: string, json: JsonObject, orgId: string): boolean {
+  if (!['actions', 'apiApps', 'oidcApps'].includes(section)) return false;
+  const [created] = creationEvents(section, json, orgId);
+  return log.events.some(
+    ({ owner, type, aggregateId, payload }) =>
+      owner === orgId &&
+      type === created?.type &&
+      aggregateId === created.aggregateId &&
+      payload.appId === created.payload?.appId,
+  );
 }
 
 const sharedSections = [
