@@ -9,7 +9,7 @@ import {
   mirrorTooLarge,
   organisationsExist,
 } from '../../shared/errors/errors.ts';
-import { zitadelMirrorDefault, zitadelMirrorOutdated } from '../../shared/errors/placeErrors.ts';
+import { zitadelMirrorDefault, zitadelMirrorDeleted, zitadelMirrorOutdated } from '../../shared/errors/placeErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
@@ -120,6 +120,7 @@ const refusals = [
   mirrorOutdated,
   mirrorTooLarge,
   zitadelMirrorDefault,
+  zitadelMirrorDeleted,
   zitadelMirrorOutdated,
 ];
 

@@ -24,6 +24,10 @@ export interface CreationEvent {
   readonly fields?: Readonly<Record<string, FieldPath>>;
   /** Whether the record's organisation may differ from the owner of the aggregate. */
   readonly isShared?: true;
+  /** The types of the events that remove the record, besides the usual type. */
+  readonly alsoRemoved?: readonly string[];
+  /** The list in the event. If it is empty, the event removes the record. */
+  readonly list?: string;
 }
 
 /** The events of one type of aggregate that create and remove the records of an id space. */
@@ -160,7 +164,8 @@ function policy(name: string, remove: RecordKind['remove']) {
 /** @param reset resets the texts of a language to those of the instance */
 function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
-  return part({ ...ofOrganisation, type: 'org.customtext.set', fields }, (management, json) =>
+  const alsoRemoved = ['org.customtext.template.removed'];
+  return part({ ...ofOrganisation, type: 'org.customtext.set', fields, alsoRemoved }, (management, json) =>
     reset(management, { language: textAt(json, 'language', '') }),
   );
 }
@@ -359,6 +364,8 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       ...ofOrganisation,
       type: 'org.flow.trigger_actions.set',
       fields: { flowType: 'flowType', triggerType: 'triggerType' },
+      alsoRemoved: ['org.flow.cleared'],
+      list: 'actionIDs',
     },
     (management, json) =>
       management.setTriggerActions(fieldsOf(json, { flowType: 'flowType', triggerType: 'triggerType' })),
@@ -480,4 +487,23 @@ function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGr
 export function creationEvent(section: SectionName): CreationEvent | undefined {
   const { created } = recordKinds[section];
   return created === 'never' ? undefined : created;
+}
+
+/** Returns the beginning of the types of the events about a kind of records, such as `org.member.`. */
+export function eventPrefix({ type }: CreationEvent): string {
+  return type.replace(/[^.]+$/, '');
+}
+
+/**
+ * Returns the types of the events that remove a record of a section. If the record to which it belongs is removed, no
+ * such event follows.
+ */
+export function removalEvents(section: SectionName): readonly string[] {
+  const created = creationEvent(section);
+  if (created === undefined) return [];
+  const { ids } = recordKinds[section];
+  const streams =
+    ids === 'none' ? [] : ids.streams.filter(({ aggregateType }) => aggregateType === created.aggregateType);
+  const usual = ids === 'none' ? [`${eventPrefix(created)}removed`] : streams.flatMap(({ removed }) => removed);
+  return [...usual, ...(created.alsoRemoved ?? []), ...(created.list === undefined ? [] : [created.type])];
 }

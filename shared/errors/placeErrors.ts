@@ -186,6 +186,11 @@ export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL
   remedy: 'export the source again; to delete it anyway, add --replace-changed {orgId}',
 });
 
+export const zitadelMirrorDeleted = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DELETED', {
+  text: 'others have deleted records of organisation {orgId} in ZITADEL that the source has: {records}[, and {omitted} more][; also records of {others}]: mirroring the source would create them again',
+  remedy: 'delete them in the source too; to create them again, add --replace-changed {orgId}',
+});
+
 export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {
   text: 'organisation {orgId} is the default organisation of ZITADEL: no mirror deletes there, because the project of the console is in it',
   remedy: 'leave it out with --exclude-org {orgId}',

@@ -6,7 +6,7 @@ import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import type { FieldPath } from '../../../shared/organisation/relations.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { type CreationEvent, creationEvent, recordKinds } from '../recordKinds.ts';
+import { type CreationEvent, creationEvent, eventPrefix, recordKinds } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
@@ -77,11 +77,6 @@ export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingR
   return owner === orgId || creationEvent(section)?.isShared === true;
 }
 
-/** Returns the beginning of the types of the events about a kind of records, such as `org.member.`. */
-export function eventPrefix({ type }: CreationEvent): string {
-  return type.replace(/[^.]+$/, '');
-}
-
 /** Whether an event is about a record, by the fields that identify the record. */
 export function isEventOf(record: Omit<SentRecord, 'position'>, event: ZitadelEvent): boolean {
   const created = creationEvent(record.section);
@@ -89,17 +84,41 @@ export function isEventOf(record: Omit<SentRecord, 'position'>, event: ZitadelEv
   return eventKeys({ ...event, type: created.type }).has(recordKey(record) ?? '');
 }
 
-function recordKey({ section: name, orgId, json }: Omit<SentRecord, 'position'>): string | undefined {
-  const event = creationEvent(name);
+function recordKey(record: Omit<SentRecord, 'position'>): string | undefined {
+  const event = creationEvent(record.section);
   if (event === undefined) return undefined;
+  const { aggregateId, values } = eventIdentity(record, event);
+  return JSON.stringify([event.type, aggregateId, ...values]);
+}
+
+/** What identifies the events of a record. */
+interface EventIdentity {
+  /** Empty if ZITADEL generates the id. */
+  readonly aggregateId: string;
+  readonly values: readonly string[];
+}
+
+/** Returns what identifies the events of a record. */
+export function eventIdentity(
+  { section: name, orgId, json }: Omit<SentRecord, 'position'>,
+  { aggregateId, fields = {} }: CreationEvent,
+): EventIdentity {
   const { values = {} } = recordSection(name);
   const read = (path: FieldPath) => {
     const value = textAt(json, path, orgId);
     const converted = values[path]?.(value).value ?? value;
     return canonical(path, typeof converted === 'string' ? converted : value);
   };
-  const { type, aggregateId, fields = {} } = event;
-  return JSON.stringify([type, aggregateId === undefined ? '' : read(aggregateId), ...Object.values(fields).map(read)]);
+  return { aggregateId: aggregateId === undefined ? '' : read(aggregateId), values: Object.values(fields).map(read) };
+}
+
+/**
+ * Returns the value of an event's field that identifies a record.
+ * @param fields the names of the field, which depend on the type of the event
+ */
+export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
+  const field = fields.find((name) => payload[name] !== undefined) ?? '';
+  return canonical(field, String(payload[field] ?? ''));
 }
 
 function eventKeys({ type, aggregateId, payload }: ZitadelEvent): Set<string> {
@@ -108,7 +127,7 @@ function eventKeys({ type, aggregateId, payload }: ZitadelEvent): Set<string> {
   );
   return new Set(
     events.map(({ fields = {}, ...event }) => {
-      const values = Object.keys(fields).map((field) => canonical(field, String(payload[field] ?? '')));
+      const values = Object.keys(fields).map((field) => identifyingValue({ payload }, [field]));
       return JSON.stringify([type, event.aggregateId === undefined ? '' : aggregateId, ...values]);
     }),
   );

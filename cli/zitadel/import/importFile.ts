@@ -156,6 +156,7 @@ async function importFile(
   if (mirror !== undefined) file.target.doomed = mirror.doomed;
   const { total } = ledger.progress;
   const withSecrets = await decideAll(file, connection, (records) => onCompared({ records, total }));
+  await mirror?.requireNotDeleted();
   for (const { orgId, record } of inspection.organisations)
     if (record?.invalid !== undefined && !file.target.organisations.has(orgId)) ledger.refuse(orgId);
   let progress = ledger.progress;

@@ -18,6 +18,7 @@ import { readInstance } from '../zitadelInstance.ts';
 import { deleteRecords } from './deleteRecords.ts';
 import { type ReportedDeletions, reportDeletions } from './deletionReport.ts';
 import { type DoomedRecord, type DoomedRecords, findDoomed } from './doomedRecords.ts';
+import { requireNotDeleted } from './foreignDeletions.ts';
 import { findLastOwners, type InstanceMember, readInstanceMembers } from './instanceOwners.ts';
 import { findNameHolders } from './nameHolders.ts';
 import { type Origin, readOrigins } from './origins.ts';
@@ -81,6 +82,19 @@ export class Mirror {
     return mirror;
   }
 
+  /**
+   * Requires that no other user has deleted a record that the import is about to create.
+   * @throws IdentityError ZITADEL_MIRROR_DELETED
+   */
+  async requireNotDeleted(): Promise<void> {
+    const { ledger, inspection, target, callerId, options } = this.file;
+    const guarded = inspection.organisations.filter(
+      ({ orgId }) => target.organisations.has(orgId) && isGuarded(orgId, options),
+    );
+    const orgIds = new Set(guarded.map(({ orgId }) => orgId));
+    await requireNotDeleted(this.connection, { ledger, orgIds, callerId });
+  }
+
   /** Marks all deletions as done, for a dry run. */
   foresee(): void {
     if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
@@ -110,7 +124,7 @@ export class Mirror {
     if (!this.isDeleting || remaining.length === 0 || ledger.hasFailures) return;
     const origins = await this.readOrigins();
     for (const record of remaining)
-      if (this.isGuarded(record) && origins.get(record.path)?.importedAt === undefined)
+      if (isGuarded(record.orgId, this.file.options) && origins.get(record.path)?.importedAt === undefined)
         this.addError(record, because('deletion_of_changed', {}));
     await this.addErrors();
     if (!ledger.hasFailures) await this.delete(remaining);
@@ -153,17 +167,12 @@ export class Mirror {
     return this.origins;
   }
 
-  /** Whether only imports of the token's user may have written a record. */
-  private isGuarded({ orgId }: DoomedRecord): boolean {
-    return !this.file.options.replaceChanged?.includes(orgId);
-  }
-
   private requireImported(origins: Origins): void {
     const { readTime = '' } = this.file.inspection.manifest ?? {};
     const changed = new Map<string, string>();
     for (const record of this.doomed.values()) {
       const { section, orgId, id, path } = record;
-      if (!this.isGuarded(record)) continue;
+      if (!isGuarded(orgId, this.file.options)) continue;
       const name = `${section.error.type} ${id}`;
       const { importedAt } = origins.get(path) ?? {};
       if (importedAt === undefined && !changed.has(orgId)) changed.set(orgId, name);
@@ -219,6 +228,11 @@ export class Mirror {
   private records(areDeleted: boolean): DoomedRecord[] {
     return [...this.doomed.values()].filter(({ path }) => this.deleted.has(path) === areDeleted);
   }
+}
+
+/** Whether the import must not undo what other users have done in an organisation. */
+function isGuarded(orgId: string, { replaceChanged }: PlaceImportOptions): boolean {
+  return replaceChanged?.includes(orgId) !== true;
 }
 
 /** The number of listed organisations in an error. */

@@ -10,9 +10,8 @@ import { foreignSections } from '../../../shared/organisation/requiredRecords.ts
 import type { Section } from '../../../shared/organisation/section.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { RunDatabase } from '../../records/runDatabase.ts';
-import { eventPrefix } from '../import/creations.ts';
 import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';
-import { creationEvent } from '../recordKinds.ts';
+import { creationEvent, eventPrefix } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import { type DoomedRecord, type DoomedRecords, doomedPath } from './doomedRecords.ts';

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
-import { placeRefused, zitadelMirrorDefault, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
+import {
+  placeRefused,
+  zitadelMirrorDefault,
+  zitadelMirrorDeleted,
+  zitadelMirrorOutdated,
+} from '../../../shared/errors/placeErrors.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { type Organisation, organisation } from '../../support/fixtures/organisations.ts';
 import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { DEFAULT_ORGANISATION, type Release } from '../../support/zitadel/behaviour.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { removeRecord } from '../../support/zitadel/removing.ts';
 import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 import { zitadelOrganisations } from '../../tables/importRows.ts';
 
@@ -135,6 +141,68 @@ describe('a mirroring import into ZITADEL', () => {
     const done = await importIntoStandIn(zitadel, file, { ...mirror, replaceChanged: ['acme'] });
     expect([done.errors, await contentOf(zitadel)]).toEqual([undefined, expect.any(Object)]);
     expect((await contentOf(zitadel)).length).toBe(4);
+  });
+
+  it.each([
+    ['a user', 'removeUser', { id: 'bob' }, 'person bob'],
+    ['a service user', 'removeUser', { id: 'bot' }, 'service user bot'],
+    ['a key', 'removeMachineKey', { userId: 'bot', keyId: 'key' }, 'machine key key'],
+    ['metadata', 'removeUserMetadata', { id: 'bob', key: 'k' }, 'user metadata bob_k'],
+    ['a project', 'removeProject', { id: 'Q' }, 'project Q'],
+    ['a role', 'removeProjectRole', { projectId: 'Q', roleKey: 'editor' }, 'project role Q_editor'],
+    ['an application', 'removeApp', { projectId: 'Q', appId: 'A' }, 'api app A'],
+    ['an action', 'deleteAction', { id: 'X' }, 'action X'],
+    ['a trigger', 'setTriggerActions', { flowType: '1', triggerType: '1' }, 'trigger action 1_1'],
+    ['an identity provider', 'removeOrgIDP', { idpId: 'I' }, 'oidc idp I'],
+    ['a link', 'removeHumanLinkedIDP', { userId: 'bob', idpId: 'I', linkedUserId: 'ext' }, 'user link bob_I'],
+    ['a grant', 'removeProjectGrant', { projectId: 'Q', grantId: 'G' }, 'project grant acme_Q_other'],
+    ['a user grant', 'removeUserGrant', { userId: 'bob', grantId: 'bob-Q' }, 'user grant acme_Q_bob'],
+    ['a member', 'removeOrgMember', { userId: 'bob' }, 'org member acme_bob'],
+    ['a project member', 'removeProjectMember', { projectId: 'Q', userId: 'bob' }, 'project member acme_Q_bob'],
+    [
+      'a member of a grant',
+      'removeProjectGrantMember',
+      { projectId: 'Q', grantId: 'G', userId: 'bob' },
+      'project grant member acme_Q_G_bob',
+    ],
+    ['a policy', 'resetLockoutPolicyToDefault', {}, 'lockout policy acme'],
+    ['a domain', 'removeOrgDomain', { domain: 'acme.example' }, 'domain acme_acme.example'],
+    ['texts', 'resetCustomLoginTextToDefault', { language: 'en' }, 'login text acme_en'],
+  ])(
+    'refuses a file with %s that another user has deleted, and changes nothing',
+    async (_, call, message, expected) => {
+      const orgs = [...acme([...everything, 'loginText en Welcome']), other];
+      const zitadel = await importedInto(orgs);
+      const by = { orgId: 'acme', editorId: 'someone' };
+      expect(removeRecord(zitadel.contents, call, message, by)).toBeUndefined();
+      const file = await fileOf(orgs);
+      for (const dryRun of [true, false]) {
+        const error = await importIntoStandIn(zitadel, file, { ...mirror, dryRun }).catch((cause: unknown) => cause);
+        expect(zitadelMirrorDeleted.is(error), String(error)).toBe(true);
+        expect(error).toMatchObject({
+          params: { orgId: 'acme', records: expect.stringContaining(`${expected} (by user someone at 2`) },
+        });
+      }
+      expect(zitadel.contents.log.events.at(-1)?.editorId).toBe('someone');
+      const summary = (await importIntoStandIn(zitadel, file, { ...mirror, replaceChanged: ['acme'] })).summary;
+      expect(Object.keys({ ...summary.created, ...summary.failed }).length).toBeGreaterThan(0);
+    },
+  );
+
+  it('creates records again that the user of the token was the last to delete', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const by = { orgId: 'acme', editorId: 'someone' };
+    expect(removeRecord(zitadel.contents, 'removeOrgMember', { userId: 'bob' }, by)).toBeUndefined();
+    const all = await fileOf([...acme([...everything, 'robot new']), other]);
+    const again = await importIntoStandIn(zitadel, all, { ...mirror, replaceChanged: ['acme'] });
+    expect(again.summary.created).toEqual({ machineUsers: 1, orgMembers: 1 });
+    const reduced = await fileOf([...acme(everything.filter((text) => !text.startsWith('member'))), other]);
+    expect((await importIntoStandIn(zitadel, reduced, mirror)).summary.deleted).toEqual({
+      machineUsers: 1,
+      orgMembers: 2,
+    });
+    const done = await importIntoStandIn(zitadel, all, mirror);
+    expect([done.errors, done.summary.created]).toEqual([undefined, { machineUsers: 1, orgMembers: 2 }]);
   });
 
   it.each(['2.71', '4.0'] as const)(
