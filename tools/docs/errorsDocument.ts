@@ -16,11 +16,12 @@ type ErrorTable = Readonly<Record<string, unknown>>;
 const INTRODUCTION = `# Errors
 
 Names, reasons and parameters are stable; texts change. Parts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
+The message of an error contains its problem and its remedy, so only names and parameters are listed here. The messages of [records](#records) are ZITADEL's; their texts and remedies are below.
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
 const RECORDS = 'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s.';
 const ZITADEL_RECORDS =
-  'Imports into ZITADEL, which the command makes, have these reasons too. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
+  'Imports into ZITADEL, which the command makes, have these reasons too. The command prints the remedies. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
 const WARNINGS =
   'Reasons of `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds those of the types `upload` and `export`, and the last ones in imports into ZITADEL.';
 
@@ -43,13 +44,13 @@ export function errorsDocument(): string {
     RECORDS,
     issueList(instanceIssues),
     ZITADEL_RECORDS,
-    issueList(zitadelIssues),
+    textList(zitadelIssues),
     '## Warnings',
     WARNINGS,
-    issueList(warnings),
+    textList(warnings),
     '## Manual steps',
     STEPS,
-    issueList(manualSteps),
+    textList(manualSteps),
   ].join('\n\n');
 }
 
@@ -57,10 +58,15 @@ function errorList(errorsByName: ErrorTable): string {
   const rowsByStatus = new Map<string, string[]>();
   for (const row of sorted(errorsByName)) {
     const status = `HTTP ${httpStatusOf(row)}, code ${codes[row.code].number}:`;
-    const text = templateText(row, 'http') + (row.id === undefined ? '' : ` (${code(row.id)})`);
-    rowsByStatus.set(status, [...(rowsByStatus.get(status) ?? []), item(row.reason, text)]);
+    rowsByStatus.set(status, [...(rowsByStatus.get(status) ?? []), errorItem(row)]);
   }
   return [...rowsByStatus].map(([status, items]) => [status, '', ...items].join('\n')).join('\n\n');
+}
+
+function errorItem({ reason, id, ...row }: ErrorRow): string {
+  const parameters = templateText(row, 'http').match(/\{\w+\}/g) ?? [];
+  const zitadels = id === undefined ? [] : [`(${code(id)})`];
+  return [`- ${code(reason)}`, ...zitadels, ...new Set(parameters)].join(' ');
 }
 
 function item(name: string, text: string): string {
@@ -81,6 +87,13 @@ function nameTable(errorsByName: ErrorTable): string {
 function issueList(rows: Readonly<Record<string, IssueRow>>): string {
   return Object.entries(rows)
     .map(([reason, row]) => item(reason, templateText(row, 'http')))
+    .join('\n');
+}
+
+/** Omits the remedies, because the messages contain them. */
+function textList(rows: Readonly<Record<string, IssueRow>>): string {
+  return Object.entries(rows)
+    .map(([reason, { text }]) => item(reason, text))
     .join('\n');
 }
 

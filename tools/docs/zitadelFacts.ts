@@ -5,7 +5,6 @@ import type { SectionName } from '../../shared/organisation/section.ts';
 import {
   equalButForCase,
   type FieldFact,
-  type ManualStep,
   type MissingProviders,
   type RecordFact,
   stepRow,
@@ -32,13 +31,9 @@ function describeFact({ text, steps = [], here, ...fact }: Fact): string {
   const releases = describeReleases(fact);
   return [
     releases === '' ? text : `${text} (${releases})`,
-    ...steps.map(describeStep),
+    ...(steps.length === 0 ? [] : [`Step ${steps.map(({ reason }) => code(reason)).join(', ')}`]),
     ...(here === undefined ? [] : [`Here: ${here.does}, because ${here.why}`]),
   ].join('. ');
-}
-
-function describeStep({ reason, because, remedy }: ManualStep): string {
-  return [`Step ${code(reason)}`, because, remedy].filter((part) => part !== undefined).join(': ');
 }
 
 /** Returns the manual steps of ZITADEL, by reason. Contains a step once if several sections or facts share it. */
