@@ -14,3 +14,23 @@ export function defined<const Fields extends object>(fields: Fields): Defined<Fi
 export function defined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** The same fields, each optional and not empty. */
+type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined | false> };
+
+/**
+ * Returns the fields without those that are undefined, false, 0, an empty text, an empty list or an object without
+ * fields.
+ * @example
+ *     withoutEmpty({ orgs: 1, errors: [], errorsOmitted: 0 }); // { orgs: 1 }
+ */
+export function withoutEmpty<const Fields extends object>(fields: Fields): Present<Fields>;
+export function withoutEmpty(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return value === undefined || value === false || value === 0 || value === '';
+  return Object.keys(value).length === 0;
+}

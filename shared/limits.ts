@@ -1,6 +1,7 @@
 // The limits of requests and connections, their defaults and their variables.
 
 import { HOUR_MS, SECOND_MS } from './clock.ts';
+import { withoutEmpty } from './defined.ts';
 import { jsonLimits } from './json/bytes.ts';
 import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
 
@@ -231,7 +232,7 @@ export function stateLimits(
   return {
     ...(requestBytes === UNLIMITED ? {} : { requestBytes }),
     ...(responseBytes === UNLIMITED ? {} : { responseBytes }),
-    ...(hasTransfers ? { transfers: true } : {}),
+    ...withoutEmpty({ transfers: hasTransfers }),
     timeout: units.duration.print(timeoutMs),
   };
 }

@@ -3,6 +3,7 @@
 import { INSTANCE_MEMBERS } from '../../shared/accounts/memberships.ts';
 import { requireOrganisation } from '../../shared/accounts/userAccounts.ts';
 import { parseRoles } from '../../shared/auth/authorise.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { organisationSection, removedOrganisations } from '../../shared/organisation/allSections.ts';
 import { type Factor, factorFields, factorsOf } from '../../shared/organisation/factors.ts';
@@ -79,7 +80,7 @@ async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerat
         userName: at('user.userName'),
         kind,
         state,
-        ...(email === '' ? {} : { email }),
+        ...withoutEmpty({ email }),
         factors: factorsOf(document),
       };
     }

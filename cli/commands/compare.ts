@@ -1,3 +1,4 @@
+import { withoutEmpty } from '../../shared/defined.ts';
 import { recordNoun, words } from '../../shared/errors/nouns.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../comparison/differenceTexts.ts';
@@ -13,7 +14,7 @@ import {
 import type { ComparedSides, RecordDifference } from '../records/runDatabase.ts';
 import { missingKinds, secretNames, secretSelection } from '../records/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../terminal/command.ts';
-import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { firstNotices, noticeSection } from '../terminal/notices.ts';
 import { counted, figures, named, numberText } from '../terminal/numberTexts.ts';
 import type { CallContext } from '../terminal/progress.ts';
 import { type Line, section } from '../terminal/terminal.ts';

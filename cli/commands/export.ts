@@ -1,3 +1,4 @@
+import { withoutEmpty } from '../../shared/defined.ts';
 import type {
   ExportFile,
   FilePlace,
@@ -20,7 +21,7 @@ import {
 } from '../places/placeOptions.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import { defineCommand, flag, interruptible, type Output, required, usageError } from '../terminal/command.ts';
-import { firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { firstNotices, noticeSection } from '../terminal/notices.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import type { CallContext } from '../terminal/progress.ts';
 import { section } from '../terminal/terminal.ts';

@@ -1,5 +1,5 @@
 import { total } from '../../shared/collections/counts.ts';
-import { defined } from '../../shared/defined.ts';
+import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { reportMissing } from '../../shared/errors/commandErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
@@ -40,7 +40,7 @@ import {
   type Surroundings,
   usageError,
 } from '../terminal/command.ts';
-import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { elsewhereLines, firstNotices, noticeSection } from '../terminal/notices.ts';
 import { counted, countList } from '../terminal/numberTexts.ts';
 import { type CallContext, type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';

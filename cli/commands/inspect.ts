@@ -1,4 +1,4 @@
-import { defined } from '../../shared/defined.ts';
+import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { CertainIssues } from '../exports/certainIssues.ts';
@@ -14,7 +14,7 @@ import {
   secretOptions,
 } from '../places/placeOptions.ts';
 import { defineCommand, type Output, required } from '../terminal/command.ts';
-import { firstNotices, noticeLines, noticeSection, withoutEmpty } from '../terminal/notices.ts';
+import { firstNotices, noticeLines, noticeSection } from '../terminal/notices.ts';
 import { counted, countList, hashLine, numberText } from '../terminal/numberTexts.ts';
 import { section } from '../terminal/terminal.ts';
 
@@ -92,9 +92,7 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...withoutEmpty({ errors: issues.errors, warnings: issues.warnings, unexported, losses, notices }),
-    ...(issues.errorsOmitted === 0 ? {} : { errorsOmitted: issues.errorsOmitted }),
-    ...(issues.warningsOmitted === 0 ? {} : { warningsOmitted: issues.warningsOmitted }),
+    ...withoutEmpty({ ...issues, unexported, losses, notices }),
   };
   const origin =
     manifest === undefined

@@ -1,5 +1,6 @@
 // The commands on organisations.
 
+import { withoutEmpty } from '../../shared/defined.ts';
 import type { RemovableOrganisation } from '../accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, oneOrMore, toList, usageError } from '../terminal/command.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
@@ -69,7 +70,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     );
     const goneLines = gone.map((orgId) => `another command has deleted ${orgId} meanwhile`);
     return {
-      json: { organisations, deleted: true, records, ...(gone.length === 0 ? {} : { deletedMeanwhile: gone }) },
+      json: { organisations, deleted: true, records, ...withoutEmpty({ deletedMeanwhile: gone }) },
       text: [...lines, ...goneLines, `${counted(records, 'record')} deleted`],
     };
   },

@@ -2,6 +2,7 @@
 
 import type { Deletion, ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import { warn } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { DoneRecords } from './placeInterfaces.ts';
@@ -91,24 +92,16 @@ export function joinedResponse({
   const { warnings, errorsOmitted, warningsOmitted } = joined;
   const { overwritten, skipped, unconfirmed, ...others } = counts;
   return {
-    ...(errors.length === 0 ? {} : { errors }),
-    ...(elsewhere.length === 0 ? {} : { elsewhere }),
+    ...withoutEmpty({ errors, elsewhere }),
     success: orgIds.length === 0 ? {} : { orgs: orgIds.map((orgId) => ({ orgId })) },
     summary: {
       ...others,
-      ...(createdOrgs.length === 0 ? {} : { createdOrgs: [...createdOrgs] }),
-      ...(total(overwritten) === 0 ? {} : { overwritten }),
-      ...(total(skipped) === 0 ? {} : { skipped }),
-      ...(total(unconfirmed) === 0 ? {} : { unconfirmed }),
-      ...(total(deleted) === 0 ? {} : { deleted }),
+      ...withoutEmpty({ createdOrgs: [...createdOrgs], overwritten, skipped, unconfirmed, deleted }),
       warnings,
       proved,
-      ...(dryRun ? { dryRun } : {}),
       idsOmitted: true,
-      ...(errorsOmitted === 0 ? {} : { errorsOmitted }),
-      ...(warningsOmitted === 0 ? {} : { warningsOmitted }),
-      ...(omitted === 0 ? {} : { deletionsOmitted: omitted }),
+      ...withoutEmpty({ dryRun, errorsOmitted, warningsOmitted, deletionsOmitted: omitted }),
     },
-    ...(listed.length === 0 ? {} : { deletions: [...listed] }),
+    ...withoutEmpty({ deletions: [...listed] }),
   };
 }

@@ -1,6 +1,7 @@
 // Export files in the form that ZITADEL imports without loss (zitadel 4.6).
 
 import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
 import { FileWriter } from '../../shared/exportFile/fileWriter.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
@@ -255,7 +256,7 @@ class ZitadelFile {
       counts,
       digest,
       leftToDo: [...zitadel.entries, ...ofSource],
-      ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
+      ...withoutEmpty({ leftToDoOmitted: omitted }),
     };
   }
 }

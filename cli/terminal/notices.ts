@@ -105,13 +105,6 @@ export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
 }
 
-/** Returns lists as fields of a command's JSON. Omits empty lists. */
-export function withoutEmpty(
-  lists: Readonly<Record<string, readonly unknown[]>>,
-): Readonly<Record<string, readonly unknown[]>> {
-  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
-}
-
 /** The kinds of notices, with their headings, nouns and styles. */
 const noticeKinds = {
   error: { heading: 'Errors', noun: 'error', style: 'bad', examples: 10 },

@@ -2,6 +2,7 @@
 
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
@@ -31,7 +32,7 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   const flags = { withPasswords, withOtp, withKeys, orgsOnly, responseOutput };
   return {
     ...organisationFacts(orgIds),
-    ...(orgIds.length === 1 && orgIds[0] === NO_ORGANISATION ? { trial: true } : {}),
+    ...withoutEmpty({ trial: orgIds.length === 1 && orgIds[0] === NO_ORGANISATION }),
     flags: [...setFlags(flags), ...(excludedOrgIds.length === 0 ? [] : [`excluded_org_ids=${excludedOrgIds.length}`])],
     object: recordedObject(location),
   };

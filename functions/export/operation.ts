@@ -1,6 +1,6 @@
 // The use case of an export: a snapshot written as an export file.
 
-import { defined } from '../../shared/defined.ts';
+import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { FileWriter } from '../../shared/exportFile/fileWriter.ts';
@@ -106,13 +106,13 @@ class Exporter {
       counts: this.tally.counts,
       digest: this.tally.digest,
       ...defined({ defaultOrgId, instanceId }),
-      ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}),
+      ...withoutEmpty({ userLoginMustBeDomain: loginNamesByDomain }),
       ...defined({ exportedBy }),
       sections: this.read.map(({ name }) => name),
       secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
       ignored: [...ignored],
       leftToDo: entries,
-      ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
+      ...withoutEmpty({ leftToDoOmitted: omitted }),
     };
   }
 

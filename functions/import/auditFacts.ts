@@ -5,6 +5,7 @@ import {
   organisationFacts,
   recordedObject,
 } from '../../shared/audit/auditEvent.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { InspectedFile } from './context.ts';
 import type { Deletion, ImportRequestOptions } from './contract.ts';
@@ -18,7 +19,7 @@ export function importFacts(
 ): AuditFacts {
   return {
     ...organisationFacts(orgIds),
-    ...(flags.dryRun ? { trial: true } : {}),
+    ...withoutEmpty({ trial: flags.dryRun }),
     flags: [
       ...setFlags(flags),
       `on_conflict=${onConflict}`,

@@ -1,6 +1,7 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
 import { organisationKey } from '../../shared/auth/authorise.ts';
+import { withoutEmpty } from '../../shared/defined.ts';
 import { organisationSection, organisationUnnamed } from '../../shared/organisation/allSections.ts';
 import { reportedIssue } from '../../shared/organisation/relations.ts';
 import { type DocumentStore, READ_BATCH } from '../../shared/store/store.ts';
@@ -84,7 +85,7 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
   if (keepsName) return;
   const reported = record?.invalid ?? (isStored ? organisationSection.error.exists : (issue ?? organisationUnnamed));
-  const subject = { type: 'org', ...(orgId === '' ? {} : { id: orgId }) };
+  const subject = { type: 'org', ...withoutEmpty({ id: orgId }) };
   report.addError({ ...subject, ...reportedIssue(reported) });
 }
 

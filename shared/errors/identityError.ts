@@ -1,6 +1,7 @@
 // The only error class that callers receive, its codes, and the definition of error kinds.
 
 import { z } from 'zod';
+import { withoutEmpty } from '../defined.ts';
 import {
   type IssueParams,
   type IssueRow,
@@ -173,7 +174,7 @@ export class IdentityError extends Error {
    */
   toJson(): ErrorBody {
     const { code, message, details } = this;
-    return { code: codes[code].number, message, ...(details.length === 0 ? {} : { details }) };
+    return { code: codes[code].number, message, ...withoutEmpty({ details }) };
   }
 }
 

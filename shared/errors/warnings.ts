@@ -1,5 +1,6 @@
 // Warnings of an import: their reasons, texts and remedies.
 
+import { withoutEmpty } from '../defined.ts';
 import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
 
 /** The reasons of an import's warnings. Programs may depend on the reasons; the texts are for people and may change. */
@@ -132,5 +133,5 @@ export function warn<Reason extends WarningReason>(
 ): RecordWarning {
   const params = issueParams(values);
   const message = issueText(warnings[reason], params, 'http');
-  return { reason, message, ...(Object.keys(params).length === 0 ? {} : { params }) };
+  return { reason, message, ...withoutEmpty({ params }) };
 }

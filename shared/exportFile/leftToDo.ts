@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
-import { defined } from '../defined.ts';
+import { defined, withoutEmpty } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { type IssueValues, issueParams, issueText, type Reader } from '../errors/issueText.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
@@ -106,7 +106,7 @@ export class LeftToDo {
       type,
       ...defined({ id: id && shortened(id) }),
       reason: rule.reason,
-      ...(Object.keys(params).length === 0 ? {} : { params }),
+      ...withoutEmpty({ params }),
       message,
     });
     if (entries.omitted === 0) return;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { defined } from '../defined.ts';
+import { defined, withoutEmpty } from '../defined.ts';
 import { errorBody } from '../errors/identityError.ts';
 import type { StatedLimits } from '../limits.ts';
 import { type Endpoint, type OperationDescription, type ResponseDescription, tags } from './endpoint.ts';
@@ -66,7 +66,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
     description,
     ...defined({ deprecated }),
     ...(isPublic === true ? { security: [] } : {}),
-    ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
+    ...withoutEmpty({ parameters: parameterObjects }),
     ...(request === undefined
       ? {}
       : { requestBody: { required: true, content: describeRequestBody(request, schemas) } }),

@@ -1,5 +1,6 @@
 // Records as reports describe them.
 
+import { withoutEmpty } from '../defined.ts';
 import { type JsonObject, textAt, textsAt } from '../json/jsonObject.ts';
 import type { Section } from './section.ts';
 
@@ -13,5 +14,5 @@ export function describeContent(section: Section, json: JsonObject, orgId: strin
 
 /** Returns a deletion in the form of the response. */
 export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof describeContent>) {
-  return { type, orgId, id, ...(name === '' ? {} : { name }), ...(roles.length === 0 ? {} : { roles }) };
+  return { type, orgId, id, ...withoutEmpty({ name, roles }) };
 }

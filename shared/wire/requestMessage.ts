@@ -1,6 +1,7 @@
 // Request messages: parsing, spellings of fields, and common options.
 
 import { z } from 'zod';
+import { withoutEmpty } from '../defined.ts';
 import { durationPattern } from '../duration.ts';
 import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { formatPath } from '../json/jsonError.ts';
@@ -143,7 +144,7 @@ function toWireNames({ [MESSAGE]: isMessage, ...schema }: JsonSchema): JsonSchem
     .filter(([, field]) => typeof field === 'object' && field.not === undefined)
     .map(([name, field]) => [snakeCase(name), required.includes(name) ? withoutDefault(field) : orNull(field)]);
   const names = required.map(snakeCase);
-  return { ...rest, ...(names.length === 0 ? {} : { required: names }), properties: Object.fromEntries(fields) };
+  return { ...rest, ...withoutEmpty({ required: names }), properties: Object.fromEntries(fields) };
 }
 
 function orNull(field: Subschema): Subschema {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { withoutEmpty } from '../../../shared/defined.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { because, type Meaning, type RecordReason, recordIssues } from '../../../shared/errors/recordIssues.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
@@ -525,7 +526,7 @@ export class ImportLedger {
 
 /** Returns an error in the form of the report. */
 function toError(section: string, id: string, { type, message, ...meaning }: LedgerIssue): ImportError {
-  const reported = { type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }) };
+  const reported = { type: type ?? recordSection(section).error.type, ...withoutEmpty({ id }) };
   return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
 }
 

@@ -1,3 +1,4 @@
+import { withoutEmpty } from '../../../shared/defined.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 
 /** The lists of a response that can be shortened. */
@@ -49,16 +50,15 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
 /** Replaces the lists of errors and warnings with shorter lists, and counts the omitted entries. */
 function withLists(response: ImportResponse, { errors, deletions, warnings }: Lists): ImportResponse {
   const { errors: allErrors = [], deletions: allDeletions = [], summary, ...rest } = response;
-  const omitted = {
+  const counters = withoutEmpty({
     errorsOmitted: (summary.errorsOmitted ?? 0) + allErrors.length - errors.length,
     deletionsOmitted: (summary.deletionsOmitted ?? 0) + allDeletions.length - deletions.length,
     warningsOmitted: (summary.warningsOmitted ?? 0) + summary.warnings.length - warnings.length,
-  };
-  const counters = Object.fromEntries(Object.entries(omitted).filter(([, count]) => count > 0));
+  });
   return {
-    ...(errors.length === 0 ? {} : { errors: [...errors] }),
+    ...withoutEmpty({ errors: [...errors] }),
     ...rest,
     summary: { ...summary, warnings: [...warnings], ...counters },
-    ...(deletions.length === 0 ? {} : { deletions: [...deletions] }),
+    ...withoutEmpty({ deletions: [...deletions] }),
   };
 }

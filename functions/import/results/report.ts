@@ -2,6 +2,7 @@
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
+import { withoutEmpty } from '../../../shared/defined.ts';
 import type { Meaning } from '../../../shared/errors/recordIssues.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../../shared/organisation/allSections.ts';
@@ -172,26 +173,26 @@ export class ImportReport {
     const warningsOmitted = this.writeWarnings.size + this.warnings.size - warnings.length;
     const summary = {
       created,
-      ...(this.createdOrgs.size > 0 ? { createdOrgs: this.createdOrgs.entries } : {}),
+      ...withoutEmpty({ createdOrgs: this.createdOrgs.entries }),
       unchanged,
-      ...(hasAny(overwritten) ? { overwritten } : {}),
-      ...(hasAny(skipped) ? { skipped } : {}),
-      ...(hasAny(deleted) ? { deleted } : {}),
+      ...withoutEmpty({ overwritten, skipped, deleted }),
       failed,
       notCarried,
       warnings: [...this.fileWarnings, ...warnings],
       proved,
-      ...(dryRun ? { dryRun } : {}),
-      ...(omitted ? { idsOmitted: omitted } : {}),
-      ...(this.errors.omitted > 0 ? { errorsOmitted: this.errors.omitted } : {}),
-      ...(warningsOmitted > 0 ? { warningsOmitted } : {}),
-      ...(deletionsOmitted > 0 ? { deletionsOmitted } : {}),
+      ...withoutEmpty({
+        dryRun,
+        idsOmitted: omitted,
+        errorsOmitted: this.errors.omitted,
+        warningsOmitted,
+        deletionsOmitted,
+      }),
     };
     return {
-      ...(this.errors.size === 0 ? {} : { errors: this.errors.entries }),
+      ...withoutEmpty({ errors: this.errors.entries }),
       success: orgs.length === 0 ? {} : { orgs },
       summary,
-      ...(deletions.length === 0 ? {} : { deletions: [...deletions] }),
+      ...withoutEmpty({ deletions: [...deletions] }),
     };
   }
 
