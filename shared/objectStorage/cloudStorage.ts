@@ -37,8 +37,7 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
-  // An upload that is not cancelled expires by itself.
-  await cancelUpload(session, signal).catch(() => {});
+  await cancelUpload(session, signal);
 }
 
 /** Returns a function that begins a call with the account's client. */

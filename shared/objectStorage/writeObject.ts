@@ -128,14 +128,14 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
   return { bucket: target.bucket, path: target.path, ...object };
 }
 
-// A failed cancellation is harmless: an unfinished upload is invisible and expires by itself.
+/** Cancels an upload. Returns the object if the upload was complete already: a cancelled upload has no state. */
 async function cancelUnlessComplete(
   session: UploadSession,
   { sent }: WriteProgress,
 ): Promise<WrittenObject | undefined> {
   const signal = AbortSignal.timeout(CANCEL_MS);
-  const cancelled = await cancelUpload(session, signal).catch(() => false);
-  if (cancelled || sent === undefined) return undefined;
+  await cancelUpload(session, signal);
+  if (sent === undefined) return undefined;
   const state = await queryState(session, signal).catch(() => undefined);
   return state?.object === undefined ? undefined : verify(session, state.object, sent);
 }
@@ -169,24 +169,14 @@ function queryState(session: UploadSession, signal: AbortSignal): Promise<Upload
   return put(session, { 'content-range': 'bytes */*' }, undefined, signal);
 }
 
-/**
- * Cancels an upload.
- * @returns whether the upload was still incomplete
- */
-export async function cancelUpload(session: UploadSession, signal: AbortSignal): Promise<boolean> {
-  const { status } = await session.storage.authClient.request({
-    ...common,
-    method: 'DELETE',
-    url: session.uri,
-    signal,
-    validateStatus: () => true,
-  });
-  return status === CANCELLED_STATUS || status === 204;
+/** Cancels an upload. A failure is harmless: an unfinished upload is invisible and expires by itself. */
+export async function cancelUpload({ storage, uri }: UploadSession, signal: AbortSignal): Promise<void> {
+  const cancelling = { ...common, method: 'DELETE', url: uri, signal, validateStatus: () => true } as const;
+  await storage.authClient.request(cancelling).catch(() => {});
 }
 
 const common = { redirect: 'manual', retry: false } as const;
 const incomplete = 308;
-const CANCELLED_STATUS = 499;
 const noProgress = { status: 503, message: 'no byte of the chunk was persisted' };
 
 function isPersisted(state: UploadState, chunk: Chunk): boolean {

@@ -114,6 +114,21 @@ describe('the credentials of a call', () => {
     expect(String(await collect(object.read(never)))).toBe('content');
   });
 
+  it('are required: without any, an error names the object and how to get them', async () => {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', undefined);
+    // The library reads the credentials of gcloud in the home directory, and asks a server in Google Cloud.
+    vi.stubEnv('HOME', directory.path);
+    vi.stubEnv('METADATA_SERVER_DETECTION', 'none');
+    const pinning = bucket().pin({ bucket: 'exports', path: 'there', account: DEFAULT_CREDENTIALS }, never);
+    await expect(pinning).rejects.toMatchObject({
+      reason: 'CREDENTIALS_MISSING',
+      message: expect.stringContaining('no credentials for gs://exports/there: '),
+    });
+  });
+
   it('leave no trace in any error', async () => {
     const results = await Promise.allSettled([
       write(mixedUp(), 'x'),

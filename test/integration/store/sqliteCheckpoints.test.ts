@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Checkpoints } from '../../../shared/store/sqlite/logFile.ts';
+import { connectSqlite } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { createUser, scanAll } from '../../support/stores/documents.ts';
@@ -65,6 +66,20 @@ describe('the write-ahead log of a database file', () => {
       users: 20,
     });
   });
+});
+
+it('the end of the write-ahead log is moved between two commits, so that the next commit starts the log again', async () => {
+  const connection = connectSqlite({ file: await newFile(), busyTimeout: 0 });
+  onTestFinished(() => connection.close());
+  connection.execute('PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER)');
+  let works = 0;
+  const checkpoints = new Checkpoints(connection.file, async (work) => {
+    works++;
+    await work();
+  });
+  checkpoints.afterCommit(40 * MEGABYTE, false);
+  await checkpoints.close();
+  expect(works).toBe(1);
 });
 
 describe('a thread that cannot move the log', () => {
