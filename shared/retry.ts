@@ -12,9 +12,14 @@ export interface RetryPolicy {
   /** The maximum delay after the first failure; it doubles with each further failure. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
+  /** Returns the seconds that the server of a failed attempt asks to wait; undefined if it does not. */
+  readonly statedSeconds?: (reason: unknown) => number | undefined;
   /** The maximum duration without progress, if no signal ends the retries; unlimited by default. */
   readonly budgetMs?: number;
 }
+
+/** The longest pause that a server may ask for; a longer one ends the retries. */
+const MAX_STATED_MS = 300_000;
 
 /** Counts consecutive failures, and delays each retry longer than the previous one. */
 export class Backoff {
@@ -39,12 +44,14 @@ export class Backoff {
    */
   async failed(reason: unknown): Promise<boolean> {
     this.signal?.throwIfAborted();
-    const { attempts, initialDelayMs, maxDelayMs, budgetMs = Number.POSITIVE_INFINITY } = this.policy;
+    const { attempts, initialDelayMs, maxDelayMs, budgetMs = Number.POSITIVE_INFINITY, statedSeconds } = this.policy;
     if (this.failures === 0 && this.signal === undefined) this.endsAt = this.clock.now() + budgetMs;
     this.failures++;
     const remaining = this.endsAt - this.clock.now();
     if (this.failures >= attempts(reason) || remaining <= 0) return false;
-    const delay = Math.random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (this.failures - 1));
+    const statedMs = 1_000 * (statedSeconds?.(reason) ?? 0);
+    if (statedMs > MAX_STATED_MS) return false;
+    const delay = Math.max(statedMs, Math.random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (this.failures - 1)));
     await this.clock.sleep(Math.min(delay, remaining), this.signal);
     return true;
   }
@@ -78,4 +85,16 @@ export async function retry<Result>(
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }
   }
+}
+
+/**
+ * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or a date of HTTP.
+ * @returns undefined for a missing or invalid header
+ */
+export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  // Without a letter, the parser would take numbers such as -1 as years.
+  const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
 }

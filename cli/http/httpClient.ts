@@ -6,6 +6,7 @@ import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { defined } from '../../shared/defined.ts';
 import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
+import { decodeText } from '../../shared/json/utf8Text.ts';
 import { type Patience, patiently } from './reconnection.ts';
 import { connectionError, trustSystem } from './tls.ts';
 
@@ -172,8 +173,22 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
 }
 
 /** Reads a response as text, cut at a limit. */
-export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  return (await readBytes(body, maxBytes)).toString('utf8', 0, maxBytes);
+export async function readText(
+  { body, headers }: Pick<HttpResponse, 'body' | 'headers'>,
+  maxBytes: number,
+): Promise<string> {
+  const bytes = (await readBytes(body, maxBytes)).subarray(0, maxBytes);
+  return decodeText(bytes, charsetIn(headers['content-type']));
+}
+
+/** Returns the encoding that a media type states; undefined for none, and for an unknown encoding. */
+function charsetIn(type = ''): string | undefined {
+  const [, charset] = /;\s*charset="?([\w-]+)/i.exec(type) ?? [];
+  try {
+    return charset && new TextDecoder(charset).encoding;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads a response, and stops after the limit is exceeded. */

@@ -2,6 +2,7 @@
 
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { parseRetryAfter } from '../../shared/retry.ts';
 
 /** The statuses of a server, or of a gateway in front of it, that may handle the same request later. */
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
@@ -23,18 +24,6 @@ export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal =
   if (!LATER.has(status)) return undefined;
   const stated = parseRetryAfter(headers['retry-after'], Date.now());
   return stated ?? (isFinal || status === GATEWAY_TIMEOUT ? undefined : 0);
-}
-
-/**
- * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or a date of HTTP.
- * @returns undefined for a missing or invalid header
- */
-export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  // Without a letter, the parser would take numbers such as -1 as years.
-  const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
 }
 
 /** Whether an error is that of a response that asks the client to repeat the request later. */

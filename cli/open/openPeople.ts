@@ -79,7 +79,7 @@ function userPath(userId: string): string {
 function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
   return callBriefly(server, { method, path }, signal, async (response) => {
     if (response.status !== 200) throw await responseError(server, response);
-    return factorsResponse.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
+    return factorsResponse.parse(parseIfJson(await readText(response, MAX_USER_RESPONSE_BYTES)));
   });
 }
 

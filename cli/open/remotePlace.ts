@@ -48,7 +48,7 @@ interface OtherServer {
 }
 
 async function recogniseOurs(server: Server, response: HttpResponse): Promise<Recognised | OtherServer> {
-  const { status, body } = response;
+  const { status } = response;
   // Go's servers and nginx respond to plain requests on a TLS port.
   const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
@@ -58,7 +58,7 @@ async function recogniseOurs(server: Server, response: HttpResponse): Promise<Re
     if (isLater(error) || isRedirection(status)) throw error;
     return { reason: `${PATH} returns ${status}`, ...(isKeptAway(status) ? { refusal: error } : {}) };
   }
-  const document = ours.safeParse(parseIfJson(await readText(body, MAX_DESCRIPTION_BYTES))).data;
+  const document = ours.safeParse(parseIfJson(await readText(response, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return { reason: `${PATH} describes another service` };
   const { info, 'x-limits': callLimits } = document;

@@ -1,6 +1,8 @@
 // Files that an instance transfers through its bucket: downloads from a signed URL, and resumable uploads.
 
 import { CRC32C } from '@google-cloud/storage';
+import { defined } from '../../shared/defined.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeFailed,
   placeLost,
@@ -10,7 +12,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { readContinued } from '../../shared/objectStorage/continuedRead.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
-import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
+import { Backoff, parseRetryAfter, type RetryPolicy } from '../../shared/retry.ts';
 import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../http/httpClient.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { connectionReason } from '../http/tls.ts';
@@ -39,6 +41,7 @@ const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
   maxDelayMs: 15_000,
+  statedSeconds: (error) => (error instanceof IdentityError ? error.retryAfterSeconds : undefined),
 };
 
 /**
@@ -234,7 +237,7 @@ async function callUpload(
   try {
     await using response = await callServer(origin, call, limit.signal);
     // Reads the response to its end, so that the next piece can use the connection.
-    await readText(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
+    await readText(response, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw broken(address, 'upload', connectionReason(error));
     });
     if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
@@ -248,12 +251,13 @@ async function callUpload(
 
 type Transfer = 'download' | 'upload';
 
-function broken({ origin }: TransferAddress, transfer: Transfer, reason: string): Error {
-  return placeLost({ place: origin, moment: `during the ${transfer}`, reason });
+function broken({ origin }: TransferAddress, transfer: Transfer, reason: string, retryAfterSeconds?: number): Error {
+  return placeLost({ place: origin, moment: `during the ${transfer}`, reason }, defined({ retryAfterSeconds }));
 }
 
 /** Creates the error for an unexpected status. If a retry may succeed, the error is that of a broken transfer. */
-function rejected(address: TransferAddress, transfer: Transfer, { status }: HttpResponse): Error {
-  if (status === 408 || status === 429 || status >= 500) return broken(address, transfer, `status ${status}`);
+function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {
+  if (status === 408 || status === 429 || status >= 500)
+    return broken(address, transfer, `status ${status}`, parseRetryAfter(headers['retry-after'], Date.now()));
   return placeFailed({ place: address.origin, reason: `it does not permit the ${transfer} (status ${status})` });
 }

@@ -104,7 +104,7 @@ async function* exportedObject(
   { server, response, held, onReceived, onItems }: ExportedObject,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, readonly RecordWarning[]> {
-  const described = parseIfJson(await readText(response.body, MAX_DESCRIPTION_BYTES));
+  const described = parseIfJson(await readText(response, MAX_DESCRIPTION_BYTES));
   const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
   if (data === undefined) throw damaged(server, response, 'its object is not described');
   const { object } = data;
@@ -287,7 +287,7 @@ function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSi
     }
     const open = () => received(server, response, signal);
     const content = operation === 'export' ? proved(server, response, open, signal) : response.body;
-    const text = await readText(content, MAX_TRIAL_BYTES);
+    const text = await readText({ ...response, body: content }, MAX_TRIAL_BYTES);
     return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });
 }

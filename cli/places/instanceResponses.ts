@@ -52,7 +52,7 @@ export async function readImportResponse(
   const { headers, body } = response;
   const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
   if (!areEvents) {
-    const text = await guarded(server, readText(body, MAX_RESPONSE_BYTES), signal);
+    const text = await guarded(server, readText(response, MAX_RESPONSE_BYTES), signal);
     const { data } = importResponse.safeParse(parseIfJson(text));
     if (data === undefined) throw unlikeResponse(server, response, 'result of the import');
     return data;
@@ -167,7 +167,7 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 
 /** Returns the error of a response other than 200, with a remedy. */
 export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
-  const text = await readText(response.body, MAX_ERROR_BYTES);
+  const text = await readText(response, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));
   if (data === undefined) return gatewayError(server.name, response, text);
   const { status } = response;

@@ -59,7 +59,7 @@ async function openUpload(server: Server, size: number, signal: AbortSignal) {
   const call = operationCall(jsonCall('import', { upload: { size } }));
   return await callBriefly(server, call, signal, async (response) => {
     if (response.status !== 200) throw await responseError(server, response);
-    const { data } = openedUpload.safeParse(parseIfJson(await readText(response.body, MAX_OPENED_BYTES)));
+    const { data } = openedUpload.safeParse(parseIfJson(await readText(response, MAX_OPENED_BYTES)));
     if (data === undefined) throw unlikeResponse(server, response, 'address for an upload');
     return data.upload;
   });

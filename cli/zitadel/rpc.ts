@@ -14,9 +14,9 @@ import {
   zitadelContextMissing,
   zitadelHeaderLost,
 } from '../../shared/errors/placeErrors.ts';
+import { parseRetryAfter } from '../../shared/retry.ts';
 import { gatewayError } from '../http/gatewayResponse.ts';
 import { callServer, type HttpResponse, readText } from '../http/httpClient.ts';
-import { parseRetryAfter } from '../http/laterResponse.ts';
 import { connectionReason } from '../http/tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
@@ -124,7 +124,7 @@ async function requireRpc(origin: string, response: HttpResponse): Promise<void>
   if (type.startsWith('application/grpc-web') || STATUSES_OF_OUTAGES.has(response.status)) return;
   if (!STATUSES_OF_OTHERS.has(response.status)) {
     await using page = response;
-    throw gatewayError(origin, page, await readText(page.body, MAX_PAGE_BYTES));
+    throw gatewayError(origin, page, await readText(page, MAX_PAGE_BYTES));
   }
   await response[Symbol.asyncDispose]();
   const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;

@@ -38,9 +38,12 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Decodes a text in UTF-8 or UTF-16, and drops a byte order mark: Windows saves lists and tokens in such files. */
-export function decodeText(content: Uint8Array): string {
-  return new TextDecoder(utf16Encoding(content)).decode(content);
+/**
+ * Decodes a text, and drops a byte order mark: Windows saves lists and tokens in such files.
+ * @param charset the stated encoding, which counts for a text that does not look like UTF-16; UTF-8 by default
+ */
+export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
+  return new TextDecoder(hasMark(content) ? 'utf-8' : (utf16Encoding(content) ?? charset)).decode(content);
 }
 
 /** Returns which of the first bytes are zero: the first two characters of JSON are ASCII. */

@@ -1,6 +1,7 @@
 // Conversion of Cloud Storage's errors, and the retry policy.
 
 import { z } from 'zod';
+import { defined } from '../defined.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import {
   bucketNotFound,
@@ -13,7 +14,7 @@ import {
   storageRejected,
   storageUnavailable,
 } from '../errors/storageErrors.ts';
-import type { RetryPolicy } from '../retry.ts';
+import { parseRetryAfter, type RetryPolicy } from '../retry.ts';
 
 /** An object and its intended use. */
 export interface Target {
@@ -61,7 +62,10 @@ export function storageError(reason: unknown, target: Target): IdentityError {
       return objectExists({ at: objectUri(target) });
     default:
       return isTransient(reason) || status === undefined
-        ? storageUnavailable({ at: objectUri(target) }, { cause })
+        ? storageUnavailable(
+            { at: objectUri(target) },
+            { cause, ...defined({ retryAfterSeconds: statedSeconds(reason) }) },
+          )
         : storageRejected({ at: objectUri(target), status }, { cause });
   }
 }
@@ -100,9 +104,37 @@ export function describeFailure(reason: unknown): LibraryFailure {
   return { status: httpStatus, code: name, message, cause };
 }
 
-/** The retry policy for transient errors; gives up after about ten seconds without progress. */
+const MAX_ATTEMPTS = 7;
+
+/**
+ * The retry policy for transient errors; gives up after about ten seconds without progress, or later if Cloud Storage
+ * asks for a longer pause.
+ */
 export const storagePolicy: RetryPolicy = {
-  attempts: (reason) => (isTransient(reason) ? 7 : 1),
+  attempts: (reason) => (isTransient(reason) ? MAX_ATTEMPTS : 1),
   initialDelayMs: 300,
   maxDelayMs: 10_000,
+  statedSeconds,
 };
+
+/** The retry policy for requests whose errors are converted already. */
+export const convertedPolicy: RetryPolicy = {
+  ...storagePolicy,
+  attempts: (reason) => (storageUnavailable.is(reason) ? MAX_ATTEMPTS : 1),
+};
+
+/** The headers in both kinds of the library's errors. */
+const rejectedResponse = z.object({
+  response: z.object({
+    headers: z.union([
+      z.instanceof(Headers).transform((headers) => headers.get('retry-after')),
+      z.object({ 'retry-after': z.string() }).transform((headers) => headers['retry-after']),
+    ]),
+  }),
+});
+
+/** Returns the seconds that Cloud Storage asks to wait. */
+function statedSeconds(reason: unknown): number | undefined {
+  if (reason instanceof IdentityError) return reason.retryAfterSeconds;
+  return parseRetryAfter(rejectedResponse.safeParse(reason).data?.response.headers, Date.now());
+}

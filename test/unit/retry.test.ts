@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Backoff, type RetryPolicy, retry } from '../../shared/retry.ts';
+import { Backoff, parseRetryAfter, type RetryPolicy, retry } from '../../shared/retry.ts';
 import { createManualClock } from '../support/manualClock.ts';
 
 const policy: RetryPolicy = {
@@ -21,6 +21,16 @@ describe('a backoff', () => {
     random.mockReturnValue(0.25);
     await backoff.failed('transient');
     expect(clock.sleeps).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 1_250]);
+  });
+
+  it('waits as long as the server asks for, and gives up if that is longer than five minutes', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const clock = createManualClock();
+    const statedSeconds = (reason: unknown) => (typeof reason === 'number' ? reason : undefined);
+    const backoff = new Backoff({ ...policy, statedSeconds }, undefined, clock);
+    expect([await backoff.failed(2), await backoff.failed('transient'), await backoff.failed(0)]).not.toContain(false);
+    expect(clock.sleeps).toEqual([2_000, 200, 400]);
+    expect([await backoff.failed(300), await backoff.failed(301)]).toEqual([true, false]);
   });
 
   it('begins again after progress', async () => {
@@ -88,5 +98,25 @@ describe('a retried attempt', () => {
     expect(await retry(policy, async () => 'done', over)).toBe('done');
     await expect(retry(policy, () => Promise.reject('transient'), over)).rejects.toThrow('over');
     await expect(retry(policy, () => Promise.reject('permanent'), over)).rejects.toBe('permanent');
+  });
+});
+
+const now = Date.parse('2026-11-30T04:00:00Z');
+
+describe('the header Retry-After', () => {
+  it.each([
+    ['120', 120],
+    [' 5 ', 5],
+    ['0', 0],
+    ['1.5', 1.5],
+    ['Mon, 30 Nov 2026 04:00:07 GMT', 7],
+    ['Monday, 30-Nov-26 04:01:00 GMT', 60],
+    ['Mon, 30 Nov 2026 03:00:00 GMT', 0],
+    ['-1', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is a wait of %s seconds', (header, seconds) => {
+    expect(parseRetryAfter(header, now)).toBe(seconds);
   });
 });

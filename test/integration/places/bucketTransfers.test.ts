@@ -50,10 +50,10 @@ async function startBucket(faults: readonly (Fault | undefined)[] = [], bytes = 
 
 type Bucket = Awaited<ReturnType<typeof startBucket>>;
 
-const status = (code: number): Fault => {
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => {
   return (request, response) => {
     request.resume();
-    response.writeHead(code).end('secret=signature');
+    response.writeHead(code, headers).end('secret=signature');
   };
 };
 
@@ -82,6 +82,14 @@ describe('a download from the bucket of an instance', () => {
     expect(first).toBe('GET all');
     expect(others).toHaveLength(3);
     for (const other of others) expect(other).toMatch(/^GET bytes=\d+-$/);
+  });
+
+  it('waits as long as the bucket asks for', async () => {
+    const bucket = await startBucket([status(429, { 'retry-after': '1' })]);
+    const startedAt = performance.now();
+    expect((await download(bucket)).bytes.equals(file)).toBe(true);
+    expect(performance.now() - startedAt).toBeGreaterThan(990);
+    expect(bucket.requests).toHaveLength(2);
   });
 
   it.each([400, 403])('fails if its address has expired after a break, with status %i', async (code) => {

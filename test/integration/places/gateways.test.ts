@@ -13,7 +13,7 @@ import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitad
 interface Page {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Whether the server has handled the request before the gateway responds. */
   readonly isHandled?: true;
 }
@@ -222,6 +222,23 @@ const pages: readonly (Page & { readonly printed: string })[] = [
     body: '<title>504 Gateway Time-out</title>',
     printed:
       'failed: status 504: 504 Gateway Time-out: repeat the command; if this happens again, raise the response timeout of the gateway',
+  },
+  {
+    status: 418,
+    body: Buffer.from('\ufeff<title>Zugriff blockiert – Büro</title>', 'utf16le'),
+    printed: 'refuses: status 418: Zugriff blockiert – Büro: check',
+  },
+  {
+    status: 451,
+    headers: { 'content-type': 'text/html; charset=iso-8859-1' },
+    body: Buffer.from('<title>Verboten für alle</title>', 'latin1'),
+    printed: 'refuses: status 451: Verboten für alle: configure',
+  },
+  {
+    status: 511,
+    headers: { 'content-type': 'text/html; charset=of-nobody' },
+    body: 'Anmelden für alle',
+    printed: 'refuses: status 511: Anmelden für alle: log in',
   },
   { status: 511, printed: 'refuses: status 511: log in to the network of this machine' },
 ];

@@ -1,7 +1,12 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { storageError, type Target } from '../../../shared/objectStorage/storageError.ts';
+import {
+  convertedPolicy,
+  storageError,
+  storagePolicy,
+  type Target,
+} from '../../../shared/objectStorage/storageError.ts';
 
 const target = (use: Target['use'] = 'read'): Target => ({ bucket: 'exports', path: 'north.json', use });
 
@@ -52,6 +57,16 @@ describe('an error of Cloud Storage', () => {
   ] as const)('for %s (%i) has a documented reason', (_what, status, message, use, reason, httpStatus) => {
     const error = storageError(responseError(status, message), target(use));
     expect(error).toMatchObject({ reason, httpStatus });
+  });
+
+  it.each([
+    ['the storage client', { code: 503, response: { headers: { 'retry-after': '7' } } }, 7],
+    ['the HTTP client', { status: 429, response: { headers: new Headers({ 'retry-after': '8' }) } }, 8],
+    ['neither', { code: 503, response: { headers: {} } }, undefined],
+  ])('of %s keeps the pause that Cloud Storage asks for', (_what, parts, seconds) => {
+    const reason = Object.assign(new Error('slow down'), parts);
+    expect(storagePolicy.statedSeconds?.(reason)).toBe(seconds);
+    expect(convertedPolicy.statedSeconds?.(storageError(reason, target()))).toBe(seconds);
   });
 
   it('for a failed connection is reported as an unavailable service', () => {

@@ -1,25 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRetryAfter, secondsUntilRepeat } from '../../../../cli/http/laterResponse.ts';
-
-const now = Date.parse('2026-11-30T04:00:00Z');
-
-describe('the header Retry-After', () => {
-  it.each([
-    ['120', 120],
-    [' 5 ', 5],
-    ['0', 0],
-    ['1.5', 1.5],
-    ['Mon, 30 Nov 2026 04:00:07 GMT', 7],
-    ['Monday, 30-Nov-26 04:01:00 GMT', 60],
-    ['Mon, 30 Nov 2026 03:00:00 GMT', 0],
-    ['-1', undefined],
-    ['soon', undefined],
-    ['', undefined],
-    [undefined, undefined],
-  ])('%j is a wait of %s seconds', (header, seconds) => {
-    expect(parseRetryAfter(header, now)).toBe(seconds);
-  });
-});
+import { secondsUntilRepeat } from '../../../../cli/http/laterResponse.ts';
 
 describe('a response', () => {
   it.each([
