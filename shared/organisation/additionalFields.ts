@@ -16,9 +16,10 @@ interface SpelledField {
   readonly names: readonly (readonly string[])[];
 }
 
-/** The values of a kept field: one for each spelling of its name in the file. */
-interface FoundField extends SpelledField {
-  readonly values: readonly unknown[];
+/** A kept field in the file. The file may have another value under the other spelling of the field's name. */
+interface FoundField {
+  readonly declared: SpelledField;
+  readonly value: unknown;
 }
 
 /** A record's JSON without its kept fields, and the kept fields. */
@@ -125,36 +126,30 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
   if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
   const found: FoundField[] = [];
   let defined = value;
-  for (const { field, names } of fields) {
-    const { rest, values } = splitField(defined, names, 0);
-    defined = rest;
-    if (values.length > 0) found.push({ field, names, values });
-  }
+  for (const declared of fields) defined = splitField(defined, declared, 0, found);
   return { defined, found };
 }
 
-/** Removes a field, in either spelling, from a copy of the JSON. */
-function splitField(
-  json: JsonObject,
-  path: readonly (readonly string[])[],
-  at: number,
-): { readonly rest: JsonObject; readonly values: readonly unknown[] } {
-  const names = (path[at] ?? []).filter((spelling) => Object.hasOwn(json, spelling));
-  if (names.length === 0) return { rest: json, values: [] };
-  if (at === path.length - 1) {
-    const others = Object.entries(json).filter(([other]) => !names.includes(other));
-    return { rest: Object.fromEntries(others), values: names.map((spelling) => json[spelling]) };
-  }
+/**
+ * Adds the values of a field, in either spelling, to `found`.
+ * @param at the step of the field's path to the JSON
+ * @returns the JSON without the field; a copy if it had the field
+ */
+function splitField(json: JsonObject, declared: SpelledField, at: number, found: FoundField[]): JsonObject {
   let rest = json;
-  const values: unknown[] = [];
-  for (const spelling of names) {
-    const parent = json[spelling];
-    if (!isJsonObject(parent)) continue;
-    const split = splitField(parent, path, at + 1);
-    if (split.values.length > 0) rest = { ...rest, [spelling]: split.rest };
-    values.push(...split.values);
+  for (const name of declared.names[at] ?? []) {
+    if (!Object.hasOwn(json, name)) continue;
+    const value = json[name];
+    if (at === declared.names.length - 1) {
+      found.push({ declared, value });
+      const { [name]: _, ...others } = rest;
+      rest = others;
+    } else if (isJsonObject(value)) {
+      const inner = splitField(value, declared, at + 1, found);
+      if (inner !== value) rest = { ...rest, [name]: inner };
+    }
   }
-  return { rest, values };
+  return rest;
 }
 
 /**
@@ -163,9 +158,10 @@ function splitField(
  */
 export function readKept(found: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { values: [] };
-  for (const { field, names, values } of found) {
-    const [value, ...others] = values;
-    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
+  for (const [index, { declared, value }] of found.entries()) {
+    const { field, names } = declared;
+    if (found[index + 1]?.declared === declared)
+      throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
     if (value !== null && value !== undefined) readValue(kept, field, value);
   }
   return kept;

@@ -4,7 +4,6 @@ import { type DescField, type DescMessage, getOption, hasOption, ScalarType } fr
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
-import { keptFields } from './keptFields.ts';
 import type { OrganisationRecord } from './record.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
@@ -80,7 +79,7 @@ export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined
       textIssue(givenPassword, fixedLimits.textBytes, clear);
     if (found !== undefined) return found;
   }
-  for (const field of keptFields(section)) {
+  for (const field of section.additional?.kept ?? []) {
     const limit = field.type === 'text' ? field.maxBytes : undefined;
     const found = textIssue(valueAt(json, field.path), limit, field.path);
     if (found !== undefined) return found;

@@ -19,10 +19,15 @@ it.each(withKept)(
     const record = splitKept(section, given).defined;
     const json = withValue(record, path.split('.'), 'value');
     const { defined, found } = splitKept(section, json);
-    expect(found).toMatchObject([{ field: { path }, values: ['value'] }]);
+    expect(found).toMatchObject([{ declared: { field: { path } }, value: 'value' }]);
     expect(defined).toEqual(record);
   },
 );
+
+it('a record with a kept field keeps its unknown field __proto__, which the import reports', () => {
+  const json: unknown = JSON.parse('{"otpEmail":true,"__proto__":{"isKnown":true}}');
+  expect(JSON.stringify(splitKept(recordSection('humanUsers'), json).defined)).toBe('{"__proto__":{"isKnown":true}}');
+});
 
 it('a kept text is a fact about imports into ZITADEL, with a manual step for the records that have it', () => {
   const fact = fieldFacts(declaring('humanUsers', 'kept', 'user.note')).find(({ fields }) =>
