@@ -183,7 +183,7 @@ class Exporter {
 
   private count(section: Section, document: StoredDocument): void {
     const { orgId = '', digest = '', otpEmail = false } = document;
-    this.tally.add({ section: section.name, orgId, digest, credentials: document, otpEmail });
+    this.tally.add({ section, orgId, digest, credentials: document, otpEmail });
     this.leftToDo.addRecord(section, document);
   }
 }

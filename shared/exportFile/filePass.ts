@@ -158,7 +158,7 @@ function addItem(
   }
   const { own, whole } = readItem(section, item, value, draft, knownDrafts?.[item.organisation] ?? draft);
   draft.observe(whole);
-  pass.tally.add({ ...whole, section: section.name });
+  pass.tally.add(whole);
   pass.unknown.addRecord(section.name, own.unknown);
   onRecord(own, item.path, whole);
 }

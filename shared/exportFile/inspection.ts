@@ -196,7 +196,7 @@ export function tallyExport(
 
 function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
   tally.addOrganisation();
-  if (record !== undefined) tally.add({ ...record, section: record.section.name });
+  if (record !== undefined) tally.add(record);
 }
 
 /**

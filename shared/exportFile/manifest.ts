@@ -9,7 +9,6 @@ import { type AdditionalField, keptFields } from '../organisation/keptFields.ts'
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
 import { nothingUnknown, type UnknownContent } from '../organisation/unknownContent.ts';
-import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
@@ -120,7 +119,7 @@ export type ExportedManifest = z.infer<typeof exportedManifest>;
 
 /** The facts about a record that a manifest counts and hashes. */
 export interface ManifestEntry {
-  readonly section: string;
+  readonly section: Pick<Section, 'name'>;
   readonly orgId: string;
   /** The digest of the record's canonical JSON without credentials. */
   readonly digest: string;
@@ -145,14 +144,14 @@ export class ManifestTally {
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail = false, unknown = nothingUnknown }: ManifestEntry): void {
-    const secrets = credentialFields.map((field) => credentials[field] ?? '');
-    const isUnknown = unknown.fields.length > 0 || unknown.values.length > 0;
-    const entry = JSON.stringify([section, orgId, digest, ...secrets, otpEmail, ...(isUnknown ? [unknown] : [])]);
+    const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
+    const entry: unknown[] = [section.name, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail];
+    if (unknown.fields.length > 0 || unknown.values.length > 0) entry.push(unknown);
     // Each character of the string is a byte; a bigint or a buffer would be slower.
-    const bytes = hash('sha256', entry, 'binary');
+    const bytes = hash('sha256', JSON.stringify(entry), 'binary');
     for (let word = 0; word < HASH_WORDS; word++)
       this.sums[word] = (this.sums[word] ?? 0) + bytes.charCodeAt(2 * word) * 256 + bytes.charCodeAt(2 * word + 1);
-    this.count(section);
+    this.count(section.name);
   }
 
   /** Counts an organisation; `add` counts its record under the section `org`. */

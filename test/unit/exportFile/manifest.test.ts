@@ -12,16 +12,17 @@ function tallyOf(entries: readonly ManifestEntry[], organisations = 0): Manifest
 
 const digestOf = (entries: readonly ManifestEntry[]) => tallyOf(entries).digest;
 
-const base: ManifestEntry = { section: 'humanUsers', orgId: 'org-1', digest: 'd1', credentials: {}, otpEmail: false };
+const section = { name: 'humanUsers' } as const;
+const base: ManifestEntry = { section, orgId: 'org-1', digest: 'd1', credentials: {}, otpEmail: false };
 const entries: ManifestEntry[] = [
   base,
   { ...base, digest: 'd2', credentials: { passwordHash: 'h', totpSeed: 's' } },
-  { ...base, section: 'oidcIdps', digest: 'd3', credentials: { clientSecret: 'c' } },
+  { ...base, section: { name: 'oidcIdps' }, digest: 'd3', credentials: { clientSecret: 'c' } },
   { ...base, orgId: 'org-2', digest: 'd4', otpEmail: true },
 ];
 
 const anyEntry = fc.record({
-  section: fc.constantFrom('humanUsers', 'projects', 'domains'),
+  section: fc.record({ name: fc.constantFrom('humanUsers', 'projects', 'domains') }),
   orgId: fc.string(),
   digest: fc.string(),
   credentials: fc.record({ passwordHash: fc.string(), totpSeed: fc.string() }, { requiredKeys: [] }),
@@ -32,10 +33,10 @@ describe("a manifest's digest", () => {
   it('is the sum of the SHA-256 hashes of all records, modulo 2^256', () => {
     fc.assert(
       fc.property(fc.array(anyEntry), (records) => {
-        const hashes = records.map(({ section, orgId, digest, credentials, otpEmail }) => {
+        const hashes = records.map(({ section: { name }, orgId, digest, credentials, otpEmail }) => {
           const { passwordHash = '', totpSeed = '' } = credentials;
           return BigInt(
-            `0x${hash('sha256', JSON.stringify([section, orgId, digest, passwordHash, totpSeed, '', otpEmail]))}`,
+            `0x${hash('sha256', JSON.stringify([name, orgId, digest, passwordHash, totpSeed, '', otpEmail]))}`,
           );
         });
         const sum = BigInt.asUintN(
@@ -48,7 +49,7 @@ describe("a manifest's digest", () => {
   });
 
   it.each<[string, Partial<ManifestEntry>]>([
-    ['the section', { section: 'machineUsers' }],
+    ['the section', { section: { name: 'machineUsers' } }],
     ['the organisation', { orgId: 'org-3' }],
     ['the record', { digest: 'd5' }],
     ['the password hash', { credentials: { passwordHash: 'x' } }],
