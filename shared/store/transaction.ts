@@ -163,8 +163,11 @@ function estimateSize(writes: readonly Write[], sizeOf: (text: string) => number
   for (const write of writes) {
     size += BYTES_PER_WRITE + sizeOf(write.key.id);
     if (write.type === 'delete') continue;
-    for (const value of Object.values(write.fields))
+    const fields: Readonly<Record<string, unknown>> = write.fields;
+    for (const name in fields) {
+      const value = fields[name];
       size += BYTES_PER_FIELD + (typeof value === 'string' ? sizeOf(value) : 8);
+    }
   }
   return size;
 }

@@ -46,7 +46,9 @@ export function unsealFields<Document extends DocumentFields>(
 
 /** Whether a write contains unencrypted secrets. */
 export function hasSecrets(write: Write): boolean {
-  return write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined);
+  if (write.type === 'delete') return false;
+  for (const { name } of secrets) if (write.fields[name] !== undefined) return true;
+  return false;
 }
 
 /** Encrypts the secrets of writes. */

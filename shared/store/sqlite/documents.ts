@@ -10,7 +10,14 @@ import {
   setField,
   storedFieldNames,
 } from '../documentFields.ts';
-import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
+import {
+  type DocumentChanges,
+  type DocumentKey,
+  documentPath,
+  type StoredDocument,
+  type Write,
+  WriteConflictError,
+} from '../store.ts';
 import type { SqliteConnection } from './sqliteConnection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
@@ -43,8 +50,10 @@ function toDocument(id: string, row: readonly unknown[], fields: readonly FieldN
   return document;
 }
 
-function toSqlValue(value: string | number | boolean | null | undefined): string | number | null {
-  return typeof value === 'boolean' ? Number(value) : (value ?? null);
+type SqlValue = string | number | null;
+
+function toSqlValue(value: string | number | boolean | null): SqlValue {
+  return typeof value === 'boolean' ? Number(value) : value;
 }
 
 /**
@@ -115,8 +124,6 @@ export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
 }
 
-const CREATE_DOCUMENT = `INSERT INTO documents (version, ${storedFieldNames.map(column).join(', ')}, collection, id)
-  VALUES (?, ?, ?${', ?'.repeat(storedFieldNames.length)}) ON CONFLICT DO NOTHING`;
 const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
@@ -133,14 +140,12 @@ export function applyWrites(connection: SqliteConnection, writes: readonly Write
 function applyWrite(connection: SqliteConnection, write: Write, version: number): boolean {
   const { collection, id } = write.key;
   switch (write.type) {
-    case 'create': {
-      const values = storedFieldNames.map((name) => toSqlValue(write.fields[name]));
-      return changesOne(connection.prepare(CREATE_DOCUMENT).run(version, ...values, collection, id));
-    }
+    case 'create':
     case 'update': {
-      const names = storedFieldNames.filter((name) => write.fields[name] !== undefined);
-      const values = names.map((name) => toSqlValue(write.fields[name]));
-      return changesOne(connection.prepare(updateSql(names)).run(version, ...values, collection, id));
+      const values: SqlValue[] = [version];
+      const sql = writeSql(write.type, addPresent(write.fields, values));
+      values.push(collection, id);
+      return changesOne(connection.prepare(sql).run(...values));
     }
     case 'delete':
       connection.prepare(DELETE_DOCUMENT).run(collection, id);
@@ -152,19 +157,37 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
   return Number(changes) === 1;
 }
 
-const updates = new Map<string, string>();
+/** Adds the values of the present fields to `values`. Returns a bit for each field, in the order of `storedFieldNames`. */
+function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
+  let present = 0;
+  let bit = 1;
+  for (const name of storedFieldNames) {
+    const value = fields[name];
+    if (value !== undefined) {
+      present |= bit;
+      values.push(toSqlValue(value));
+    }
+    bit <<= 1;
+  }
+  return present;
+}
+
+const writeStatements = { create: new Map<number, string>(), update: new Map<number, string>() };
 
 /**
- * Returns the statement that sets these fields; its parameters are the version, the values, the collection and the id.
- * Few combinations of fields occur, and each occurs often.
+ * Returns the statement that creates a document with the present fields, or sets them. Its parameters are the version,
+ * the values, the collection and the id. Few combinations of fields occur, and each occurs often.
  */
-function updateSql(names: readonly FieldName[]): string {
-  const combination = names.join();
-  const known = updates.get(combination);
+function writeSql(type: 'create' | 'update', present: number): string {
+  const known = writeStatements[type].get(present);
   if (known !== undefined) return known;
-  const assignments = ['version', ...names.map(column)].map((name) => `${name} = ?`);
-  const sql = `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
-  updates.set(combination, sql);
+  const columns = ['version', ...storedFieldNames.filter((_, at) => (present & (1 << at)) !== 0).map(column)];
+  const sql =
+    type === 'create'
+      ? `INSERT INTO documents (${columns.join(', ')}, collection, id)
+           VALUES (?, ?${', ?'.repeat(columns.length)}) ON CONFLICT DO NOTHING`
+      : `UPDATE documents SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE collection = ? AND id = ?`;
+  writeStatements[type].set(present, sql);
   return sql;
 }
 
