@@ -3,7 +3,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { shortenedText } from '../errors/identityError.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
-import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
+import { isEmpty, isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts';
@@ -45,15 +45,14 @@ export function readFileRecord(
   const reason = emptyReason(section, value);
   if (reason !== undefined)
     return unreadableRecord(section, item, orgId, invalidIssue([{ field: formatPath(item.path), problem: reason }]));
-  const read = (given: unknown, isChecked: boolean) => readRecord(section, complete(given), orgId, isChecked);
   try {
-    return read(value, checked);
+    return readRecord(section, complete(value), orgId, checked);
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
     const issue = invalidRecordIssue(error, item.path);
     return (
       readWithoutInvalid(section, () => complete(JSON.parse(item.text)), orgId, error) ??
-      readLeniently(() => read(JSON.parse(item.text), false), issue) ??
+      readLeniently(() => readRecord(section, complete(JSON.parse(item.text)), orgId), issue) ??
       unreadableRecord(section, item, orgId, issue)
     );
   }
@@ -95,7 +94,7 @@ function readWithoutInvalid(
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
   if (!isJsonObject(value)) return 'expected an object';
-  return isList(section) && Object.keys(value).length === 0 ? 'the record is empty' : undefined;
+  return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
 /** Reads a record that only breaks rules; returns undefined if values do not have the types of the definition. */

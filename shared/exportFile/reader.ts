@@ -88,7 +88,12 @@ export class ExportFileReader {
     const missing = START_BYTES - this.start.length;
     if (missing > 0) this.start = Buffer.concat([this.start, chunk.subarray(0, missing)]);
     try {
-      return this.splitter.push(chunk).flatMap((value) => this.toItems(value));
+      const items: ExportFileItem[] = [];
+      for (const value of this.splitter.push(chunk)) {
+        const item = this.toItem(value);
+        if (item !== undefined) items.push(item);
+      }
+      return items;
     } catch (error) {
       throw this.explained(error);
     }
@@ -161,38 +166,36 @@ export class ExportFileReader {
     return 'enter';
   }
 
-  private toItems({ path, names, text, value }: SplitValue): ExportFileItem[] {
-    const item = { path, names, text, value };
-    if (text === '') return this.withoutText(item);
-    if (path[0] === 'manifest') return value === null ? [] : [{ ...item, organisation: undefined, name: 'manifest' }];
-    if (path.length === 1 && path[0] === 'orgs') return expectNull(item);
+  /** Returns the item of a value; undefined for a value without content, or of an unknown field. */
+  private toItem({ path, names, text, value }: SplitValue): ExportFileItem | undefined {
     const field = findField(path);
-    if (field === undefined) return this.countUnknown(path, uniqueValue(item));
-    if (field.list && path.length === 3) return expectNull(item);
+    if (text === '') return field && this.withoutText({ path, names, text, value }, field);
+    if (path[0] === 'manifest')
+      return value === null ? undefined : { path, names, text, value, organisation: undefined, name: 'manifest' };
+    const isList = path.length === 1 ? path[0] === 'orgs' : field?.list === true && path.length === 3;
+    if (isList) return expectNull(path, value);
+    if (field === undefined) return this.countUnknown(path, uniqueValue({ path, names, text, value }));
     // In place of a field, `null` means that the field is not set. As an element of a list, it is an invalid record
     // (zitadel 1.1).
-    return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];
+    if (value === null && !field.list) return undefined;
+    return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
 
   /** Returns the item of a value without text, if its field is wanted. */
-  private withoutText(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
-    const field = findField(item.path);
-    if (field === undefined || !this.isWanted(field.name) || this.isSkipped(item.path)) return [];
-    return [
-      {
-        ...item,
-        organisation: Number(item.path[1]),
-        name: field.name,
-        ...(this.findsOnly ? {} : { isTooLarge: true }),
-      },
-    ];
+  private withoutText(
+    split: Pick<SplitValue, 'path' | 'names' | 'text' | 'value'>,
+    { name }: OrganisationField,
+  ): ExportFileItem | undefined {
+    const { path } = split;
+    if (!this.isWanted(name) || this.isSkipped(path)) return undefined;
+    const item = { ...split, organisation: Number(path[1]), name };
+    return this.findsOnly ? item : { ...item, isTooLarge: true };
   }
 
   /** Counts an unknown field, or an element of an unknown list. Unknown objects are counted at their start. */
-  private countUnknown(path: JsonPath, value: unknown): [] {
+  private countUnknown(path: JsonPath, value: unknown): undefined {
     const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
     if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
-    return [];
   }
 }
 
@@ -201,8 +204,8 @@ function missingOrganisations(firstFields: readonly string[]): JsonError {
   return new JsonError(['orgs'], `missing list of organisations: expected {"orgs":[…]}; the file begins with ${names}`);
 }
 
-function findField([root, , name]: JsonPath): OrganisationField | undefined {
-  return root === 'orgs' ? organisationFields.get(String(name)) : undefined;
+function findField(path: JsonPath): OrganisationField | undefined {
+  return path[0] === 'orgs' ? organisationFields.get(String(path[2])) : undefined;
 }
 
 function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
@@ -211,7 +214,6 @@ function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
 }
 
 /** Ignores `null` in place of a list, which is an unset field (zitadel 1.1). */
-function expectNull({ path, value }: Pick<SplitValue, 'path' | 'value'>): [] {
+function expectNull(path: JsonPath, value: unknown): undefined {
   if (value !== null) throw new JsonError(path, 'expected a list');
-  return [];
 }

@@ -6,6 +6,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether a JSON object has no fields. */
+export function isEmpty(json: JsonObject): boolean {
+  for (const _name in json) return false;
+  return true;
+}
+
 /** Parses the text of a JSON object, such as a stored record; another value counts as an empty object. */
 export function parseObject(text = '{}'): JsonObject {
   const json: unknown = JSON.parse(text);
@@ -40,8 +46,6 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
   return typeof value === 'string' ? value : '';
 }
 
-const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
-
 /** Returns the texts at a `path` through a list (`FieldPath`); for any other path, the result of `textAt`. */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
@@ -52,14 +56,13 @@ export function textsAt(record: JsonObject, path: string, orgId: string): string
 }
 
 function stepInto(record: JsonObject, step: string): unknown[] {
-  if (!step.endsWith(']')) return [record[step]];
-  const [, list, field, expected] = LIST_STEP.exec(step) ?? [];
-  if (list === undefined) return [record[step]];
-  const elements = record[list];
+  const bracket = step.indexOf('[');
+  if (bracket < 0) return [record[step]];
+  const elements = record[step.slice(0, bracket)];
   if (!Array.isArray(elements)) return [];
-  return field === undefined
-    ? elements
-    : elements.filter((element) => isJsonObject(element) && element[field] === expected);
+  if (step.endsWith('[]')) return elements;
+  const [field = '', expected] = step.slice(bracket + 1, -1).split('=');
+  return elements.filter((element) => isJsonObject(element) && element[field] === expected);
 }
 
 /** Sets the value at `path`, and creates missing objects on the way. */
@@ -82,22 +85,25 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
   const last = names.length - 1;
-  const parents = [record];
+  let direct = record;
+  let inner: JsonObject | undefined;
+  let holder: JsonObject | undefined;
   for (let at = 0; at < last; at++) {
-    const inner = parents[at]?.[names[at] ?? path];
-    if (!isJsonObject(inner)) return undefined;
-    parents.push(inner);
+    const next = direct[names[at] ?? path];
+    if (!isJsonObject(next)) return undefined;
+    if (at === 0) inner = next;
+    else if (at === 1) holder = next;
+    direct = next;
   }
-  const [, inner, holder] = parents;
-  const direct = parents[last] ?? record;
   const name = names[last] ?? path;
   const taken = direct[name];
   // Set to undefined instead of deleting: deleting fields makes an object slow.
   if (taken !== undefined) direct[name] = undefined;
-  if (inner !== undefined && holder !== undefined && isEmpty(holder)) inner[names[1] ?? path] = undefined;
+  if (inner !== undefined && holder !== undefined && hasNoValues(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;
 }
 
-function isEmpty(record: JsonObject): boolean {
-  return Object.values(record).every((value) => value === undefined);
+function hasNoValues(record: JsonObject): boolean {
+  for (const name in record) if (record[name] !== undefined) return false;
+  return true;
 }

@@ -14,6 +14,7 @@ import {
 } from './bytes.ts';
 import { type EndSearch, findEnd } from './findEnd.ts';
 import { JsonError, type JsonPath } from './jsonError.ts';
+import { isJsonObject } from './jsonObject.ts';
 import { parseText } from './parseText.ts';
 import { StringDecoder } from './stringContent.ts';
 
@@ -380,9 +381,8 @@ export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind
 }
 
 function countNames(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const parts: unknown[] = Object.values(value);
-  let names = Array.isArray(value) ? 0 : parts.length;
-  for (const part of parts) names += countNames(part);
+  let names = 0;
+  if (Array.isArray(value)) for (const element of value) names += countNames(element);
+  else if (isJsonObject(value)) for (const name in value) names += 1 + countNames(value[name]);
   return names;
 }

@@ -1,7 +1,7 @@
 // A record of an organisation in canonical form, read from a file or a database.
 
 import type { JsonPath } from '../json/jsonError.ts';
-import { isJsonObject, type JsonObject, putAt, takeAt, textAt, valueAt } from '../json/jsonObject.ts';
+import { isEmpty, isJsonObject, type JsonObject, putAt, takeAt, textAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { type CheckedSection, InvalidRecordError, readMessage } from './message.ts';
@@ -93,7 +93,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
   // No exporter writes empty records, and a small file could contain millions of them.
-  if (checked && isList(section) && Object.keys(json).length === 0)
+  if (checked && isList(section) && isEmpty(json))
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
   const repeated = section.repeated === undefined ? '' : textAt(json, section.repeated.field, '');

@@ -48,7 +48,7 @@ function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order 
   const { fields, positions } = usualFields(schema);
   let order: Order = 'written';
   let at = 0;
-  for (const name of Object.keys(json)) {
+  for (const name in json) {
     const position = fields[at]?.name === name ? at : (positions.get(name) ?? -1);
     const inner = fields[position]?.findOrder?.(json[name], checked);
     if (inner === undefined) return undefined;
