@@ -1,4 +1,5 @@
 import { parseObject, putAt } from '../json/jsonObject.ts';
+import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
@@ -41,12 +42,12 @@ export const TOO_LARGE: RecordIssue = {
 /** Checks whether a record is too large for a database, or for the reader of its export. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
-  const secrets = Object.values(credentials);
   // A UTF-16 code unit needs up to three bytes, or six if escaped.
-  const mostBytes = 3 * body.length + secrets.reduce((sum, { length }) => sum + 6 * length, MAX_ADDED_BYTES);
+  let mostBytes = MAX_ADDED_BYTES + 3 * body.length;
+  for (const field of credentialFields) mostBytes += 6 * (credentials[field]?.length ?? 0);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
   // Databases store secrets in base64.
-  const secretBytes = secrets.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const secretBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;
 }

@@ -34,27 +34,34 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   // Check the lengths first, because some later steps do not take linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
-  const changes = new Map<string, unknown>();
-  const dropped: DroppedText[] = [];
-  const converted: ConvertedText[] = [...(record.converted ?? [])];
+  const found: Change[] = [];
   for (const rule of rulesOf(record.section)) {
     const { issue, change } = convertAt(record.json, rule);
     if (issue !== undefined) return { record, issue };
-    if (change === undefined) continue;
-    changes.set(change.field, change.value);
-    dropped.push(...change.dropped.map((text) => ({ field: change.field, text })));
-    converted.push(...change.converted);
+    if (change !== undefined) found.push(change);
   }
-  if (unset !== undefined) changes.set(unset, undefined);
-  for (const path of nestedLists(record)) changes.set(path, undefined);
-  const changed = changes.size === 0 ? record : withChanges(record, changes);
-  const stored = {
-    ...changed,
+  const removed = unset === undefined ? nestedLists(record) : [unset, ...nestedLists(record)];
+  const isAsRead = found.length === 0 && removed.length === 0;
+  const stored = isAsRead ? record : withConversions(record, found, removed);
+  const issue = exportedFormIssue(stored, isAsRead && record.parent === undefined);
+  return issue === undefined ? { record: stored } : { record: stored, issue };
+}
+
+/** @param removed the paths of fields to unset */
+function withConversions(
+  record: OrganisationRecord,
+  changes: readonly Change[],
+  removed: readonly FieldPath[],
+): OrganisationRecord {
+  const values = new Map<FieldPath, unknown>(changes.map(({ field, value }) => [field, value]));
+  for (const path of removed) values.set(path, undefined);
+  const dropped = changes.flatMap(({ field, dropped: texts }): DroppedText[] => texts.map((text) => ({ field, text })));
+  const converted = [...(record.converted ?? []), ...changes.flatMap((change) => change.converted)];
+  return {
+    ...withChanges(record, values),
     ...(dropped.length === 0 ? {} : { dropped }),
     ...(converted.length === 0 ? {} : { converted }),
   };
-  const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);
-  return issue === undefined ? { record: stored } : { record: stored, issue };
 }
 
 /** The rule for a field, or for the elements of a list. */
@@ -100,14 +107,17 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
   return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
+/** The new value of a field, and the texts that the change drops or converts. */
+interface Change {
+  readonly field: string;
+  readonly value: unknown;
+  readonly dropped: readonly string[];
+  readonly converted: readonly ConvertedText[];
+}
+
 interface Conversion {
   readonly issue?: RecordIssue;
-  readonly change?: {
-    readonly field: string;
-    readonly value: unknown;
-    readonly dropped: readonly string[];
-    readonly converted: readonly ConvertedText[];
-  };
+  readonly change?: Change;
 }
 
 const AS_IT_IS: Conversion = {};

@@ -139,17 +139,21 @@ export function optionalVerifier(hash: string): string | undefined {
  * hashVerification('secret'); // { format: 'unknown', isWithinBounds: false }
  */
 export function hashVerification(hash: string): HashVerification {
-  for (const { name, verifier, pattern, usable = [], bounds = [], toNumber = Number } of formats) {
-    const match = pattern.exec(hash);
-    if (match === null) continue;
-    const areWithin = (ranges: readonly Range[]) =>
-      ranges.every(([min, max], index) => {
-        const number = toNumber(match[index + 1] ?? '');
-        return number >= min && number <= max;
-      });
-    if (areWithin(usable)) return { format: name, verifier, isWithinBounds: areWithin(bounds) };
+  for (const format of formats) {
+    const match = format.pattern.exec(hash);
+    if (match === null || !areWithin(format.usable, match, format)) continue;
+    return { format: format.name, verifier: format.verifier, isWithinBounds: areWithin(format.bounds, match, format) };
   }
   return { format: 'unknown', isWithinBounds: false };
+}
+
+/** Whether the numbers in the groups of a match are in the ranges. */
+function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray, { toNumber = Number }: HashFormat) {
+  if (ranges === undefined) return true;
+  return ranges.every(([min, max], index) => {
+    const number = toNumber(match[index + 1] ?? '');
+    return number >= min && number <= max;
+  });
 }
 
 /**

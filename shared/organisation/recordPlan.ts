@@ -51,10 +51,13 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
 }
 
 function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedReserve[] {
-  return (section.reserved ?? []).flatMap(({ type, suffixOf, reserved }) => {
-    const [, name] = /@([^@]*)$/.exec(foldLookAlikes(textAt(json, suffixOf, orgId))) ?? [];
-    return name === undefined ? [] : [{ key: claimKey(type, [name]), reserved }];
-  });
+  const planned: PlannedReserve[] = [];
+  for (const { type, suffixOf, reserved } of section.reserved ?? []) {
+    const text = foldLookAlikes(textAt(json, suffixOf, orgId));
+    const at = text.lastIndexOf('@');
+    if (at >= 0) planned.push({ key: claimKey(type, [text.slice(at + 1)]), reserved });
+  }
+  return planned;
 }
 
 /** The part of a record that determines its key and its references. */
@@ -155,13 +158,14 @@ export function isGrantToItself({ section: { references = [] }, json, orgId }: O
 const NO_REFERENCES: readonly PlannedReference[] = [];
 
 /** Lists the unique names that a record claims. */
-function claimedNames({ section, json }: KeyedRecord, byDomain: boolean): UniqueName[] {
+function claimedNames({ section: { unique = NO_NAMES }, json }: KeyedRecord, byDomain: boolean): readonly UniqueName[] {
   const isTrue = (path: FieldPath) => valueAt(json, path) === true;
-  return (section.unique ?? []).filter(
-    ({ onlyIf, onlyIfLoginNamesChange: changes }) =>
-      (onlyIf === undefined || isTrue(onlyIf)) && (changes === undefined || isTrue(changes) !== byDomain),
-  );
+  const isClaimed = ({ onlyIf, onlyIfLoginNamesChange: changes }: UniqueName) =>
+    (onlyIf === undefined || isTrue(onlyIf)) && (changes === undefined || isTrue(changes) !== byDomain);
+  return unique.every(isClaimed) ? unique : unique.filter(isClaimed);
 }
+
+const NO_NAMES: readonly UniqueName[] = [];
 
 /**
  * Returns the key of a record's claim.

@@ -26,8 +26,11 @@ export function lackedCredentials(
   stated: StatedContent,
   has: (credential: Credential) => boolean,
 ): readonly Credential[] {
-  return credentials.filter((credential) => stated[credential.flag] && !has(credential));
+  const isLacked = (credential: Credential) => stated[credential.flag] && !has(credential);
+  return credentials.some(isLacked) ? credentials.filter(isLacked) : NOTHING_LACKED;
 }
+
+const NOTHING_LACKED: readonly Credential[] = [];
 
 /** Whether a file that lacks the OTP e-mail factor of a record of the section shows that the source lacks it too. */
 export function statesOtpEmail(section: Section, stated: StatedContent): boolean {

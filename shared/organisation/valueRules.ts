@@ -164,15 +164,14 @@ function isInDns(text: string): boolean {
   return localPart.test(text.slice(0, Math.max(at, 0))) && domainName.test(asciiDomain(text.slice(at + 1)));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none.
-const address = /^([^\x00- \x7f()<>[\]:;@\\,"]+)@([^\x00- \x7f()<>[\]:;@\\,"]+)$/;
+const atom = String.raw`[^\x00- \x7f()<>[\]:;@\\,".]+`;
+const dotAtoms = new RegExp(`^${atom}(?:\\.${atom})*@${atom}(?:\\.${atom})*$`);
 
 /**
  * Whether a text is an e-mail address without quotes, comments and angle brackets. Its domain need not be valid in DNS.
  */
 export function isDotAtoms(text: string): boolean {
-  const [, ...parts] = address.exec(text) ?? [];
-  return parts.length > 0 && parts.every((part) => !/^\.|\.\.|\.$/.test(part));
+  return dotAtoms.test(text);
 }
 
 /** Returns a domain in its DNS form; empty if its letters outside ASCII are not permitted in DNS. */
@@ -207,13 +206,13 @@ function withoutExtension(text: string): string {
   return viable.test(rest) ? rest : text;
 }
 
+/** Returns the digits of a text, those of any script in ASCII. */
 function digitsOf(text: string): string {
-  return [...text].map(digitValue).join('');
+  return text.replace(/\P{Nd}+/gu, '').replace(/\D/gu, asciiDigit);
 }
 
-/** Returns the ASCII digit for a decimal digit of any script; empty for other characters. */
-function digitValue(character: string): string {
-  if (!/^\p{Nd}$/u.test(character)) return '';
+/** Returns the ASCII digit for a decimal digit of another script. */
+function asciiDigit(character: string): string {
   // The ten digits of a script are consecutive. Mathematical digits are several such sets in a row.
   let first = character.codePointAt(0) ?? 0;
   const code = first;

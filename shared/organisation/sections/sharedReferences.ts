@@ -41,8 +41,9 @@ export const inOrganisation = {
 
 /** Lists the parts of the targets' keys. There are several targets if a path expands a list. */
 export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
-  let targets: string[][] = [[]];
-  for (const path of key) {
+  const [first = '', ...others] = key;
+  let targets = readTexts(first).map((text) => [text]);
+  for (const path of others) {
     const texts = readTexts(path);
     targets = targets.flatMap((parts) => texts.map((text) => [...parts, text]));
   }
