@@ -16,10 +16,12 @@ interface SpelledField {
   readonly names: readonly (readonly string[])[];
 }
 
-/** A kept field in the file. The file may have another value under the other spelling of the field's name. */
+/** A kept field in the file. */
 interface FoundField {
   readonly declared: SpelledField;
   readonly value: unknown;
+  /** Whether the file has both spellings of the field's name. */
+  isRepeated: boolean;
 }
 
 /** A record's JSON without its kept fields, and the kept fields. */
@@ -141,7 +143,9 @@ function splitField(json: JsonObject, declared: SpelledField, at: number, found:
     if (!Object.hasOwn(json, name)) continue;
     const value = json[name];
     if (at === declared.names.length - 1) {
-      found.push({ declared, value });
+      const last = found.at(-1);
+      if (last?.declared === declared) last.isRepeated = true;
+      else found.push({ declared, value, isRepeated: false });
       const { [name]: _, ...others } = rest;
       rest = others;
     } else if (isJsonObject(value)) {
@@ -158,10 +162,9 @@ function splitField(json: JsonObject, declared: SpelledField, at: number, found:
  */
 export function readKept(found: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { values: [] };
-  for (const [index, { declared, value }] of found.entries()) {
+  for (const { declared, value, isRepeated } of found) {
     const { field, names } = declared;
-    if (found[index + 1]?.declared === declared)
-      throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
+    if (isRepeated) throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
     if (value !== null && value !== undefined) readValue(kept, field, value);
   }
   return kept;

@@ -13,7 +13,7 @@ export function lowerCase(name: string): string {
  * @param names the name's parts, converted so that equivalent names are equal
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
-  return { collection: 'claims', id: documentId(type, ...scope, ...names) };
+  return { collection: 'claims', id: documentId(...[type].concat(scope, names)) };
 }
 
 /** Returns the key of the claim of a name that ZITADEL compares without case. */

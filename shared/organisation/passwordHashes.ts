@@ -177,12 +177,19 @@ export function describeVerifiers(format: string): string {
   return `verified only if ${SETTING} has ${verifier}`;
 }
 
+const UNSUPPORTED = warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
+
+/** The warnings by the formats that ZITADEL verifies with other settings. */
+const unverified = new Map(
+  formats
+    .filter(({ verifier }) => verifier !== BY_DEFAULT)
+    .map(({ name }) => [name, warn('hash_unverified', { format: name, condition: describeVerifiers(name) })]),
+);
+
 /** Finds the warning about a hash that ZITADEL cannot verify with default settings. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
-  if (verifier === BY_DEFAULT) return undefined;
-  if (verifier === undefined) return warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
-  return warn('hash_unverified', { format, condition: describeVerifiers(format) });
+  return verifier === undefined ? UNSUPPORTED : unverified.get(format);
 }
 
 /** Returns the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */

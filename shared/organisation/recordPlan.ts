@@ -119,9 +119,10 @@ export interface PlannedReference {
 export function planReferences({ section, json, orgId }: KeyedRecord): readonly PlannedReference[] {
   if (section.references === undefined) return NO_REFERENCES;
   const planned: PlannedReference[] = [];
+  const readTexts = (path: FieldPath) => textsAt(json, path, orgId);
   for (const reference of section.references) {
     const { collection, permittedBy } = reference;
-    const targets = targetParts(reference, (path) => textsAt(json, path, orgId));
+    const targets = targetParts(reference, readTexts);
     if (targets.length === 0) continue;
     const permit =
       permittedBy &&

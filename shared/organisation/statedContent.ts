@@ -26,8 +26,10 @@ export function lackedCredentials(
   stated: StatedContent,
   has: (credential: Credential) => boolean,
 ): readonly Credential[] {
-  const isLacked = (credential: Credential) => stated[credential.flag] && !has(credential);
-  return credentials.some(isLacked) ? credentials.filter(isLacked) : NOTHING_LACKED;
+  let lacked = NOTHING_LACKED;
+  for (const credential of credentials)
+    if (stated[credential.flag] && !has(credential)) lacked = [...lacked, credential];
+  return lacked;
 }
 
 const NOTHING_LACKED: readonly Credential[] = [];

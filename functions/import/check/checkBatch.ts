@@ -126,5 +126,6 @@ function checkRecord({ created, rules }: CheckContext, subject: Subject, found: 
   const target = gift && found.get(documentPath(gift.target));
   const privilege = gift && { ...gift, existed: target !== undefined && !isCreatedByCall(rules, target) };
   const kept = keptReferences(referring, found);
-  return { plan: referring.plan, warnings: [...referring.warnings, ...kept], rejection, privilege };
+  const warnings = kept.length === 0 ? referring.warnings : [...referring.warnings, ...kept];
+  return { plan: referring.plan, warnings, rejection, privilege };
 }

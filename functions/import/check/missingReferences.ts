@@ -131,7 +131,7 @@ export function ownTargets({ plan, references }: Referring, found: Found): Recor
 }
 
 /** Lists the warnings about missing targets of a record that is imported anyway. */
-export function keptReferences({ references }: Referring, found: Found): RecordWarning[] {
+export function keptReferences({ references }: Referring, found: Found): readonly RecordWarning[] {
   return references.flatMap((planned) => {
     const { keptIfMissing } = planned.reference;
     const isKept = isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined;

@@ -66,14 +66,16 @@ export class ClaimLedger {
 
   /** Returns the writes that apply the changes, at most one per name. */
   writes(): Write[] {
-    const deletions = Array.from(this.released.values(), (key): Write => ({ type: 'delete', key }));
-    const changes = [...this.after].flatMap(([name, { key, holder }]): Write[] => {
+    const writes: Write[] = [];
+    for (const key of this.released.values()) writes.push({ type: 'delete', key });
+    for (const [name, { key, holder }] of this.after) {
       const stored = this.before.get(name);
-      if (holder === undefined) return stored === undefined ? [] : [{ type: 'delete', key }];
-      if (stored === undefined) return [{ type: 'create', key, fields: { ...holder } }];
-      return stored.ownerId === holder.ownerId ? [] : [{ type: 'update', key, fields: { ...holder } }];
-    });
-    return [...deletions, ...changes];
+      if (holder === undefined) {
+        if (stored !== undefined) writes.push({ type: 'delete', key });
+      } else if (stored === undefined) writes.push({ type: 'create', key, fields: holder });
+      else if (stored.ownerId !== holder.ownerId) writes.push({ type: 'update', key, fields: holder });
+    }
+    return writes;
   }
 
   /** Finds a name that a record needs and another record has. */

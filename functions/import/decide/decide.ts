@@ -77,7 +77,6 @@ function decideInOrder(
   const writes: Write[] = [];
   const decideNext = (record: Checked): Settled => {
     const { plan } = record;
-    const settle = (outcome: RecordOutcome): Settled => ({ plan, outcome: withWarnings(outcome, record.warnings) });
     const path = documentPath(plan.key);
     const document = documents.get(path);
     const first = written.get(path);
@@ -89,21 +88,26 @@ function decideInOrder(
     if (typeof intention === 'object') {
       if (intention.kind === 'unchanged' && first === undefined && document !== undefined && adopted.has(path))
         writes.push(adoptRecord(plan, document, versions.get(path), stamp));
-      return settle(intention);
+      return settled(record, intention);
     }
     const adjusted = onConflict === 'overwrite' ? plan : adjustMeanwhile(plan, documents);
     const taken = ledger.claim(adjusted, heldClaims(plan, document));
-    if (taken !== undefined) return settle({ kind: 'failed', ...taken });
+    if (taken !== undefined) return settled(record, { kind: 'failed', ...taken });
     written.set(path, plan);
     const kept = withPasswordHash(adjusted, passwordHashes.get(plan));
     const overwrite = document && overwriteRecord(kept, document, versions.get(path), stamp);
     writes.push(overwrite ?? createRecord(kept, stamp));
     const warnings = writeWarnings(record, document);
     const kind = intention === 'create' ? 'created' : 'overwritten';
-    return { ...settle(warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }), plan: adjusted };
+    return settled(record, warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }, adjusted);
   };
   const records = batch.map((record) => (isSettled(record) ? record : decideNext(record)));
   return { records, writes: [...writes, ...ledger.writes()], stamp, freed: [...ledger.released.keys()] };
+}
+
+/** Settles a record. */
+function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = plan): Settled {
+  return { plan: written, outcome: withWarnings(outcome, warnings) };
 }
 
 /**

@@ -90,10 +90,13 @@ export class PhasePlanner {
   /** Converts a record's values. Unsets a field that other records of the organisation exclude. */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = given.section;
-    const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
-    const adjustment = adjusted?.adjust(given.json, isLast, target);
-    const { record, ...result } = normaliseRecord(given, adjustment && adjusted?.field);
-    const stated = withStated(record, this.context.inspection.stated);
+    const adjustment = adjusted?.adjust(
+      given.json,
+      (mark) => target.header.lastMarked.get(mark) === documentPath(recordKey(given)),
+      target,
+    );
+    const result = normaliseRecord(given, adjustment && adjusted?.field);
+    const stated = withStated(result.record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
     // For a record of a v1 file, ZITADEL's error contains the values after the conversion to v2.

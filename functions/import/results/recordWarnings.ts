@@ -8,16 +8,17 @@ import type { ImportWarning } from '../contract.ts';
 import type { RecordOutcome } from '../stages.ts';
 
 const NO_WARNINGS: readonly ImportWarning[] = [];
+const NONE_OF_RECORD: readonly RecordWarning[] = [];
 
 /** Lists the warnings about a record with this outcome. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   const { section, unknown, adjustment, dropped, leftOut, converted } = record;
   if (outcome.kind === 'failed') return NO_WARNINGS;
-  const ofRecord = section.warnings?.(record) ?? [];
+  const ofRecord = section.warnings?.(record) ?? NONE_OF_RECORD;
   const { warnings: fromStore = [] } = outcome;
   const isPlain =
     unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? converted) === undefined;
-  if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
+  if (isPlain && fromStore.length === 0) return toWarnings(record, ofRecord);
   return toWarnings(record, [
     ...lostValues(record),
     ...droppedTexts(record),
@@ -29,7 +30,11 @@ export function collectWarnings(record: OrganisationRecord, outcome: RecordOutco
   ]);
 }
 
-function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarning | undefined)[]): ImportWarning[] {
+function toWarnings(
+  record: OrganisationRecord,
+  warnings: readonly (RecordWarning | undefined)[],
+): readonly ImportWarning[] {
+  if (warnings.length === 0) return NO_WARNINGS;
   return warnings
     .filter((warning) => warning !== undefined)
     .map((warning) => ({ type: record.section.error.type, id: reportedId(record), ...warning }));

@@ -223,9 +223,10 @@ function successEntry(
   entry: readonly string[] | Readonly<Record<string, string>>,
 ) {
   if (Array.isArray(entry)) return entry.map((path: string) => textAt(given ?? json, path, orgId)).join('_');
-  const values = Object.entries(entry).map(([name, path]) => {
+  const values: JsonObject = {};
+  for (const [name, path] of Object.entries(entry)) {
     const stored = valueAt(json, path);
-    return [name, Array.isArray(stored) ? stored : valueAt(given ?? json, path)] as const;
-  });
-  return Object.fromEntries(values);
+    values[name] = Array.isArray(stored) ? stored : valueAt(given ?? json, path);
+  }
+  return values;
 }
