@@ -67,6 +67,11 @@ export interface PortLimits {
  * the protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
+  const bodies: BodyBytes = new WeakMap();
+  // The part of the connection that ended in the headers can contain the first bytes of the body.
+  http1.prependListener('request', ({ socket, headers }) => {
+    bodies.set(socket, Math.max(0, Number(headers['content-length'] ?? 0) - PARSED_BYTES));
+  });
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const close = () => socket.destroy();
     const pass = () => {
@@ -75,7 +80,7 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);
       socket.unshift(start);
-      if (!start.equals(PREFACE)) passToHttp1(http1, socket);
+      if (!start.equals(PREFACE)) passToHttp1(http1, socket, bodies);
       else if (limits.isFullOfSessions()) socket.destroy();
       else passToHttp2(http2, socket);
     };
@@ -90,21 +95,28 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
 /** The number of bytes of an HTTP/1 connection to parse before checking again whether it is open: a few requests. */
 const PARSED_BYTES = 1_024;
 
+/** For each connection, how many of its next bytes certainly belong to the body of a request. */
+type BodyBytes = WeakMap<Socket, number>;
+
 /**
  * Passes a connection to the HTTP/1 server, and parses its data in parts. Node's parser would parse all received bytes
- * even after the connection is destroyed: 64 KB are thousands of small requests.
+ * even after the connection is destroyed: 64 KB are thousands of small requests. A body needs no such parts.
  */
-function passToHttp1(http1: Http1Server, socket: Socket): void {
+function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): void {
   http1.emit('connection', socket);
   const [parse] = socket.listeners('data');
   if (parse === undefined) throw new TypeError('Node parses HTTP/1 as a listener of data');
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
-    for (let start = 0; start < chunk.length; start += PARSED_BYTES) {
+    for (let start = 0, size = 0; start < chunk.length; start += size) {
       // A CONNECT request removes the parser.
       if (socket.destroyed || socket.listenerCount('data') === 0) return;
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
-      Reflect.apply(parse, socket, [chunk.subarray(start, start + PARSED_BYTES)]);
+      const bodyBytes = bodies.get(socket) ?? 0;
+      size = Math.max(PARSED_BYTES, bodyBytes);
+      const part = chunk.subarray(start, start + size);
+      bodies.set(socket, Math.max(0, bodyBytes - part.length));
+      Reflect.apply(parse, socket, [part]);
     }
   });
 }
