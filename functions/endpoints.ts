@@ -1,7 +1,7 @@
 // The contracts and routes of all functions, by name.
 
 import type { Route } from '../shared/http/app.ts';
-import { withOpenApi } from '../shared/http/docs.ts';
+import { withOpenApi } from '../shared/http/docsPage.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';
 import { stateLimits } from '../shared/limits.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';

@@ -1,7 +1,7 @@
 import { openAudit } from '../shared/audit/openAudit.ts';
 import type { Config } from '../shared/config.ts';
 import { createApp, type Route } from '../shared/http/app.ts';
-import { withOpenApi } from '../shared/http/docs.ts';
+import { withOpenApi } from '../shared/http/docsPage.ts';
 import type { FunctionProgram } from '../shared/http/functionShell.ts';
 import { healthRoutes } from '../shared/http/health.ts';
 import { stateLimits } from '../shared/limits.ts';

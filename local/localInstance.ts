@@ -14,7 +14,7 @@ import { DAY_MS } from '../shared/clock.ts';
 import { readConfig } from '../shared/config.ts';
 import { hasCode } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
-import { docsRoutes } from '../shared/http/docs.ts';
+import { docsRoutes } from '../shared/http/docsPage.ts';
 import { serve } from '../shared/http/server.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';

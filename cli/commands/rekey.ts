@@ -15,7 +15,7 @@ export const rekeyCommand = defineInstanceCommand({
   run: async (call) => {
     const { location, signal, stderr } = call;
     const { keyFenceMs, openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
-    const { rekey } = await import('../../shared/store/secrets/rekey.ts');
+    const { rekey } = await import('../accounts/masterKeyRotation.ts');
     requireMasterKey(location);
     const onStep = (name: string) => void stderr.write(`${name}\n`);
     const fenceMs = keyFenceMs(location);

@@ -13,7 +13,7 @@ import {
   portInUse,
 } from '../../shared/errors/commandErrors.ts';
 import { createApp } from '../../shared/http/app.ts';
-import { docsRoutes } from '../../shared/http/docs.ts';
+import { docsRoutes } from '../../shared/http/docsPage.ts';
 import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { configureLog } from '../../shared/log.ts';
 import { openObjectStorage } from '../../shared/objectStorage/openObjectStorage.ts';

@@ -5,7 +5,7 @@ import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { textsAt } from '../../shared/json/jsonObject.ts';
-import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
+import { hashVerification } from '../../shared/organisation/hashFormats.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/section.ts';

@@ -4,7 +4,7 @@ import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
-import { isVerifiedByDefault } from '../../shared/organisation/passwordHashes.ts';
+import { isVerifiedByDefault } from '../../shared/organisation/hashFormats.ts';
 import {
   isActivated,
   isAddressVerified,

@@ -2,7 +2,7 @@
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
-import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
+import { isRefusedByDefault } from '../../shared/organisation/hashFormats.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { domainPolicySection } from '../../shared/organisation/sections/policies.ts';

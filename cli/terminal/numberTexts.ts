@@ -1,7 +1,7 @@
 // Numbers, counts and shortened lists, as people read them.
 
 import { words } from '../../shared/errors/nouns.ts';
-import { describeVerifiers } from '../../shared/organisation/passwordHashes.ts';
+import { describeVerifiers } from '../../shared/organisation/hashFormats.ts';
 
 /** Formats a number, such as `30,680`. */
 export function numberText(number: number): string {

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { bcryptCosts, MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
-import { costOfBcryptHash } from '../organisation/passwordHashes.ts';
+import { costOfBcryptHash } from '../organisation/hashFormats.ts';
 import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';
 

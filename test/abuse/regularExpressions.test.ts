@@ -29,7 +29,7 @@ const harmless: Readonly<Record<string, string>> = {
  * anchored, and its parts begin with characters that the part before cannot match.
  */
 const assembling = [
-  'shared/organisation/passwordHashes.ts',
+  'shared/organisation/hashFormats.ts',
   'shared/organisation/valueRules.ts',
   'cli/commands/help.ts',
   'cli/terminal/callTexts.ts',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../tools/ports.ts';
+import { freePort } from '../../tools/freePort.ts';
 import { buildGoProgram, cachedPath, hasGo } from '../support/processes/cachedPrograms.ts';
 
 /** A third-party implementation of the Cloud Storage API. It checks no credentials. */

@@ -3,9 +3,9 @@ import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { buildFunctions, measureColdStarts } from './coldStart.ts';
 import { type Figure, figuresTable } from './figures.ts';
-import { measureInstance } from './transfers.ts';
+import { buildFunctions, measureColdStarts } from './measureColdStarts.ts';
+import { measureInstance } from './measureInstance.ts';
 
 // The program of `npm run bench`. Prints a table that compares the service with the limits of this machine.
 

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import packageJson from '../../package.json' with { type: 'json' };
-import { packageFiles } from '../../shared/http/docs.ts';
+import { packageFiles } from '../../shared/http/docsPage.ts';
 import { root, run } from '../program.ts';
 import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './bundling.ts';
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';

@@ -9,7 +9,7 @@ import { functionEnvironmentTable, functionSettingsTable } from './functionSetti
 import { restingCostsTable } from './restingCosts.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
 import { inputsTable, outputsTable, settingsTable } from './terraformInterface.ts';
-import { filledFieldsTable, zitadelFactsList } from './zitadelFacts.ts';
+import { filledFieldsTable, zitadelFactsList } from './zitadelFactsList.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 

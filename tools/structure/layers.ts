@@ -47,7 +47,7 @@ const layers: readonly (readonly string[])[] = [
   ['cli/migrate'],
   ['cli/commands'],
   ['cli/identity'],
-  ['tools/program', 'tools/ports'],
+  ['tools/program', 'tools/freePort'],
   ['tools/firestoreEmulator'],
   ['tools/build'],
   ['tools/bench'],

@@ -15,7 +15,7 @@ import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';
 import type { TargetRecords } from '../import/targetRecords.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readInstance } from '../zitadelInstance.ts';
-import { deleteRecords } from './deleteRecords.ts';
+import { deleteRecords } from './deleteInZitadel.ts';
 import { type ReportedDeletions, reportDeletions } from './deletionReport.ts';
 import { type DoomedRecord, type DoomedRecords, findDoomed } from './doomedRecords.ts';
 import { requireNotDeleted } from './foreignDeletions.ts';

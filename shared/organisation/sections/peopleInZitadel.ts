@@ -3,7 +3,7 @@
 import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
-import { hashVerification, optionalVerifier, SETTING } from '../passwordHashes.ts';
+import { hashVerification, optionalVerifier, SETTING } from '../hashFormats.ts';
 import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';

@@ -3,8 +3,8 @@
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
+import { passwordHashWarning } from '../hashFormats.ts';
 import { canonicalLanguageTag } from '../languageTag.ts';
-import { passwordHashWarning } from '../passwordHashes.ts';
 import { isTotpSeed } from '../passwordRules.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';

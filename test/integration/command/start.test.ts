@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isFree } from '../../../tools/ports.ts';
+import { isFree } from '../../../tools/freePort.ts';
 import { root, run, startProgram } from '../../../tools/program.ts';
 import { expectError, exportFrom, removeOtpEmail, send } from '../../support/http/wire.ts';
 import { type LocalStart, startLocal, threeFreePorts } from '../../support/instances/localStart.ts';

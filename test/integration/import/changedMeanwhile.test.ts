@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { rekey } from '../../../cli/accounts/masterKeyRotation.ts';
 import { changeLock } from '../../../cli/accounts/userLocks.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { organisationMemberKey, parseRoles, userKey } from '../../../shared/auth/authorise.ts';
 import { openKeyring, type StoreLocation } from '../../../shared/store/openStore.ts';
-import { rekey } from '../../../shared/store/secrets/rekey.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';

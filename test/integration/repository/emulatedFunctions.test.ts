@@ -2,7 +2,7 @@ import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { emptyEmulator } from '../../../tools/firestoreEmulator.ts';
-import { freePort } from '../../../tools/ports.ts';
+import { freePort } from '../../../tools/freePort.ts';
 import { root, run } from '../../../tools/program.ts';
 import { readDocument, shownCommands } from '../../support/documents/documentation.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { v1 } from '@google-cloud/firestore';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { PartitionRange, StoredDocument } from '../../../shared/store/store.ts';
-import { freePort } from '../../../tools/ports.ts';
+import { freePort } from '../../../tools/freePort.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
 import { startTcpProxy } from '../../support/http/tcpProxy.ts';
 import { createUser, createUsers, readUser, scanAll } from '../../support/stores/documents.ts';

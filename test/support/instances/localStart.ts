@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFree } from '../../../tools/ports.ts';
+import { isFree } from '../../../tools/freePort.ts';
 import { type Ended, type Running, root, startProgram } from '../../../tools/program.ts';
 import { serverSettings } from '../processes/programs.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../../../tools/ports.ts';
+import { freePort } from '../../../tools/freePort.ts';
 import { root, run, startProgram } from '../../../tools/program.ts';
 
 /** The reason why Caddy cannot start; undefined if it can. */

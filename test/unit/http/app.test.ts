@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { userNotFound } from '../../../shared/errors/errors.ts';
 import { createApp, type Route } from '../../../shared/http/app.ts';
-import { withOpenApi } from '../../../shared/http/docs.ts';
+import { withOpenApi } from '../../../shared/http/docsPage.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 
 const app = createApp({

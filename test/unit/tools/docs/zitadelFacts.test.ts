@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { templateText } from '../../../../shared/errors/issueText.ts';
 import { leftToDoRules } from '../../../../shared/exportFile/leftToDoRules.ts';
-import { declaredSteps, zitadelFactsList } from '../../../../tools/docs/zitadelFacts.ts';
+import { declaredSteps, zitadelFactsList } from '../../../../tools/docs/zitadelFactsList.ts';
 
 it('the document of ZITADEL lists the manual steps that manifests contain', () => {
   const list = zitadelFactsList();

@@ -5,7 +5,7 @@ import { buildFunction } from '../build/buildFunction.ts';
 import { bundleScript } from '../build/bundling.ts';
 import { newInstance, startBuilt } from '../build/coldStart.ts';
 import { COMPILER, nodeMajor, readLockFile, unbundled } from '../build/deployedPackage.ts';
-import { freePort } from '../ports.ts';
+import { freePort } from '../freePort.ts';
 import { root, run } from '../program.ts';
 import { type Figure, median } from './figures.ts';
 

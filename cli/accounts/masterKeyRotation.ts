@@ -1,9 +1,25 @@
 // Rotation of a database's master key.
 
 import { setTimeout } from 'node:timers/promises';
-import { defined } from '../../defined.ts';
-import { callVersion, changeDate, withCallVersion } from '../lastChange.ts';
-import { scanInPasses } from '../passes.ts';
+import { defined } from '../../shared/defined.ts';
+import { callVersion, changeDate, withCallVersion } from '../../shared/store/lastChange.ts';
+import { scanInPasses } from '../../shared/store/passes.ts';
+import {
+  type KeyRecord,
+  keyRecordKey,
+  keyRecordWrite,
+  readKeyRecord,
+  requireKeys,
+  settleKeys,
+} from '../../shared/store/secrets/keyRecord.ts';
+import { earlierKeyPath, type Keyring } from '../../shared/store/secrets/keyring.ts';
+import type { MasterKey } from '../../shared/store/secrets/masterKey.ts';
+import {
+  hasOutdatedSecret,
+  resealFields,
+  sealedNames,
+  secretCollections,
+} from '../../shared/store/secrets/sealedFields.ts';
 import {
   type Collection,
   type DocumentKey,
@@ -11,11 +27,7 @@ import {
   type Store,
   type Write,
   WriteConflictError,
-} from '../store.ts';
-import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys, settleKeys } from './keyRecord.ts';
-import { earlierKeyPath, type Keyring } from './keyring.ts';
-import type { MasterKey } from './masterKey.ts';
-import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedFields.ts';
+} from '../../shared/store/store.ts';
 
 /** The options of a rotation. */
 export interface RekeyOptions {

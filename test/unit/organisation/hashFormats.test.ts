@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../../shared/auth/passwordHashing.ts';
-import {
-  describeVerifiers,
-  hashVerification,
-  passwordHashWarning,
-} from '../../../shared/organisation/passwordHashes.ts';
+import { describeVerifiers, hashVerification, passwordHashWarning } from '../../../shared/organisation/hashFormats.ts';
 
 const bcrypt = 'N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
 const sha512 = 'a'.repeat(86);

@@ -2,8 +2,17 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { run } from '../program.ts';
 import type { Figure } from './figures.ts';
+import {
+  initialise,
+  peakMegabytes,
+  post,
+  rawLoops,
+  remove,
+  type Server,
+  serveInstance,
+  serveLoop,
+} from './measuredServer.ts';
 import { importRequest } from './sample.ts';
-import { initialise, peakMegabytes, post, rawLoops, remove, type Server, serveInstance, serveLoop } from './server.ts';
 
 const EXPORTS = 5;
 const exportRequest = JSON.stringify({
