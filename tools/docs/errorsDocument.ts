@@ -16,12 +16,12 @@ type ErrorTable = Readonly<Record<string, unknown>>;
 const INTRODUCTION = `# Errors
 
 Names, reasons and parameters are stable; texts change. Parts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
-The message of an error contains its problem and its remedy, so only names and parameters are listed here. The messages of [records](#records) are ZITADEL's; their texts and remedies are below.
+Messages contain the problem and the remedy, so only names and parameters are listed here. The messages of [records](#records) are ZITADEL's; their texts and remedies are below.
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
 const RECORDS = 'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s.';
 const ZITADEL_RECORDS =
-  'Imports into ZITADEL, which the command makes, have these reasons too. The command prints the remedies. A `message` is ZITADEL’s, or the text of the reason if the command has found the error.';
+  'Imports into ZITADEL, which the command makes, have these reasons too. The command prints their texts and remedies.';
 const WARNINGS =
   'Reasons of `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds those of the types `upload` and `export`, and the last ones in imports into ZITADEL.';
 
@@ -44,13 +44,13 @@ export function errorsDocument(): string {
     RECORDS,
     issueList(instanceIssues),
     ZITADEL_RECORDS,
-    textList(zitadelIssues),
+    nameList(zitadelIssues),
     '## Warnings',
     WARNINGS,
-    textList(warnings),
+    nameList(warnings),
     '## Manual steps',
     STEPS,
-    textList(manualSteps),
+    nameList(manualSteps),
   ].join('\n\n');
 }
 
@@ -64,9 +64,13 @@ function errorList(errorsByName: ErrorTable): string {
 }
 
 function errorItem({ reason, id, ...row }: ErrorRow): string {
+  return nameItem(reason, row, id === undefined ? [] : [`(${code(id)})`]);
+}
+
+/** Omits the texts, because the messages contain them. */
+function nameItem(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(/\{\w+\}/g) ?? [];
-  const zitadels = id === undefined ? [] : [`(${code(id)})`];
-  return [`- ${code(reason)}`, ...zitadels, ...new Set(parameters)].join(' ');
+  return [`- ${code(name)}`, ...facts, ...new Set(parameters)].join(' ');
 }
 
 function item(name: string, text: string): string {
@@ -90,10 +94,9 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
     .join('\n');
 }
 
-/** Omits the remedies, because the messages contain them. */
-function textList(rows: Readonly<Record<string, IssueRow>>): string {
+function nameList(rows: Readonly<Record<string, IssueRow>>): string {
   return Object.entries(rows)
-    .map(([reason, { text }]) => item(reason, text))
+    .map(([reason, row]) => nameItem(reason, row))
     .join('\n');
 }
 
