@@ -24,7 +24,7 @@ const individualLanguages: ReadonlySet<string> = new Set(
   `),
 );
 
-const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+let names: Intl.DisplayNames | undefined;
 
 /** A cache of canonical forms of short texts: most people have one of a few languages. */
 const knownTags = new Map<string, string>();
@@ -44,6 +44,12 @@ export function canonicalLanguageTag(text: string): string {
   const tag = knownTags.get(text) ?? toCanonicalTag(text);
   if (knownTags.size < MAX_KNOWN && text.length <= MAX_KNOWN_LENGTH) knownTags.set(text, tag);
   return tag;
+}
+
+/** Whether CLDR has an English name of a language. Loads the names at the first call, because that takes 12 ms. */
+export function hasEnglishName(language: string): boolean {
+  names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+  return names.of(language) !== undefined;
 }
 
 /** Returns the parts that an invalid tag lacks in its canonical form. */
@@ -71,7 +77,7 @@ function toCanonicalTag(text: string): string {
   const [language = '', ...rest] = subtags;
   if (language === 'x') return subtags.length === 1 ? UNDETERMINED : subtags.join('-');
   if (!/^[a-z]{2,3}$/.test(language)) return UNDETERMINED;
-  const isKnown = language.length === 3 || names.of(language) !== undefined;
+  const isKnown = language.length === 3 || hasEnglishName(language);
   if (isKnown && !individualLanguages.has(language)) return canonicalBeginning(subtags);
   return canonicalBeginning([UNDETERMINED, ...rest]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
 }

@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { canonicalLanguageTag, lostSubtags, UNDETERMINED } from './languageTag.ts';
+import { canonicalLanguageTag, hasEnglishName, lostSubtags, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './section.ts';
 
@@ -52,8 +52,6 @@ export const languageTag: ValueRule = textRule((text) => {
   return { value: canonical, ...(dropped.length === 0 ? {} : { dropped }) };
 });
 
-const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
-
 /** Replaces a text's language with its canonical form. Releases of ZITADEL differ in the supported languages. */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';
@@ -62,8 +60,7 @@ export const textLanguage: ValueRule = (value) => {
   if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined', params } };
   const [base = ''] = language.split('-');
   const dropped = lostSubtags(text, language);
-  if (base.length > 1 && languageNames.of(base) !== undefined)
-    return { value: language, ...(dropped.length === 0 ? {} : { dropped }) };
+  if (base.length > 1 && hasEnglishName(base)) return { value: language, ...(dropped.length === 0 ? {} : { dropped }) };
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported', params } };
 };
 

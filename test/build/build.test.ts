@@ -161,6 +161,10 @@ describe('a bundle', () => {
     }
   });
 
+  it.each(functions)('of %s is ASCII, which takes half of the memory of other texts', async (name) => {
+    expect(await readFile(join(output.path, name, 'index.js'), 'utf8')).toMatch(/^[\0-\x7f]*$/);
+  });
+
   it.each(functions)('of %s carries neither the framework nor optional packages, commands and local runs', (name) => {
     expect(startingWith(inputsOf(name), [...nowhere, ...framework])).toEqual([]);
   });

@@ -29,6 +29,8 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
+  // Stores its compiled code. COMPILER cannot, because it needs the address that the functions print.
+  await startOnce(EMPTY);
 }
 
 /**
@@ -62,7 +64,7 @@ async function startOnce(name: string): Promise<Start> {
   const env = {
     ...newInstance,
     FIRESTORE_EMULATOR_HOST: undefined,
-    NODE_COMPILE_CACHE: name === EMPTY ? undefined : '.compile-cache',
+    NODE_COMPILE_CACHE: '.compile-cache',
     PORT: String(await freePort()),
   };
   const begin = performance.now();
