@@ -18,7 +18,7 @@ import { defaultOrganisationKept, organisationUnknown } from '../../shared/error
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { isInRemoval, removedOrganisations, sections } from '../../shared/organisation/allSections.ts';
 import { scopeKey } from '../../shared/organisation/loginNameScope.ts';
-import { type Section, sectionPartition } from '../../shared/organisation/section.ts';
+import { type Section, sectionPartition } from '../../shared/organisation/sections/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import { readDefaultOrganisation } from '../../shared/store/instance.ts';
 import { scanInPasses } from '../../shared/store/passes.ts';

@@ -14,7 +14,7 @@ import type { Operation } from '../../shared/auth/token.ts';
 import { notServiceUser, userNameTaken } from '../../shared/errors/commandErrors.ts';
 import { defaultScopeWrite, readLoginNameScopes, scopeKey } from '../../shared/organisation/loginNameScope.ts';
 import { createWrites } from '../../shared/organisation/recordPlan.ts';
-import { isInSection } from '../../shared/organisation/section.ts';
+import { isInSection } from '../../shared/organisation/sections/section.ts';
 import { isInDeletion, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../../shared/store/instance.ts';
 import type { Reader, Store, StoredDocument, Transaction } from '../../shared/store/store.ts';

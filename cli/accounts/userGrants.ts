@@ -4,8 +4,8 @@ import { deleteFound, forgetImports, type Stored, scanStored } from '../../share
 import { requireOrganisation, requireUser } from '../../shared/accounts/userAccounts.ts';
 import { userGrantUnknown } from '../../shared/errors/commandErrors.ts';
 import { parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
-import { sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { userGrantSection } from '../../shared/organisation/sections/grants.ts';
+import { sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
 import type { Store } from '../../shared/store/store.ts';
 
 /** A grant of a user. */

@@ -8,7 +8,7 @@ import { textsAt } from '../../shared/json/jsonObject.ts';
 import { hashVerification } from '../../shared/organisation/hashFormats.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import type { ImportFacts } from '../records/importFacts.ts';

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObj
 import { findSection, sections } from '../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import { chunksInTurns } from '../../shared/turns.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';

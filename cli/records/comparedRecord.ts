@@ -10,7 +10,7 @@ import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import { isTotpSeed } from '../../shared/organisation/passwordRules.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { isGrantToItself, recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
-import type { Credential, Section } from '../../shared/organisation/section.ts';
+import type { Credential, Section } from '../../shared/organisation/sections/section.ts';
 import {
   lackedCredentials,
   type StatedContent,

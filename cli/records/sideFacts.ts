@@ -5,10 +5,10 @@ import type { TemporaryDatabase } from '../../shared/collections/temporaryDataba
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { isGrantToItself, planReferences, recordKey } from '../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../shared/organisation/section.ts';
 import { lastPrimaryPath } from '../../shared/organisation/sections/domains.ts';
 import { partialReferences } from '../../shared/organisation/sections/partialReferences.ts';
 import { domainPolicySection, requiresValidation } from '../../shared/organisation/sections/policies.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { documentPath } from '../../shared/store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;

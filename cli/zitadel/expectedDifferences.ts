@@ -5,8 +5,8 @@ import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
-import type { Section } from '../../shared/organisation/section.ts';
 import { refusedHash } from '../../shared/organisation/sections/peopleInZitadel.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { DifferingValues, FieldFact } from '../../shared/organisation/zitadelFacts.ts';
 import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';

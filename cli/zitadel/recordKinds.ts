@@ -10,7 +10,7 @@ import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.j
 import { recordNoun } from '../../shared/errors/nouns.ts';
 import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldPath } from '../../shared/organisation/relations.ts';
-import type { SectionName } from '../../shared/organisation/section.ts';
+import type { SectionName } from '../../shared/organisation/sections/section.ts';
 import type { DeactivatableSection } from '../../shared/organisation/states.ts';
 import type { SearchPage } from './rpc.ts';
 

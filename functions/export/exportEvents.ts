@@ -1,6 +1,6 @@
 // An export as events: the organisations of a snapshot, each with its records.
 
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import { compareBytes } from './selectedOrganisations.ts';
 

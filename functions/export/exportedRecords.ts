@@ -12,7 +12,7 @@ import {
   requiresUser,
   selectDependents,
 } from '../../shared/organisation/requiredRecords.ts';
-import { isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
+import { isInSection, type Provider, type Section } from '../../shared/organisation/sections/section.ts';
 import { deletionPartitions, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { type Collection, documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';

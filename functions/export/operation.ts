@@ -8,7 +8,7 @@ import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
 import { parseObject } from '../../shared/json/jsonObject.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
-import { IMPORTED_FROM, isList, mayHaveOtpEmail, type Section } from '../../shared/organisation/section.ts';
+import { IMPORTED_FROM, isList, mayHaveOtpEmail, type Section } from '../../shared/organisation/sections/section.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';

@@ -1,7 +1,7 @@
 // The JSON of stored records with their credentials.
 
 import { sections } from '../../shared/organisation/allSections.ts';
-import type { Credential, Section } from '../../shared/organisation/section.ts';
+import type { Credential, Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 
 type TextInserter = (json: string, text: string) => string;

@@ -1,7 +1,7 @@
 // The organisations that an export selects, and their records, read from a snapshot.
 
 import { isInRemoval, organisationSection } from '../../shared/organisation/allSections.ts';
-import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
+import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, READ_BATCH, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import { sections } from '../../shared/organisation/allSections.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import {
   bucketRequest,
   describeRequest,

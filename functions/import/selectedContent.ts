@@ -3,7 +3,7 @@
 import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { ImportSettings } from './context.ts';
 import type { ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';

@@ -5,7 +5,7 @@ import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Gift } from '../../shared/organisation/privileges.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 

@@ -4,7 +4,7 @@ import { organisationKey } from '../../shared/auth/authorise.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { claimsLoginNames } from '../../shared/organisation/allSections.ts';
-import { phases } from '../../shared/organisation/section.ts';
+import { phases } from '../../shared/organisation/sections/section.ts';
 import { READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportContext } from './context.ts';

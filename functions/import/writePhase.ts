@@ -2,7 +2,7 @@ import { ExportFileReader } from '../../shared/exportFile/reader.ts';
 import type { JsonPath } from '../../shared/json/jsonError.ts';
 import { findSection } from '../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { type DocumentKey, documentPath } from '../../shared/store/store.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';

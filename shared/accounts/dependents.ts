@@ -12,7 +12,7 @@ import {
   selectDependents,
   withSection,
 } from '../organisation/requiredRecords.ts';
-import { isInSection, type Section, sectionPartition } from '../organisation/section.ts';
+import { isInSection, type Section, sectionPartition } from '../organisation/sections/section.ts';
 import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import { type PassRange, scanInPasses } from '../store/passes.ts';

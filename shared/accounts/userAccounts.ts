@@ -7,7 +7,7 @@ import { isInRemoval, organisationSection } from '../organisation/allSections.ts
 import { InvalidRecordError } from '../organisation/message.ts';
 import { newRecord } from '../organisation/newRecord.ts';
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
-import { isInSection } from '../organisation/section.ts';
+import { isInSection } from '../organisation/sections/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';

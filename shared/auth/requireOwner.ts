@@ -1,7 +1,7 @@
 // Authorisation of exports and imports, checked again while a call runs.
 
 import { personDenied } from '../errors/errors.ts';
-import { isInSection, serviceUsers } from '../organisation/section.ts';
+import { isInSection, serviceUsers } from '../organisation/sections/section.ts';
 import type { Store } from '../store/store.ts';
 import {
   type Authenticate,

@@ -11,7 +11,7 @@ import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { findSection } from '../organisation/allSections.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { MAX_ISSUES } from '../organisation/rules.ts';
-import { isList, type Section } from '../organisation/section.ts';
+import { isList, type Section } from '../organisation/sections/section.ts';
 import type { UnknownContent } from '../organisation/unknownContent.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../turns.ts';
 import { readFileRecord } from './fileRecord.ts';

@@ -10,7 +10,7 @@ import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts'
 import { optionalPart } from '../organisation/optionalParts.ts';
 import { type InvalidElement, type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { formatIssue, type RecordIssue } from '../organisation/relations.ts';
-import { type Credentials, isList, type Section } from '../organisation/section.ts';
+import { type Credentials, isList, type Section } from '../organisation/sections/section.ts';
 import { usualState } from '../organisation/states.ts';
 import { nothingUnknown } from '../organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';

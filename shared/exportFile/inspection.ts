@@ -7,7 +7,7 @@ import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
 import { organisationSection, sections } from '../organisation/allSections.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
-import { serviceUsers } from '../organisation/section.ts';
+import { serviceUsers } from '../organisation/sections/section.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';

@@ -6,8 +6,8 @@ import { defined, withoutEmpty } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { type IssueValues, issueParams, issueText, type Reader } from '../errors/issueText.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import type { Section } from '../organisation/section.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
+import type { Section } from '../organisation/sections/section.ts';
 import { MAX_DOCUMENT_BYTES, type StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 

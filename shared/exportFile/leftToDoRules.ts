@@ -4,7 +4,7 @@ import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
 import { recordSections } from '../organisation/allSections.ts';
 import { fieldFacts } from '../organisation/fieldFacts.ts';
-import type { Section, SectionName } from '../organisation/section.ts';
+import type { Section, SectionName } from '../organisation/sections/section.ts';
 import {
   equalButForCase,
   type FieldFact,

@@ -6,7 +6,7 @@ import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
 import { sections } from '../organisation/allSections.ts';
 import { type AdditionalField, keptFields } from '../organisation/keptFields.ts';
-import { type Credentials, isList, type Section } from '../organisation/section.ts';
+import { type Credentials, isList, type Section } from '../organisation/sections/section.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
 import { nothingUnknown, type UnknownContent } from '../organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';

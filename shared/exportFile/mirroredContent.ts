@@ -5,7 +5,7 @@ import { invalidRequest } from '../errors/errors.ts';
 import { parseObject } from '../json/jsonObject.ts';
 import { sections } from '../organisation/allSections.ts';
 import { planReferences } from '../organisation/recordPlan.ts';
-import type { Section } from '../organisation/section.ts';
+import type { Section } from '../organisation/sections/section.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../store/store.ts';
 import type { Inspection } from './inspection.ts';
 import type { Manifest } from './manifest.ts';

@@ -13,8 +13,8 @@ import { checkState, type OrganisationRecord, readFields, toRecord } from '../or
 import { recordKey } from '../organisation/recordPlan.ts';
 import { organisationFields } from '../organisation/recordSchema.ts';
 import type { RecordIssue } from '../organisation/relations.ts';
-import { IMPORTED_FROM, type Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
+import { IMPORTED_FROM, type Section } from '../organisation/sections/section.ts';
 import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';

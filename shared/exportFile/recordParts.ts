@@ -7,7 +7,7 @@ import { fixedLimits } from '../limits.ts';
 import type { InvalidRecordError } from '../organisation/message.ts';
 import { optionalPart } from '../organisation/optionalParts.ts';
 import type { InvalidElement } from '../organisation/record.ts';
-import type { Section } from '../organisation/section.ts';
+import type { Section } from '../organisation/sections/section.ts';
 
 /** The maximum number of characters of a reason, which may quote a value. */
 export const MAX_REASON_CHARACTERS = 300;

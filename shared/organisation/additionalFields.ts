@@ -7,7 +7,7 @@ import { type AdditionalField, keptFields } from './keptFields.ts';
 import { InvalidRecordError } from './message.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
-import type { Section } from './section.ts';
+import type { Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
 /** A field, and both spellings of each step of its path. */

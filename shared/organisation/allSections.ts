@@ -2,7 +2,6 @@
 
 import type { StoredDocument } from '../store/store.ts';
 import type { RecordIssue } from './relations.ts';
-import { isInSection, type Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { domainSection } from './sections/domains.ts';
 import { grantSections } from './sections/grants.ts';
@@ -11,6 +10,7 @@ import { keySections } from './sections/keys.ts';
 import { memberSections } from './sections/members.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
+import { isInSection, type Section } from './sections/section.ts';
 import { stateless } from './sections/sectionStates.ts';
 import { taken } from './sections/sharedReferences.ts';
 import { laterTextSections, textSections } from './sections/texts.ts';

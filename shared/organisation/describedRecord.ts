@@ -2,7 +2,7 @@
 
 import { withoutEmpty } from '../defined.ts';
 import { type JsonObject, textAt, textsAt } from '../json/jsonObject.ts';
-import type { Section } from './section.ts';
+import type { Section } from './sections/section.ts';
 
 /** Returns a record's type and id as reports show them, its name and its roles. */
 export function describeContent(section: Section, json: JsonObject, orgId: string) {

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
-import type { OwnProviders, Section } from './section.ts';
+import type { OwnProviders, Section } from './sections/section.ts';
 import { type RecordState, stateFields } from './states.ts';
 
 /** The compared content of a record. */

@@ -6,7 +6,7 @@ import { InvalidRecordError, readMessage } from './message.ts';
 import type { OrganisationRecord } from './record.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
-import { mayHaveOtpEmail } from './section.ts';
+import { mayHaveOtpEmail } from './sections/section.ts';
 
 /**
  * Finds the reason why imports would reject a record in its exported form. Records are checked before they are stored,

@@ -2,7 +2,7 @@
 
 import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
-import type { KeptValue, Section } from './section.ts';
+import type { KeptValue, Section } from './sections/section.ts';
 import { activated } from './sections/sectionStates.ts';
 import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import { inWrittenOrder } from './recordBody.ts';
 import { recordSchema } from './recordSchema.ts';
-import type { Provider, Section } from './section.ts';
+import type { Provider, Section } from './sections/section.ts';
 
 /**
  * Returns a record with the fields that exports fill in, in canonical form; undefined if the record has them already.

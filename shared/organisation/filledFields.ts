@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';
 import type { FieldPath } from './relations.ts';
-import type { FilledField, OwnProviders, Section } from './section.ts';
+import type { FilledField, OwnProviders, Section } from './sections/section.ts';
 
 function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;

@@ -1,7 +1,7 @@
 // The fields that records keep although they are not in ZITADEL's definitions. Exports list them without loading these
 // definitions.
 
-import type { KeptField, Section } from './section.ts';
+import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
 /**

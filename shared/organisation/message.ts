@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
 import { fixedLimits } from '../limits.ts';
 import { checkRules } from './rules.ts';
-import type { Section } from './section.ts';
+import type { Section } from './sections/section.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 import { usualMessage } from './usualMessage.ts';
 

@@ -2,7 +2,7 @@ import { InvalidRecordError } from './message.ts';
 import { normaliseRecord } from './normaliseRecord.ts';
 import { type OrganisationRecord, readRecord } from './record.ts';
 import { formatIssue } from './relations.ts';
-import type { Section } from './section.ts';
+import type { Section } from './sections/section.ts';
 
 /**
  * Creates a record by the rules of imports, so that every import accepts it from an export.

@@ -7,7 +7,7 @@ import { type ConvertedText, canonicalise, type DroppedText, type OrganisationRe
 import { inWrittenOrder, reorder, serialise } from './recordBody.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
-import type { Section, ValueRule } from './section.ts';
+import type { Section, ValueRule } from './sections/section.ts';
 
 /** A record with the values that ZITADEL would store, and the issue of a value that it would reject, if any. */
 export interface NormalisedRecord {

@@ -4,7 +4,7 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
 import { isRequired } from './rules.ts';
-import type { Section } from './section.ts';
+import type { Section } from './sections/section.ts';
 
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 

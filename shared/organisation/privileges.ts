@@ -5,7 +5,7 @@ import { type JsonObject, textAt, textsAt, valueAt } from '../json/jsonObject.ts
 import { type DocumentKey, documentId } from '../store/store.ts';
 import type { OrganisationRecord } from './record.ts';
 import { reportedId } from './recordPlan.ts';
-import type { GivenPrivilege } from './section.ts';
+import type { GivenPrivilege } from './sections/section.ts';
 
 /** A privilege that a record gives. */
 export interface Gift {

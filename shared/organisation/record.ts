@@ -16,7 +16,7 @@ import {
   isList,
   type Section,
   sectionPartition,
-} from './section.ts';
+} from './sections/section.ts';
 import { type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 

@@ -3,7 +3,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
-import { IMPORTED_FROM, type Section } from './section.ts';
+import { IMPORTED_FROM, type Section } from './sections/section.ts';
 
 /** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {

@@ -11,7 +11,7 @@ import {
 } from '../store/store.ts';
 import { sections } from './allSections.ts';
 import type { Reference } from './relations.ts';
-import { isInSection, type Section } from './section.ts';
+import { isInSection, type Section } from './sections/section.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
 /** A stored record and its section. */

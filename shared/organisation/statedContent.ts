@@ -1,7 +1,7 @@
 // What the absence of a value in a file means: the source lacks it, or it is unknown.
 
 import type { OrganisationRecord } from './record.ts';
-import { type Credential, mayHaveOtpEmail, type Section } from './section.ts';
+import { type Credential, mayHaveOtpEmail, type Section } from './sections/section.ts';
 import { type RecordState, usualState } from './states.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The states of records.
 
-import type { SectionName } from './section.ts';
+import type { SectionName } from './sections/section.ts';
 
 /** The prefixes of the states of records that can be deactivated but whose definitions have no field for a state. */
 const stateTypes = {

@@ -6,7 +6,7 @@ import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { canonicalLanguageTag, hasEnglishName, lostSubtags, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
-import type { ValueRule } from './section.ts';
+import type { ValueRule } from './sections/section.ts';
 
 const isWhiteSpace = (character: string | undefined) => character !== undefined && /\p{White_Space}/u.test(character);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
-import type { ValueRule } from '../../shared/organisation/section.ts';
+import type { ValueRule } from '../../shared/organisation/sections/section.ts';
 import { awkwardStrings } from '../support/strings/awkwardStrings.ts';
 import { fieldPlaces } from '../support/strings/fieldPlaces.ts';
 

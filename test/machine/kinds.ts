@@ -6,7 +6,7 @@ import {
 } from '../../shared/json/jsonObject.ts';
 import { organisationSection, recordSection } from '../../shared/organisation/allSections.ts';
 import { formatIssue, type RecordIssue, type UniqueName } from '../../shared/organisation/relations.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { Model } from './model.ts';
 
 /** A record of an organisation, with its credentials separate from its JSON. */

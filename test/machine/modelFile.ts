@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, putAt, takeAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
-import { mayHaveOtpEmail } from '../../shared/organisation/section.ts';
+import { mayHaveOtpEmail } from '../../shared/organisation/sections/section.ts';
 import { usualState } from '../../shared/organisation/states.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { isSingle, type ModelRecord } from './kinds.ts';

@@ -4,7 +4,7 @@ import { readFileRecord } from '../../shared/exportFile/fileRecord.ts';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { recordSchema } from '../../shared/organisation/recordSchema.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { everySection, recordsOf } from '../support/fixtures/everySection.ts';
 
 /** A field or the elements of a list, by a path in which every list has a single element. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/json/jsonObject.ts';
 import { textsAt } from '../../shared/json/jsonObject.ts';
 import { sections } from '../../shared/organisation/allSections.ts';
 import type { Reference } from '../../shared/organisation/relations.ts';
-import { isList, type Section } from '../../shared/organisation/section.ts';
+import { isList, type Section } from '../../shared/organisation/sections/section.ts';
 import { targetParts } from '../../shared/organisation/sections/sharedReferences.ts';
 import { everySection, recordsOf } from '../support/fixtures/everySection.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';

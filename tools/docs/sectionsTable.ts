@@ -4,7 +4,7 @@ import { type FieldRules, rules } from '@zitadel/proto/validate/validate_pb.js';
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { keptFields } from '../../shared/organisation/keptFields.ts';
 import { recordSchema } from '../../shared/organisation/recordSchema.ts';
-import type { Section } from '../../shared/organisation/section.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { code, table } from './markdown.ts';
 
 /** Writes the table of the sections and their fields with ZITADEL's rules, from its definitions and the declarations. */

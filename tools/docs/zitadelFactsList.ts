@@ -1,7 +1,7 @@
 import type { IssueRow } from '../../shared/errors/issueText.ts';
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
-import type { SectionName } from '../../shared/organisation/section.ts';
+import type { SectionName } from '../../shared/organisation/sections/section.ts';
 import {
   equalButForCase,
   type FieldFact,

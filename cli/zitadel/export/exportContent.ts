@@ -11,7 +11,7 @@ import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { recordSections, sections } from '../../../shared/organisation/allSections.ts';
-import { type SectionName, serviceUsers } from '../../../shared/organisation/section.ts';
+import { type SectionName, serviceUsers } from '../../../shared/organisation/sections/section.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import { undisposed } from '../../exports/fileContent.ts';

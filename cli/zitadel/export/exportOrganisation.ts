@@ -16,7 +16,7 @@ import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
+import type { SectionName } from '../../../shared/organisation/sections/section.ts';
 import { statesOf } from '../../../shared/organisation/states.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../terminal/numberTexts.ts';

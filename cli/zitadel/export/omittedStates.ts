@@ -7,7 +7,7 @@ import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../.
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
+import type { SectionName } from '../../../shared/organisation/sections/section.ts';
 import { counted, MAX_EXAMPLES } from '../../terminal/numberTexts.ts';
 import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';

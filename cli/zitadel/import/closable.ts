@@ -3,7 +3,7 @@
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
+import { type SectionName, zitadelSteps } from '../../../shared/organisation/sections/section.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
 import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
 import type { EventQuery, ZitadelEvent } from '../zitadelEvents.ts';

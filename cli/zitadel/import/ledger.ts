@@ -20,7 +20,7 @@ import {
   reportedId,
 } from '../../../shared/organisation/recordPlan.ts';
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
-import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
+import { type SectionName, zitadelSteps } from '../../../shared/organisation/sections/section.ts';
 import { stateSources } from '../../../shared/organisation/states.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../.
 import { organisationSection } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
-import { isList, type SectionName } from '../../../shared/organisation/section.ts';
+import { isList, type SectionName } from '../../../shared/organisation/sections/section.ts';
 import type { ImportFacts } from '../../records/importFacts.ts';
 import type { LedgerRecord } from './ledger.ts';
 

@@ -6,7 +6,7 @@ import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { because, zitadelIssue } from '../../../shared/errors/recordIssues.ts';
 import { claimsLoginNames, recordSections } from '../../../shared/organisation/allSections.ts';
-import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { zitadelSteps } from '../../../shared/organisation/sections/section.ts';
 import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';

@@ -3,7 +3,7 @@
 import { Code } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
-import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { zitadelSteps } from '../../../shared/organisation/sections/section.ts';
 import { hasErrorId } from '../errorIds.ts';
 import { recordKinds } from '../recordKinds.ts';
 import { rpcClient } from '../rpc.ts';

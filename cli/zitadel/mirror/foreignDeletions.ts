@@ -3,7 +3,7 @@
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelMirrorDeleted } from '../../../shared/errors/placeErrors.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
+import type { SectionName } from '../../../shared/organisation/sections/section.ts';
 import { recordName } from '../../records/comparedRecord.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import { eventIdentity, findCreations, identifyingValue } from '../import/creations.ts';

@@ -7,7 +7,7 @@ import { describeContent } from '../../../shared/organisation/describedRecord.ts
 import { type KeyedRecord, planReferences } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { foreignSections } from '../../../shared/organisation/requiredRecords.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { RunDatabase } from '../../records/runDatabase.ts';
 import type { ImportLedger, LedgerIssue } from '../import/ledger.ts';

@@ -2,7 +2,7 @@ import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { exportedFormIssue } from '../../../shared/organisation/exportedForm.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { Completion } from '../../../shared/organisation/section.ts';
+import type { Completion } from '../../../shared/organisation/sections/section.ts';
 import type { Reader } from '../../../shared/store/store.ts';
 import { failed, type Settled } from '../stages.ts';
 

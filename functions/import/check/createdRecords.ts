@@ -1,5 +1,5 @@
 import { sections } from '../../../shared/organisation/allSections.ts';
-import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Settled } from '../stages.ts';
 

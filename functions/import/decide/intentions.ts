@@ -7,8 +7,8 @@ import { findSection, organisationSection, organisationState } from '../../../sh
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import { isList, type Section } from '../../../shared/organisation/section.ts';
 import { rolesInUse } from '../../../shared/organisation/sections/grants.ts';
+import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion, ownState } from '../../../shared/organisation/sections/users.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';

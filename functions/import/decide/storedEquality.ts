@@ -10,7 +10,7 @@ import {
 import { hasFilledFields } from '../../../shared/organisation/filledFields.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { type Credentials, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import { type Credentials, type Section, sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';

@@ -7,7 +7,7 @@ import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { collections, type DocumentKey, documentPath } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { RecordOutcome } from '../stages.ts';

@@ -2,7 +2,7 @@ import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { deletionOf, describeContent } from '../../../shared/organisation/describedRecord.ts';
-import { isInSection } from '../../../shared/organisation/section.ts';
+import { isInSection } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion, userSection } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import type { DocumentKey, Reader, StoredDocument } from '../../../shared/store/store.ts';

@@ -14,7 +14,7 @@ import {
   recordKey,
 } from '../../../shared/organisation/recordPlan.ts';
 import { foreignSections, isRequired } from '../../../shared/organisation/requiredRecords.ts';
-import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
+import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { readDefaultOrganisation } from '../../../shared/store/instance.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';

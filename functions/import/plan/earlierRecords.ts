@@ -2,7 +2,7 @@ import { openTemporaryDatabase } from '../../../shared/collections/temporaryData
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { KeyedRecord } from '../../../shared/organisation/recordPlan.ts';
-import { isList } from '../../../shared/organisation/section.ts';
+import { isList } from '../../../shared/organisation/sections/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type PlannedReference, planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import { isList, type Section } from '../../../shared/organisation/section.ts';
+import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
 import type { DocumentKey } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import { collectWarnings } from '../results/recordWarnings.ts';

@@ -7,7 +7,7 @@ import { passwordIssue } from '../../../shared/organisation/passwordRules.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { withStated } from '../../../shared/organisation/statedContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';

@@ -2,13 +2,13 @@
 
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
-import type { PrimaryDomain } from '../../../shared/organisation/section.ts';
 import {
   domainSection,
   lastPrimaryPath,
   parsePrimaryDomain,
   primaryDomainKey,
 } from '../../../shared/organisation/sections/domains.ts';
+import type { PrimaryDomain } from '../../../shared/organisation/sections/section.ts';
 import { documentPath, readByPath } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';

@@ -8,13 +8,13 @@ import {
   type PasswordComplexity,
   parseComplexity,
 } from '../../../shared/organisation/passwordRules.ts';
-import type { PrimaryDomain, Section } from '../../../shared/organisation/section.ts';
 import {
   domainPolicySection,
   passwordPolicySection,
   policyKey,
   requiresValidation,
 } from '../../../shared/organisation/sections/policies.ts';
+import type { PrimaryDomain, Section } from '../../../shared/organisation/sections/section.ts';
 import { documentPath, READ_BATCH } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';

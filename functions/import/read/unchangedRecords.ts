@@ -1,5 +1,5 @@
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import { credentialFields } from '../../../shared/store/documentFields.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';

@@ -1,8 +1,8 @@
 import type { IssueParams } from '../../errors/issueText.ts';
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
-import type { Section, ValueRule } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
+import type { Section, ValueRule } from './section.ts';
 import { own, taken } from './sharedReferences.ts';
 
 /** The numbers of flows and triggers, by name (zitadel 2.3). */

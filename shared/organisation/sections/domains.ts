@@ -4,8 +4,8 @@ import { type DocumentKey, documentPath, type StoredDocument } from '../../store
 import { claimKey } from '../claimKeys.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { KeyedIssue } from '../relations.ts';
-import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from '../section.ts';
 import { trimmedText, trimSpace } from '../valueRules.ts';
+import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from './section.ts';
 import { inOrganisation, taken } from './sharedReferences.ts';
 
 /** The type of the claim of an organisation's primary domain. */

@@ -5,7 +5,7 @@ import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonOb
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
 import { caselessClaimKey } from '../claimKeys.ts';
 import type { KeyedIssue } from '../relations.ts';
-import type { Completion, ImportedRecord, Section } from '../section.ts';
+import type { Completion, ImportedRecord, Section } from './section.ts';
 import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
 /** The warning about a grant to the granting organisation itself. */

@@ -3,8 +3,8 @@
 import { defined } from '../../defined.ts';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
-import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
 import type { MissingProviders } from '../zitadelFacts.ts';
+import type { NestedRecords, OwnProviders, Provider, Section } from './section.ts';
 import { identityProvider, own, taken, user } from './sharedReferences.ts';
 
 /** The unique name of an organisation's identity provider of any kind. */

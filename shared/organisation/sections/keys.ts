@@ -3,7 +3,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
-import type { Section } from '../section.ts';
+import type { Section } from './section.ts';
 import { own, user } from './sharedReferences.ts';
 
 /** The sections of application keys and machine keys. */

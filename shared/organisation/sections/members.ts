@@ -3,8 +3,8 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { KeyedIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
-import type { GivenPrivilege, Section, ValueRule } from '../section.ts';
 import { ORGANISATION_FIELD } from '../zitadelFacts.ts';
+import type { GivenPrivilege, Section, ValueRule } from './section.ts';
 import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**

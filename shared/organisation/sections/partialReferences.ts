@@ -1,9 +1,9 @@
 // The lists of references from which imports leave out missing targets.
 
 import type { Collection } from '../../store/store.ts';
-import type { Section } from '../section.ts';
 import { triggerActionSection } from './actions.ts';
 import { projectGrantSection, userGrantSection } from './grants.ts';
+import type { Section } from './section.ts';
 
 /** A list of ids or keys of other records. */
 interface PartialReferences {

@@ -6,9 +6,9 @@ import { type DocumentKey, documentId } from '../../store/store.ts';
 import { checkComplexityPolicy } from '../passwordRules.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { KeyedIssue } from '../relations.ts';
-import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
+import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from './section.ts';
 import { identityProvider, own } from './sharedReferences.ts';
 
 /** The type of the claim that decides the scope of an organisation's login names. */

@@ -1,9 +1,9 @@
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { Section, SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
+import type { Section, SectionName } from './section.ts';
 import { own, project, taken } from './sharedReferences.ts';
 
 const oidcAppDefaults: Section['defaults'] = [

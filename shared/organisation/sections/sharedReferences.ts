@@ -2,7 +2,7 @@
 
 import type { ZitadelKey } from '../../errors/recordIssues.ts';
 import type { KeyedIssue, Reference } from '../relations.ts';
-import type { GivenPrivilege } from '../section.ts';
+import type { GivenPrivilege } from './section.ts';
 
 /** Creates the issue of a unique name that another record has claimed. */
 export const taken = (key: ZitadelKey): KeyedIssue => ({ id: 'V3-DKcYh', key });

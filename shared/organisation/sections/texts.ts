@@ -1,9 +1,9 @@
 // The sections of texts.
 
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import type { Section, SectionName } from '../section.ts';
 import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
+import type { Section, SectionName } from './section.ts';
 
 /** The fact about texts without content, which neither ZITADEL nor this service imports. */
 const contentless: RecordFact = {

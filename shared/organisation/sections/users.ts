@@ -8,7 +8,6 @@ import { canonicalLanguageTag } from '../languageTag.ts';
 import { isTotpSeed } from '../passwordRules.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
   isE164,
@@ -22,6 +21,7 @@ import {
 import { unexported } from '../zitadelFacts.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { peopleInZitadel } from './peopleInZitadel.ts';
+import { type Credential, type ImportedRecord, type Section, serviceUsers } from './section.ts';
 import { userStates } from './sectionStates.ts';
 import { own, taken, user } from './sharedReferences.ts';
 

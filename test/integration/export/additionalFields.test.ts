@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isJsonObject, type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { type AdditionalField, keptFields } from '../../../shared/organisation/keptFields.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';

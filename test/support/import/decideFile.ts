@@ -14,7 +14,7 @@ import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { claimsLoginNames, findSection } from '../../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { phases } from '../../../shared/organisation/section.ts';
+import { phases } from '../../../shared/organisation/sections/section.ts';
 import { inPieces } from '../fixtures/bytes.ts';
 import type { Organisation } from '../fixtures/organisations.ts';
 import { importReport } from '../instances/testInstance.ts';

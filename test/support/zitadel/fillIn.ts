@@ -1,5 +1,5 @@
 import { type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import type { FilledField } from '../../../shared/organisation/section.ts';
+import type { FilledField } from '../../../shared/organisation/sections/section.ts';
 
 /** Fills in the fields of a record that ZITADEL fills in. Changes the record itself. */
 export function fillIn(filled: readonly FilledField[], json: JsonObject): void {

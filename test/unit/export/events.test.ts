@@ -4,7 +4,7 @@ import { mergeByOrganisation } from '../../../functions/export/exportEvents.ts';
 import { compareBytes } from '../../../functions/export/selectedOrganisations.ts';
 import { FileWriter } from '../../../shared/exportFile/fileWriter.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
-import { isList, type Section } from '../../../shared/organisation/section.ts';
+import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 
 const lists = sections.filter(isList).slice(0, 3);

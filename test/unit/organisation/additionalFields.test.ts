@@ -3,7 +3,7 @@ import { splitKept } from '../../../shared/organisation/additionalFields.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { fieldsOf } from '../../../tools/docs/sectionsTable.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';

@@ -5,7 +5,7 @@ import { recordKinds } from '../../../cli/zitadel/recordKinds.ts';
 import { recordSection, sections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { activated } from '../../../shared/organisation/sections/sectionStates.ts';
 import { statesOf } from '../../../shared/organisation/states.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisationSection, recordSections, sections } from '../../../shared/organisation/allSections.ts';
 import { formatIssue } from '../../../shared/organisation/relations.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { collections } from '../../../shared/store/store.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 

@@ -7,7 +7,7 @@ import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
+import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { type FieldFact, ORGANISATION_FIELD, stepRow } from '../../../shared/organisation/zitadelFacts.ts';
 import {
   allReleases,

@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { recordSchema } from '../../../../shared/organisation/recordSchema.ts';
-import type { Section } from '../../../../shared/organisation/section.ts';
+import type { Section } from '../../../../shared/organisation/sections/section.ts';
 
 /** An object of a section's records. */
 export interface RecordObject {

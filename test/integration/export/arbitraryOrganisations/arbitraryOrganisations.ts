@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { putAt } from '../../../../shared/json/jsonObject.ts';
 import { sections } from '../../../../shared/organisation/allSections.ts';
 import { organisationFields } from '../../../../shared/organisation/recordSchema.ts';
-import type { Section } from '../../../../shared/organisation/section.ts';
+import type { Section } from '../../../../shared/organisation/sections/section.ts';
 import type { Organisation } from '../../../support/fixtures/organisations.ts';
 import { arbitraryMessage } from './arbitraryMessage.ts';
 

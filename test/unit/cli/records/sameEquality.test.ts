@@ -15,7 +15,7 @@ import { normaliseRecord } from '../../../../shared/organisation/normaliseRecord
 import { type OrganisationRecord, readRecord, storedFields, toRecord } from '../../../../shared/organisation/record.ts';
 import { planRecord } from '../../../../shared/organisation/recordPlan.ts';
 import { recordSchema } from '../../../../shared/organisation/recordSchema.ts';
-import type { Provider, Section } from '../../../../shared/organisation/section.ts';
+import type { Provider, Section } from '../../../../shared/organisation/sections/section.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';

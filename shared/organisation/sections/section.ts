@@ -1,13 +1,21 @@
 // The properties of a section: one row of the tables in `sections/`.
 
 import type { DataOrg } from '@zitadel/proto/zitadel/admin_pb.js';
-import type { RecordWarning } from '../errors/warnings.ts';
-import type { JsonObject } from '../json/jsonObject.ts';
-import type { CredentialField } from '../store/documentFields.ts';
-import type { Collection, PartitionRange, Reader } from '../store/store.ts';
-import type { FieldPath, KeyedIssue, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
-import type { ZitadelBehaviour } from './zitadelFacts.ts';
-import type { ZitadelRelease } from './zitadelReleases.ts';
+import type { RecordWarning } from '../../errors/warnings.ts';
+import type { JsonObject } from '../../json/jsonObject.ts';
+import type { CredentialField } from '../../store/documentFields.ts';
+import type { Collection, PartitionRange, Reader } from '../../store/store.ts';
+import type {
+  FieldPath,
+  KeyedIssue,
+  ListPath,
+  RecordIssue,
+  Reference,
+  ReservedName,
+  UniqueName,
+} from '../relations.ts';
+import type { ZitadelBehaviour } from '../zitadelFacts.ts';
+import type { ZitadelRelease } from '../zitadelReleases.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
