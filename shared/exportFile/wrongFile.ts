@@ -9,17 +9,24 @@ export const START_BYTES = 4_096;
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 const USE_FILE = 'use the file that was exported or imported';
+const EXPECTED = 'an export file is an object {"orgs":[…]}: use the file that was exported';
+const KEEP_INNER =
+  'keep only the object {"orgs":[…]} in it, for example with jq -c \'.. | objects | select(has("orgs"))\'';
 const CONVERT =
   'convert it first, to an object whose field orgs lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV';
 
 interface Kind {
-  readonly what: string;
+  /** The kind of file; a function of the file's start if the text quotes the file. */
+  readonly what: string | ((text: string) => string);
   readonly remedy: string;
   /** Matches the start of the file, without leading white space. */
   readonly pattern: Pick<RegExp, 'test'>;
   /** Matches the start of files of other kinds. */
   readonly unless?: RegExp;
 }
+
+/** Matches an object, such as the response of another API, one of whose fields contains an export. */
+const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
 
 /** The kinds of wrong files. The first match counts. */
 const kinds: readonly Kind[] = [
@@ -39,6 +46,11 @@ const kinds: readonly Kind[] = [
     pattern: /^HTTP\/\d/,
   },
   {
+    what: 'YAML, or JSON without its braces',
+    remedy: 'convert it to JSON, to an object {"orgs":[…]}, for example with yq -o=json',
+    pattern: /^(?:---\s|%YAML|"?orgs"?\s*:|(?:- )?[\w-]+:(?:[ \t][^\n]*)?\r?\n *(?:- |[\w-]+:))/,
+  },
+  {
     what: 'encoded in Base64',
     remedy: 'decode it, for example with base64 -d',
     pattern: /^(?:ey|H4sI|77u\/ey)[\w+/=\s-]{30,}$/,
@@ -49,8 +61,16 @@ const kinds: readonly Kind[] = [
     remedy: 'decompress it, or compress it with gzip only',
     pattern: /^(?:PK|BZh|\(\u00b5\/\u00fd|\u00fd7zXZ|.\u008b)/,
   },
-  { what: 'encoded twice, as a JSON text', remedy: 'decode it once, for example with jq -r .', pattern: /^"/ },
-  { what: 'a single value of JSON', remedy: REPEAT, pattern: /^(?:null|true|false|-?\d[\d.eE+-]*)\s*$/ },
+  {
+    what: 'encoded twice, as a JSON text',
+    remedy: 'decode it once, for example with jq -r .',
+    pattern: /^"(?:\s|\\[nrt])*[{[]/,
+  },
+  {
+    what: (text) => `the JSON value ${shortenedText(text.trimEnd())}`,
+    remedy: EXPECTED,
+    pattern: /^(?:null|true|false|-?\d[\d.eE+-]*|"[^"\\]*")\s*$/,
+  },
   {
     what: 'the progress of an export or import',
     remedy: USE_FILE,
@@ -68,9 +88,19 @@ const kinds: readonly Kind[] = [
     pattern: /^\{\s*"(?:(?:success|errors|summary)"|manifest".*"object"\s*:\s*\{)/s,
   },
   {
-    what: "a list of users from ZITADEL's API",
+    what: (text) => `an object whose field ${shortenedText(WRAPPED.exec(text)?.[1] ?? '')} contains the organisations`,
+    remedy: KEEP_INNER,
+    pattern: WRAPPED,
+  },
+  {
+    what: 'a list of objects that contain the organisations',
+    remedy: KEEP_INNER,
+    pattern: /^\[\s*\{\s*"orgs"\s*:/,
+  },
+  {
+    what: "a list from ZITADEL's API",
     remedy: 'export the organisations instead, with identity export --from https://HOST',
-    pattern: /^\{.*"result":.*"(?:loginNames|preferredLoginName|userId)"/s,
+    pattern: /^\{.*"result":.*"(?:loginNames|preferredLoginName|primaryDomain|userId)"/s,
   },
   {
     what: 'an export of another product',
@@ -102,7 +132,9 @@ function isTable(text: string): boolean {
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
-  return kind === undefined ? savedError(start.toString()) : errorOf(kind.what, kind.remedy);
+  if (kind === undefined) return savedError(start.toString());
+  const { what, remedy } = kind;
+  return errorOf(typeof what === 'string' ? what : what(start.toString().trimStart()), remedy);
 }
 
 /** Recognises a saved error response of a server or a gateway. */

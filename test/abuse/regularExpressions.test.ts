@@ -19,7 +19,8 @@ const harmless: Readonly<Record<string, string>> = {
   [/(--[a-z-]+ )?\{(\w+)\}/.source]: "reads the service's own templates of errors",
   [/--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
   [/[^.]+$/.source]: "reads the command's own names of ZITADEL's events",
-  [/^\{.*"result":.*"(?:loginNames|preferredLoginName|userId)"/s.source]: 'reads the first 4,096 bytes of a file',
+  [/^\{.*"result":.*"(?:loginNames|preferredLoginName|primaryDomain|userId)"/s.source]:
+    'reads the first 4,096 bytes of a file',
   [/argument '.*' is invalid\. /.source]: "reads an error about the operator's own command line",
   [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
 };
