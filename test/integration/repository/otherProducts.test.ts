@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run } from '../../../tools/program.ts';
+import { root, run } from '../../../tools/program.ts';
 import { call, identityJson } from '../../support/command.ts';
 import { readDocument } from '../../support/documents/documentation.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
@@ -79,14 +79,12 @@ const csvPeople = [
   { userId: '1', user: { userName: 'ann', email: { email: 'ann@example.com', isEmailVerified: true } } },
   { userId: '2', user: { profile: { firstName: 'C' }, email: { isEmailVerified: false } } },
 ];
-const csvArguments = ['-R', '-s', '-f', 'program.jq', 'people.csv'];
 
 /** The inputs of each product's program, the people of its output, and facts about what is imported. */
 const products = [
   {
     product: 'Keycloak',
     files: { 'realm.json': json(realm) },
-    args: ['-f', 'program.jq', 'realm.json'],
     people: [
       { userId: 'k1', user: { otpCode: 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U', email: { isEmailVerified: true } } },
       { userId: 'k2', state: 'USER_STATE_INACTIVE', user: { profile: { firstName: 'bob', lastName: 'bob' } } },
@@ -102,7 +100,6 @@ const products = [
       'users.json': auth0.map(json).join('\n'),
       'passwords.json': json({ _id: { $oid: '1' }, email: 'ann@example.com', passwordHash: bcrypt }),
     },
-    args: ['-s', '--slurpfile', 'passwords', 'passwords.json', '-f', 'program.jq', 'users.json'],
     people: [
       { userId: 'auth0|1', user: { profile: { firstName: 'A' }, hashedPassword: { value: bcrypt } } },
       { userId: 'auth0|2', state: 'USER_STATE_LOCKED', user: { profile: { lastName: 'bob' } } },
@@ -119,7 +116,6 @@ const products = [
   ].map((list) => ({
     product: 'CSV',
     files: { 'people.csv': list },
-    args: csvArguments,
     people: csvPeople,
     secrets: {},
     formats: {},
@@ -127,36 +123,33 @@ const products = [
   })),
 ];
 
-/** Runs a product's program on its files, in a directory. */
-async function convert(product: string, files: Readonly<Record<string, string>>, args: readonly string[]) {
+/** Runs a product's command of the document on the product's files, in a directory. */
+async function convert(product: string, files: Readonly<Record<string, string>>) {
   const { text } = await readDocument('docs/other-products.md');
-  const [, program = ''] = new RegExp(`^## ${product}$[\\s\\S]*?^\`\`\`jq\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text) ?? [];
+  const [, command = ''] = new RegExp(`^## ${product}$[\\s\\S]*?^ {4}(jq .*) > people\\.json$`, 'm').exec(text) ?? [];
   const directory = await testDirectory();
-  for (const [file, content] of Object.entries({ ...files, 'program.jq': program }))
-    await writeFile(join(directory, file), content);
-  return { directory, ...(await run('jq', [...args], { cwd: directory })) };
+  for (const [file, content] of Object.entries(files)) await writeFile(join(directory, file), content);
+  const ended = await run('bash', ['-c', command.replace('docs/', `${root}/docs/`)], { cwd: directory });
+  return { directory, ...ended };
 }
 
 describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq)', () => {
-  it.each(products)(
-    'turns the users of $product into an export file',
-    async ({ product, files, args, ...expected }) => {
-      const { directory, code, stdout, stderr } = await convert(product, files, args);
-      expect(code, stderr).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ orgs: [{ humanUsers: expected.people }] });
+  it.each(products)('turns the users of $product into an export file', async ({ product, files, ...expected }) => {
+    const { directory, code, stdout, stderr } = await convert(product, files);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ orgs: [{ humanUsers: expected.people }] });
 
-      const file = join(directory, 'people.json');
-      await writeFile(file, stdout);
-      const inspected = await call(`inspect ${file} --json`, expected.failed === 0 ? 0 : 3);
-      expect(JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
-        sections: { humanUsers: { records: expected.people.length } },
-        secrets: expected.secrets,
-        hashFormats: expected.formats,
-      });
-      await identityJson(['init', '--data', join(directory, 'target')]);
-      await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], expected.failed === 0 ? 0 : 3);
-    },
-  );
+    const file = join(directory, 'people.json');
+    await writeFile(file, stdout);
+    const inspected = await call(`inspect ${file} --json`, expected.failed === 0 ? 0 : 3);
+    expect(JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      sections: { humanUsers: { records: expected.people.length } },
+      secrets: expected.secrets,
+      hashFormats: expected.formats,
+    });
+    await identityJson(['init', '--data', join(directory, 'target')]);
+    await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], expected.failed === 0 ? 0 : 3);
+  });
 
   it.each([
     ['a field in quotes', `${columns}\n1,ann,"A, B",C,ann@example.com,true\n`, 'a field is in quotes'],
@@ -167,7 +160,7 @@ describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq
     ],
     ['a line with fewer fields', `${columns}\n1,ann\n`, 'not 6 fields: ["1","ann"]'],
   ])('refuses %s', async (_what, list, problem) => {
-    const { code, stderr } = await convert('CSV', { 'people.csv': list }, csvArguments);
+    const { code, stderr } = await convert('CSV', { 'people.csv': list });
     expect(code).not.toBe(0);
     expect(stderr).toContain(problem);
   });
