@@ -61,6 +61,13 @@ const deletedIds = ({ contents }: ZitadelStandIn) => {
 };
 const deletedElsewhere = `9 person ada seed=${SEED}; 9 robot ci; 9 project shop Stolen; 9 action act mine`;
 
+/** Another import creates a person with other content. */
+const createdMeanwhile = ({ contents }: ZitadelStandIn) => {
+  contents.users.set('ann', '9');
+  contents.put('9', 'humanUsers', 'ann', { userId: 'ann', user: { userName: 'other' } });
+  event('9', 'user', 'ann', 'user.human.added')({ contents });
+};
+
 /** Changes a factor of a person by a user, which leaves the person without a seed. */
 const changedFactor =
   (type: string, editor: string) =>
@@ -261,16 +268,20 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   'a person whom another import creates with other content meanwhile stays, with the manual steps': {
     own: '9 org',
-    during: ({ contents }) => {
-      contents.users.set('ann', '9');
-      contents.put('9', 'humanUsers', 'ann', { userId: 'ann', user: { userName: 'other' } });
-      event('9', 'user', 'ann', 'user.human.added')({ contents });
-    },
+    during: createdMeanwhile,
     file: '9 person ann hash=$P$984478476IagS59wHZvyQMArzfx58u.',
     says: `unchanged org 1 | failed humanUsers 1 | human_user ann: content_kept (user.userName, user.profile,
       user.email)`,
     dry: 'created humanUsers 1 | unchanged org 1',
     warns: 'human_user ann: hash_refused_without_verifier (phpass)',
+  },
+  'of two people with one id whom another import creates meanwhile, only the first has other content': {
+    own: '9 org',
+    during: createdMeanwhile,
+    file: '9 person ann; 9 person ann user.userName=second',
+    says: `unchanged org 1 | failed humanUsers 2 | human_user ann: content_kept (user.userName, user.profile,
+      user.email) | human_user ann: record_repeated`,
+    dry: 'created humanUsers 1 | unchanged org 1 | notCarried humanUsers 1',
   },
   'what the target does not show at the end is named': {
     on: { lagMs: 600_000 },
