@@ -3,6 +3,8 @@
 import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
+import { defined } from '../../shared/defined.ts';
+import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -60,7 +62,16 @@ export async function findCertainIssues(
   return {
     errors: errors.filter(({ reason }) => !excluded.has(reason)),
     errorsOmitted: summary.errorsOmitted ?? 0,
-    warnings: summary.warnings.filter(({ reason }) => !excluded.has(reason)),
+    warnings: [...summary.warnings.filter(({ reason }) => !excluded.has(reason)), ...errors.flatMap(requirement)],
     warningsOmitted: summary.warningsOmitted ?? 0,
   };
+}
+
+/** Returns the warning of a record that an import rejects unless the target has what the file lacks. */
+function requirement({ type, id, reason, params = {} }: ImportError): CertainIssues['warnings'] {
+  const record = { type, ...defined({ id }) };
+  if (reason === 'organisation_unnamed') return [{ ...record, ...warn('organisation_required', {}) }];
+  if (reason !== 'reference_missing') return [];
+  const { target = 'a record', field, id: targetId } = params;
+  return [{ ...record, ...warn('reference_required', { target, field, id: targetId }) }];
 }

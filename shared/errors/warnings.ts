@@ -86,6 +86,15 @@ export const warnings = {
   requests_repeated: {
     text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
   },
+  // Warnings about a file that is inspected without a target.
+  reference_required: {
+    text: 'refers to {target} that the file lacks or does not import[: {field} has {id}]',
+    remedy: 'import the file only into a target that has it, or correct the file',
+  },
+  organisation_required: {
+    text: 'the file has no name for the organisation',
+    remedy: 'import the file only into a target that has the organisation, or add `org` with a `name`',
+  },
   // Warnings about an export from ZITADEL.
   states_not_returned: {
     text: 'states that ZITADEL did not return count as active: organisation {organisation}: {states} ({problem})',

@@ -115,7 +115,7 @@ describe('an inspection of a file', () => {
     await call(['inspect', await stored(await report(name))], 0, line);
   });
 
-  it('lists what no instance imports, and not what depends on the target', async () => {
+  it('lists what no instance imports, and what the target must have', async () => {
     const member = (userId: string) => ({ userId, roles: ['ORG_OWNER'] });
     const domain = (domainName: string) => ({ domainName, isVerified: true, isPrimary: true });
     const machineUsers = [{ userId: 'bot', user: { userName: 'bot', name: 'Bot' } }];
@@ -152,6 +152,7 @@ describe('an inspection of a file', () => {
     expect(listed.map(({ id, reason }) => `${id} ${reason}`).sort()).toEqual([...expected, 'NORTH name_taken'].sort());
     const text = await identity(['inspect', file]);
     for (const line of [
+      'org member north_elsewhere: refers to a user that the file lacks or does not import: userId has elsewhere: import',
       'person bob: the file has the id twice, first for the person bob of organisation north, then for the person rob of organisation south: ',
       'person zoe: another user already has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',
       'organisation NORTH: another organisation already has the same name Organisation NORTH: north: change one of the names\n',
