@@ -21,6 +21,7 @@ import { comparable } from '../support/fixtures/comparable.ts';
 import { type Organisation, organisation } from '../support/fixtures/organisations.ts';
 import { provedFile } from '../support/fixtures/provedFile.ts';
 import { importReport, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { repetitions } from '../support/repetitions.ts';
 import { contentsOf, readDatabase } from '../support/stores/database.ts';
 import { interruptedStore } from '../support/stores/interruptedStore.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
@@ -55,6 +56,11 @@ const narrowed =
   'a project p; a role p r; a role p s; a grant g p b r; b person bob; b person eve name; b authorisation bob p - r';
 const linked = 'a person ada; a oidc i; a loginPolicy i; a link ada i y';
 const keyed = 'a person bob; a robot bot; a machineKey key bot; a labelPolicy #000000';
+/** New records take the names of records that others require. */
+const renamed = {
+  before: `${granted}; a person ada x; a oidc i; a link ada i y; a robot bot rob; a machineKey key bot; a project q Q; a api z q; a appKey k z q; a action t T; a trigger 1 1 t`,
+  after: `${narrowed}; a person new x; a oidc i; a link new i y; a robot newBot rob; a machineKey newKey newBot; a project n Q; a api newZ n; a appKey newK newZ n; a action u T; a trigger 1 1 u`,
+};
 const without = (name: string) => ({ sections: sections.map((section) => section.name).filter((one) => one !== name) });
 const noKeys = { passwords: true, otp: true, keys: false };
 
@@ -445,6 +451,36 @@ describeStores('an import that mirrors', (kind) => {
       expect(await store.getMany([other], ['orgId']), 'other records stay').toMatchObject([{ orgId: 'a' }]);
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     }
+  });
+
+  it('mirrors the file after a kill at any commit, also between deletions and the records that take the freed names', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const freed: number[] = [];
+    const step = kind === sqlite ? 1 : repetitions({ few: 3, many: 1 });
+    for (let commit = 0, isKilled = true; isKilled; commit += step) {
+      const own = ownOf(commit);
+      const sent = await instance.import({ data_orgs: await provedFile(fileOf(renamed.before, own)), with_keys: true });
+      expect(sent.errors).toBeUndefined();
+      isKilled = false;
+      let commits = 0;
+      const killed = hookedStore(store, async () => {
+        isKilled ||= commits++ === commit;
+        if (isKilled) throw new Error('killed');
+      });
+      const file = await provedFile(fileOf(renamed.after, own));
+      await importDirectly(killed, file, { withKeys: true }).catch((cause: unknown) => {
+        if (!isKilled) throw cause;
+      });
+      const [found] = (await instance.export({ org_ids: [own('a')] })).orgs;
+      if (isKilled && found?.apiApps === undefined && !JSON.stringify(found?.projects).includes(own('n')))
+        freed.push(commit);
+      const { errors } = await importDirectly(store, file, { withKeys: true });
+      expect([commit, errors]).toEqual([commit, undefined]);
+      expect(await contentOf(instance, [own('a'), own('b')])).toEqual(exportOf(renamed.after, own).content);
+    }
+    expect(freed).not.toEqual([]);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('restores a user who got a membership during a mirror that was killed', async () => {
