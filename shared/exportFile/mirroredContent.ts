@@ -56,8 +56,8 @@ export function mirroredSections({
   return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
 }
 
-/** The collections of grants and memberships. */
-const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
+/** The collections of the grants and memberships of users. */
+export const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
 
 /**
  * Whether a record is a grant or a membership of one of the users.

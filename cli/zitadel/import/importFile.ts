@@ -6,6 +6,7 @@ import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { fileWarnings, loginNameWarnings } from '../../../shared/exportFile/fileWarnings.ts';
 import { type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
+import { ofUsers } from '../../../shared/exportFile/mirroredContent.ts';
 import { organisationFilter } from '../../../shared/exportFile/organisationFilter.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -382,7 +383,7 @@ function isExported(
   callerId: string,
   { releases }: ImportTarget,
 ): boolean {
-  const isOfCaller = ['members', 'userGrants'].includes(section.collection) && json.userId === callerId;
+  const isOfCaller = ofUsers.has(section.collection) && json.userId === callerId;
   return !isOfCaller && !isNeverExported({ section: section.name, id }, releases);
 }
 

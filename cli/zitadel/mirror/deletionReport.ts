@@ -2,7 +2,12 @@
 
 import type { Deletion } from '../../../functions/import/contract.ts';
 import type { Counts } from '../../../shared/collections/counts.ts';
-import { deletionOf, describeContent } from '../../../shared/organisation/describedRecord.ts';
+import {
+  deletionGroup,
+  deletionGroups,
+  deletionOf,
+  describeContent,
+} from '../../../shared/organisation/describedRecord.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 import type { InstanceMember } from './instanceOwners.ts';
@@ -11,13 +16,10 @@ import type { InstanceMember } from './instanceOwners.ts';
 export interface ReportedDeletions {
   /** The numbers of deleted records by section. */
   readonly counts: Readonly<Counts>;
-  /** The first deletions: users with their roles in the instance, then members and grants, then the others. */
+  /** The first deletions, in the order of their groups. */
   readonly listed: readonly Deletion[];
   readonly omitted: number;
 }
-
-/** The collections that the list contains before all others. */
-const permissions: readonly string[] = ['members', 'userGrants', 'projectGrants'];
 
 /** @param roles the users with deleted roles in the instance, each with its organisation */
 export function reportDeletions(
@@ -27,23 +29,18 @@ export function reportDeletions(
   const counts: Counts = {};
   for (const { section } of records) counts[section.name] = (counts[section.name] ?? 0) + 1;
   if (roles.length > 0) counts.instanceMembers = roles.length;
-  const kindOf = ({ section: { collection } }: DoomedRecord) => {
-    if (collection === 'users') return 'user';
-    return permissions.includes(collection) ? 'permission' : 'other';
-  };
-  const byKind = Map.groupBy(records, kindOf);
-  const describe = ({ section, json, orgId }: DoomedRecord) => deletionOf(describeContent(section, json, orgId));
-  const all = [
-    ...(byKind.get('user') ?? []).map(describe),
-    ...roles.map(({ userId, orgId, roles: given }) => ({
-      type: 'instance_member',
-      orgId,
-      id: userId,
-      roles: [...given],
-    })),
-    ...(byKind.get('permission') ?? []).map(describe),
-    ...(byKind.get('other') ?? []).map(describe),
-  ];
+  const byGroup = Map.groupBy(records, ({ section: { collection } }) => deletionGroup(collection));
+  const along = roles.map(({ userId, orgId, roles: given }) => ({
+    type: 'instance_member',
+    orgId,
+    id: userId,
+    roles: [...given],
+  }));
+  const all = deletionGroups.flatMap((group) =>
+    group === 'along'
+      ? along
+      : (byGroup.get(group) ?? []).map(({ section, json, orgId }) => deletionOf(describeContent(section, json, orgId))),
+  );
   const listed = all.slice(0, MAX_LISTED_ISSUES);
   return { counts, listed, omitted: all.length - listed.length };
 }

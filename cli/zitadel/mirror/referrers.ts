@@ -1,6 +1,7 @@
 // Records that refer to records to delete. ZITADEL would delete or change them together with those records.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
+import { ofUsers } from '../../../shared/exportFile/mirroredContent.ts';
 import { type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { describeContent } from '../../../shared/organisation/describedRecord.ts';
@@ -92,8 +93,6 @@ async function searchEvents(
     }
   }
 }
-
-const ofUsers: ReadonlySet<string> = new Set(['members', 'userGrants']);
 
 function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
   return planReferences(record).flatMap(({ reference, key }) => {

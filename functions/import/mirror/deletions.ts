@@ -6,6 +6,7 @@ import { userKey } from '../../../shared/auth/authorise.ts';
 import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { type DeletionGroup, deletionGroup } from '../../../shared/organisation/describedRecord.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { collections, type DocumentKey, documentPath } from '../../../shared/store/store.ts';
@@ -264,13 +265,13 @@ export class Deletions implements Disposable {
 
   /** Yields the users. */
   users(): Generator<readonly DoomedRecord[]> {
-    return this.batches("collection = 'users'");
+    return this.ofGroup('users');
   }
 
-  /** Yields all records except users: members and grants, then the others. */
-  *others(): Generator<readonly DoomedRecord[]> {
-    yield* this.batches("collection IN ('members', 'userGrants', 'projectGrants')");
-    yield* this.batches("collection NOT IN ('users', 'members', 'userGrants', 'projectGrants')");
+  /** Yields the records of a group. */
+  ofGroup(group: DeletionGroup): Generator<readonly DoomedRecord[]> {
+    const names = collections.filter((collection) => deletionGroup(collection) === group);
+    return this.batches(`collection IN (${names.map((name) => `'${name}'`).join(', ')})`);
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,7 @@
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
-import { deletionOf, describeContent } from '../../../shared/organisation/describedRecord.ts';
+import { deletionGroups, deletionOf, describeContent } from '../../../shared/organisation/describedRecord.ts';
 import { isInSection } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion, userSection } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -23,7 +23,7 @@ export function describeRecord(stored: StoredDocument | undefined) {
   return section && describeContent(section, json, orgId);
 }
 
-/** Lists the first records to delete: users with their tokens and roles, then members and grants, then the others. */
+/** Lists the first records to delete, in the order of their groups. */
 export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<Deletion[]> {
   const listed: Deletion[] = [];
   const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
@@ -36,9 +36,7 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
       for (const [index, stored] of found.entries()) listed.push(...describeDeletion(stored, batch[index]?.orgId));
     }
   };
-  await list(deletions.users());
-  await list(deletions.along());
-  await list(deletions.others());
+  for (const group of deletionGroups) await list(group === 'along' ? deletions.along() : deletions.ofGroup(group));
   return listed.slice(0, limit);
 }
 

@@ -75,10 +75,9 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const deleting = { ...call, store, onDeleting };
   if (isDeleting) await deleteEarly(deleting);
   const isFreeing = isDeleting && !report.hasErrors;
-  const adopts = new Set(settings.replaceChanged);
   const onFreed = (path: string) => deletions.markDone(path);
   const onSettled = (path: string, outcome: RecordOutcome) => asForeseen(outcome, deletions.foreseen(path));
-  const mirror = { deletions, isDeleting: isFreeing, adopts, onFreeing: onDeleting, onFreed, onSettled };
+  const mirror = mirrorOf(call, { isDeleting: isFreeing, onFreeing: onDeleting, onFreed, onSettled });
   await writeFile(await begin(documents, report, mirror));
   for (const error of errors) report.addError(error);
   if (isFreeing && !report.hasErrors) await deleteLate(deleting);
@@ -104,13 +103,13 @@ async function planDeletions(
  * @returns errors about owners of the instance who must not be deleted, considering the state after the import
  */
 async function tryWriting(
-  { store, settings, readAgain, begin, deletions, signal }: MirrorCall,
+  call: MirrorCall,
   existing: ReadonlySet<string>,
   report: ImportReport,
 ): Promise<readonly ImportError[]> {
+  const { store, readAgain, begin, deletions, signal } = call;
   await using overlay = await openOverlay(store, readAgain);
   await finishDeletions({ ...overlay, snapshot: () => store.snapshot() }, existing, { signal });
-  const adopts = new Set(settings.replaceChanged);
   const onFreed = (path: string) => deletions.markFreed(path);
   const onSettled = (path: string, outcome: RecordOutcome) => {
     if (outcome.kind === 'overwritten' || outcome.kind === 'unchanged')
@@ -118,9 +117,14 @@ async function tryWriting(
     return outcome;
   };
   const onFreeing = async () => {};
-  await writeFile(await begin(overlay, report, { deletions, isDeleting: true, adopts, onFreeing, onFreed, onSettled }));
+  const mirror = mirrorOf(call, { isDeleting: true, onFreeing, onFreed, onSettled });
+  await writeFile(await begin(overlay, report, mirror));
   deletions.settle();
   return await findOwnerErrors(store, overlay, deletions);
+}
+
+function mirrorOf({ deletions, settings }: MirrorCall, handlers: Omit<Mirror, 'deletions' | 'adopts'>): Mirror {
+  return { deletions, adopts: new Set(settings.replaceChanged), ...handlers };
 }
 
 /** Returns the outcome that a record would have without the deletion of its stored version. */
