@@ -16,6 +16,19 @@ describe('the access that Terraform grants', () => {
     expect(all.match(/ingress_settings .*/g)).toEqual([expect.stringContaining('= "ALLOW_INTERNAL_AND_GCLB"')]);
   });
 
+  it.each([
+    ['build', 'build_roles'],
+    ['function', 'roles'],
+  ])('takes effect before it is used: each role of the account %s is awaited', (account, wait) => {
+    const granted = [...all.matchAll(/^resource "(\w+)" "(\w+)" \{\n([\s\S]*?)^\}$/gm)].flatMap(
+      ([, type, name, body = '']) =>
+        new RegExp(`^ {2}member += google_service_account\\.${account}\\b`, 'm').test(body) ? `${type}.${name}` : [],
+    );
+    const [waiting = ''] = new RegExp(`^resource "time_sleep" "${wait}" \\{[\\s\\S]*?^\\}$`, 'm').exec(all) ?? [];
+    expect(granted).toHaveLength(4);
+    expect(granted.filter((address) => !new RegExp(`${address}(\\)\\[\\*\\])?\\.id`).test(waiting))).toEqual([]);
+  });
+
   it('needs no key in the state', () => {
     expect(all).not.toMatch(/resource "google_(service_account_key|secret_manager_secret(_version)?)"|private_key/);
     const [read = '', ...others] = all.match(/^data "google_secret_manager_secret_version\w*"[\s\S]*?^\}$/gm) ?? [];
