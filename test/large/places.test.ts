@@ -44,6 +44,33 @@ describe('a comparison of two files', () => {
   });
 });
 
+describe('an export for ZITADEL', () => {
+  it('needs no more memory for more people and grants', async () => {
+    const count = repetitions({ few: 20_000, many: 100_000 });
+    const ids = Array.from({ length: count }, (_, index) => `person-${index}`);
+    const place = await servedPlace(sqlite);
+    const directory = await testDirectory();
+    const [given, ordered] = [join(directory, 'given.json'), join(directory, 'ordered.json')];
+    const orgs = [
+      organisation('granted', {
+        humanUsers: ids.map((id) => person(id)),
+        userGrants: ids.map((userId) => ({ userId, projectId: 'project', projectGrantId: 'grant' })),
+      }),
+      organisation('owner', {
+        projects: [{ projectId: 'project', project: { name: 'Project' } }],
+        projectGrants: [{ grantId: 'grant', projectGrant: { projectId: 'project', grantedOrgId: 'granted' } }],
+      }),
+    ];
+    await writeFile(given, JSON.stringify({ orgs }));
+    expect(await identityResult(['import', given, '--to', place.database])).toMatchObject({ code: 0 });
+    const call = ['export', place.url, '--token-file', place.tokenFile, '--for-zitadel', '--to', ordered];
+    const env = { NODE_OPTIONS: '--max-old-space-size=48' };
+    expect(await identityResult(call, { env })).toMatchObject({ code: 0, organisations: 2 });
+    const repeated = await identityResult(['import', ordered, '--to', place.database]);
+    expect(repeated).toMatchObject({ summary: { proved: true, unchanged: { humanUsers: count, userGrants: count } } });
+  });
+});
+
 const MANY = repetitions({ few: 30_000, many: 60_000 });
 
 describe(`an import of ${MANY} people into an instance`, () => {
