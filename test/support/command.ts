@@ -13,9 +13,8 @@ interface CommandOptions {
   readonly stdin?: string | Uint8Array;
   readonly now?: Date;
   readonly signal?: AbortSignal;
-  /** Called after each output. */
-  readonly onStdout?: () => void;
-  /** Called with all output so far. */
+  /** Called with all output so far, after each output. */
+  readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
 }
 

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Running, startProgram } from '../../../tools/program.ts';
+import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
-import { identityProgram } from '../../support/processes/programs.ts';
 import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -37,10 +36,17 @@ interface Part {
 
 /** Imports into a server that answers with some parts when it has received the file. */
 async function importInto(type: string, parts: readonly Part[], isComplete = true) {
-  const running = Promise.withResolvers<Running>();
+  let output = '';
+  let look = () => {};
+  const written = async (part: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    look = () => void (output.includes(part) && resolve());
+    look();
+    await promise;
+  };
   const instance = await startFakeInstance(async (reply) => {
     reply.setHeader('content-type', type);
-    const [{ written }] = await Promise.all([running.promise, once(reply.req, 'end')]);
+    await once(reply.req, 'end');
     for (const { text, printed, phase } of parts) {
       if (phase !== undefined) await written(`"phase":"${phase}"`);
       if (printed !== undefined) await written(`"records":${printed},`);
@@ -52,20 +58,16 @@ async function importInto(type: string, parts: readonly Part[], isComplete = tru
   const people = Array.from({ length: 10 }, (_, index) => person(`person-${index}`));
   const file = await exportFileWith(organisation('acme', { humanUsers: people }));
   const args = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith('some-token'), '--json'];
-  const [command, script] = identityProgram;
-  running.resolve(await startProgram(command, [script, ...args], /^/));
-  const { code, stdout, stderr } = await (await running.promise).ended();
-  return {
-    url: instance.url,
-    code,
-    stderr,
-    shown: events.parse(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ),
+  const onStdout = (text: string) => {
+    output = text;
+    look();
   };
+  const { code, stdout, stderr } = await identity(args, { onStdout });
+  const shown = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { url: instance.url, code, stderr, shown: events.parse(shown) };
 }
 
 const lines = (...given: readonly unknown[]) => given.map((event) => ({ text: `${JSON.stringify(event)}\n` }));
