@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../../../cli/commands/commands.ts';
 import { exitCodes } from '../../../../cli/terminal/command.ts';
 import { configVariables } from '../../../../shared/config.ts';
 import { codes } from '../../../../shared/errors/identityError.ts';
@@ -31,13 +30,6 @@ describe('the generated documents', () => {
 
 describe('the document of the command', () => {
   const text = read('docs/command.md');
-
-  it('has an example of every command', () => {
-    const names = commands.map(({ name }) => name).toSorted((a, b) => b.length - a.length);
-    const lines = text.split('\n').filter((line) => line.startsWith('identity '));
-    const shown = lines.map((line) => names.find((name) => `${line} `.startsWith(`identity ${name} `)));
-    expect([...new Set(shown)].toSorted()).toEqual(names.toSorted());
-  });
 
   it('lists every exit code', () => {
     for (const { code } of Object.values(exitCodes)) expect(text).toContain(`\n| ${code} | `);
