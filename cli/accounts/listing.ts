@@ -8,7 +8,7 @@ import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { organisationSection, removedOrganisations } from '../../shared/organisation/allSections.ts';
 import { type Factor, factorFields, factorsOf } from '../../shared/organisation/factors.ts';
 import { orgMemberSection } from '../../shared/organisation/sections/members.ts';
-import { sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
+import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
 import { humanUserSection, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
@@ -49,10 +49,10 @@ export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrg
       yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
 }
 
-const userKinds = [
-  { section: humanUserSection, kind: 'person' },
-  { section: machineUserSection, kind: 'service user' },
-] as const;
+/** Returns the kind of the users of a section. */
+export function userKind(section: Section): ListedUser['kind'] {
+  return section === machineUserSection ? 'service user' : 'person';
+}
 
 /**
  * Lists the users of an organisation, or of the instance: first people, then service users.
@@ -70,7 +70,7 @@ export async function* listUsers(store: Store, orgId: string | undefined, search
 }
 
 async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerator<ListedUser> {
-  for (const { section, kind } of userKinds) {
+  for (const section of [humanUserSection, machineUserSection]) {
     for await (const { document, json, state, orgId: owner } of readSection(store, section, orgId)) {
       const at = (path: string) => textAt(json, path, owner);
       const email = at('user.email.email');
@@ -78,7 +78,7 @@ async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerat
         userId: at('userId'),
         orgId: owner,
         userName: at('user.userName'),
-        kind,
+        kind: userKind(section),
         state,
         ...withoutEmpty({ email }),
         factors: factorsOf(document),

@@ -1,9 +1,9 @@
 import { requireUser } from '../../shared/accounts/userAccounts.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { machineUserSection, userSection } from '../../shared/organisation/sections/users.ts';
+import { userSection } from '../../shared/organisation/sections/users.ts';
 import type { Reader } from '../../shared/store/store.ts';
-import type { ListedUser } from './listing.ts';
+import { type ListedUser, userKind } from './listing.ts';
 
 /** The maximum number of names in the cache. */
 const MAX_KNOWN_NAMES = 10_000;
@@ -38,6 +38,5 @@ export async function describeUser(
 ): Promise<Pick<ListedUser, 'userId' | 'userName' | 'kind' | 'orgId'>> {
   const { orgId = '', body } = await requireUser(reader, userId, ['orgId', 'body']);
   const json = parseObject(body);
-  const kind = userSection(json) === machineUserSection ? 'service user' : 'person';
-  return { userId, orgId, userName: textAt(json, 'user.userName', orgId), kind };
+  return { userId, orgId, userName: textAt(json, 'user.userName', orgId), kind: userKind(userSection(json)) };
 }

@@ -68,7 +68,7 @@ export const orgDeleteCommand = defineInstanceCommand({
         };
       },
     );
-    const goneLines = gone.map((orgId) => `another command has deleted ${orgId} meanwhile`);
+    const goneLines = gone.map((orgId) => `another command has deleted ${orgId} in the meantime`);
     return {
       json: { organisations, deleted: true, records, ...withoutEmpty({ deletedMeanwhile: gone }) },
       text: [...lines, ...goneLines, `${counted(records, 'record')} deleted`],

@@ -2,6 +2,7 @@
 
 import { userUnknown } from '../../shared/errors/commandErrors.ts';
 import type { ListedUser } from '../accounts/listing.ts';
+import type { deleteServiceUser } from '../accounts/serviceUsers.ts';
 import {
   defineInstanceCommand,
   flag,
@@ -107,7 +108,8 @@ export const userDeleteCommand = defineInstanceCommand({
       const text = [...what, 'nothing is deleted: add --yes'];
       return { json: { ...user, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
-    const text = await deleteAlone(call, kind, { isServiceUser: false });
+    const { deleteUser } = await import('../../shared/accounts/userRemoval.ts');
+    const text = await deleteAlone(call, { name: 'user delete', kind, remove: deleteUser });
     return { json: { ...user, deleted: true }, text };
   },
 });
@@ -125,9 +127,10 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
       arguments: [userId],
       store,
     } = call;
-    const { requireServiceUser } = await import('../accounts/serviceUsers.ts');
+    const { deleteServiceUser, requireServiceUser } = await import('../accounts/serviceUsers.ts');
     await requireServiceUser(store, userId);
-    const text = await deleteAlone(call, 'service user', { isServiceUser: true });
+    const deletion = { name: 'service-user delete', kind: 'service user', remove: deleteServiceUser } as const;
+    const text = await deleteAlone(call, deletion);
     return { json: { userId }, text };
   },
 });
@@ -137,25 +140,24 @@ interface DeletionCall extends OpenInstance, Surroundings {
   readonly options: { readonly force: boolean };
 }
 
+/** The deletion of a user: the command that does it, the kind of the user, and the use case. */
+interface Deletion {
+  readonly name: string;
+  readonly kind: ListedUser['kind'];
+  readonly remove: typeof deleteServiceUser;
+}
+
 /**
  * Deletes a user under the lock.
  * @returns a description of the result
  */
-async function deleteAlone(
-  call: DeletionCall,
-  kind: ListedUser['kind'],
-  { isServiceUser }: { readonly isServiceUser: boolean },
-): Promise<string> {
+async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion): Promise<string> {
   const {
     arguments: [userId],
     options: { force },
     signal,
   } = call;
-  const { deleteServiceUser } = await import('../accounts/serviceUsers.ts');
-  const { deleteUser } = await import('../../shared/accounts/userRemoval.ts');
-  const name = `${isServiceUser ? 'service-user' : 'user'} delete`;
   const interruption = `interrupted: the ${kind} may be deleted in part; repeat the command`;
-  const remove = isServiceUser ? deleteServiceUser : deleteUser;
   try {
     await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted) =>
       remove(store, userId, { force, signal, onDeleted }),
@@ -164,6 +166,6 @@ async function deleteAlone(
   } catch (error) {
     // The user existed before this command waited for the lock.
     if (!userUnknown.is(error)) throw error;
-    return `another command has deleted ${kind} ${userId} meanwhile`;
+    return `another command has deleted ${kind} ${userId} in the meantime`;
   }
 }

@@ -1,9 +1,9 @@
 // Responses of gateways, proxies and other servers in front of an instance or in its place.
 
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { gatewayRefused, placeFailed, placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { gatewayRefused, placeFailed } from '../../shared/errors/placeErrors.ts';
 import type { HttpResponse } from './httpClient.ts';
-import { GATEWAY_TIMEOUT, secondsUntilRepeat } from './laterResponse.ts';
+import { isLater, laterError } from './laterResponse.ts';
 import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
@@ -47,9 +47,8 @@ export function gatewayError(place: string, response: HttpResponse, text: string
   const { status, headers } = response;
   const sentence = sentenceIn(text);
   const reason = sentence === '' ? `status ${status}` : `status ${status}: ${sentence}`;
-  const retryAfterSeconds = secondsUntilRepeat(response);
-  if (retryAfterSeconds !== undefined) return placeUnavailable({ place, reason }, { retryAfterSeconds });
-  if (status === GATEWAY_TIMEOUT) return placeUnavailable({ place, reason }).withNote(WAIT_LONGER);
+  const later = laterError(response, { place, reason });
+  if (later !== undefined) return isLater(later) ? later : later.withNote(WAIT_LONGER);
   const remedy = remedies[status];
   if (status >= 500 && remedy === undefined) return placeFailed({ place, reason });
   if (isRedirection(status)) {

@@ -1,5 +1,6 @@
 // Responses that ask the client to repeat the request later.
 
+import { defined } from '../../shared/defined.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
@@ -8,7 +9,7 @@ import { parseRetryAfter } from '../../shared/retry.ts';
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
 
 /** The status of a gateway whose time limit has ended a request. The limit would end a repeated request too. */
-export const GATEWAY_TIMEOUT = 504;
+const GATEWAY_TIMEOUT = 504;
 
 interface LaterResponse {
   readonly status: number;
@@ -24,6 +25,19 @@ export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal =
   if (!LATER.has(status)) return undefined;
   const stated = parseRetryAfter(headers['retry-after'], Date.now());
   return stated ?? (isFinal || status === GATEWAY_TIMEOUT ? undefined : 0);
+}
+
+/**
+ * Returns the error of a response that the client may repeat later; undefined for any other status.
+ * @param error the error's parameters and cause; a cause is the error that the server explained
+ */
+export function laterError(
+  response: LaterResponse,
+  { cause, ...params }: { readonly place: string; readonly reason: string; readonly cause?: unknown },
+): IdentityError | undefined {
+  if (!LATER.has(response.status)) return undefined;
+  const retryAfterSeconds = secondsUntilRepeat(response, cause !== undefined);
+  return placeUnavailable(params, defined({ cause, retryAfterSeconds }));
 }
 
 /** Whether an error is that of a response that asks the client to repeat the request later. */

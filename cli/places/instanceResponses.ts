@@ -10,7 +10,6 @@ import {
   NDJSON,
 } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
-import { defined } from '../../shared/defined.ts';
 import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeFailed,
@@ -27,7 +26,7 @@ import { countSettled } from '../exports/importOutcomes.ts';
 import type { DoneRecords, ImportMeter } from '../exports/placeInterfaces.ts';
 import { gatewayError } from '../http/gatewayResponse.ts';
 import { type HttpResponse, readText } from '../http/httpClient.ts';
-import { secondsUntilRepeat } from '../http/laterResponse.ts';
+import { laterError } from '../http/laterResponse.ts';
 import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
 
@@ -145,8 +144,8 @@ const responseErrors = {
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
     placeTokenForbidden(name, tokenOption, reason, body),
   repeat: ({ name }: Server, reason: string, body: unknown) => placeFailed({ place: name, reason }, { cause: body }),
-  later: ({ name }: Server, reason: string, body: unknown, retryAfterSeconds?: number) =>
-    placeUnavailable({ place: name, reason }, { cause: body, ...defined({ retryAfterSeconds }) }),
+  later: ({ name }: Server, reason: string, body: unknown) =>
+    placeUnavailable({ place: name, reason }, { cause: body }),
   correct: ({ name }: Server, reason: string, body: unknown) => placeRefused({ place: name, reason }, { cause: body }),
 };
 type ResponseErrorKind = keyof typeof responseErrors;
@@ -154,7 +153,6 @@ type ResponseErrorKind = keyof typeof responseErrors;
 const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
   401: 'token',
   403: 'role',
-  ...Object.fromEntries([429, 502, 503, 504].map((status) => [status, 'later' as const])),
 };
 
 /** The kinds of errors by gRPC code; `later` for deadline, aborted and unavailable. */
@@ -173,8 +171,10 @@ export async function responseError(server: Server, response: HttpResponse): Pro
   const { status } = response;
   const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
   const message = data.message.slice(0, MAX_MESSAGE_CHARACTERS);
-  const seconds = secondsUntilRepeat(response, true);
-  return responseErrors[fault](server, rejection({ message, details: data.details }), data, seconds);
+  const reason = rejection({ message, details: data.details });
+  return (
+    laterError(response, { place: server.name, reason, cause: data }) ?? responseErrors[fault](server, reason, data)
+  );
 }
 
 /** Returns the error of an import that failed after its first event. */

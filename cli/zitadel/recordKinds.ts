@@ -115,6 +115,14 @@ interface StateSearch {
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
+/** Creates the search that converts each result of a list. */
+function found<Found extends Owned>(
+  list: (calls: Management, query: Parameters<SearchPage<Found>>[0]) => ReturnType<SearchPage<Found>>,
+  toRecord: (found: Found) => FoundRecord,
+): StateSearch['find'] {
+  return async ({ calls, find }) => (await find((query) => list(calls, query))).map(toRecord);
+}
+
 /** How the command handles a kind of records in ZITADEL. */
 interface RecordKind {
   /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop it. */
@@ -322,11 +330,10 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     closing: {
       close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
       search: {
-        find: async ({ calls, find }) =>
-          (await find((query) => calls.listProjects({ query }))).map(({ id, state }) => ({
-            json: { projectId: id },
-            isInactive: state === ProjectState.INACTIVE,
-          })),
+        find: found(
+          (calls, query) => calls.listProjects({ query }),
+          ({ id, state }) => ({ json: { projectId: id }, isInactive: state === ProjectState.INACTIVE }),
+        ),
       },
     },
   },
@@ -351,11 +358,10 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     closing: {
       close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
       search: {
-        find: async ({ calls, find }) =>
-          (await find((query) => calls.listActions({ query }))).map(({ id, state }) => ({
-            json: { actionId: id },
-            isInactive: state === ActionState.INACTIVE,
-          })),
+        find: found(
+          (calls, query) => calls.listActions({ query }),
+          ({ id, state }) => ({ json: { actionId: id }, isInactive: state === ActionState.INACTIVE }),
+        ),
       },
     },
   },
@@ -388,11 +394,10 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
         management.deactivateProjectGrant({ projectId: aggregateId, grantId }),
       search: {
         findsOthers: true,
-        find: async ({ calls, find }) =>
-          (await find((query) => calls.listAllProjectGrants({ query }))).map((grant) => ({
-            json: projectGrantRecord(grant),
-            isInactive: grant.state === ProjectGrantState.INACTIVE,
-          })),
+        find: found(
+          (calls, query) => calls.listAllProjectGrants({ query }),
+          (grant) => ({ json: projectGrantRecord(grant), isInactive: grant.state === ProjectGrantState.INACTIVE }),
+        ),
       },
     },
   },
@@ -411,11 +416,10 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
         management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
       search: {
         findsOthers: true,
-        find: async ({ calls, find }) =>
-          (await find((query) => calls.listUserGrants({ query }))).map((grant) => ({
-            json: userGrantRecord(grant),
-            isInactive: grant.state === UserGrantState.INACTIVE,
-          })),
+        find: found(
+          (calls, query) => calls.listUserGrants({ query }),
+          (grant) => ({ json: userGrantRecord(grant), isInactive: grant.state === UserGrantState.INACTIVE }),
+        ),
       },
     },
   },

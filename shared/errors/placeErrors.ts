@@ -4,6 +4,9 @@ import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
+/** The texts of a problem that the code which finds it describes, with its remedy. */
+const DESCRIBED = { text: '{place} {problem}', remedy: '{advice}' } as const;
+
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
   text: '{place} cannot be reached ({reason})',
   remedy: 'check the address, and that the instance runs',
@@ -77,10 +80,7 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
 });
 
 /** A response that another server sent instead of the instance. */
-export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', {
-  text: '{place} {problem}',
-  remedy: '{advice}',
-});
+export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', DESCRIBED);
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
   text: '{content} exceeds the limit of {place}[, {limit}]',
@@ -103,10 +103,7 @@ export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
   remedy: REPEAT_COMMAND,
 });
 
-export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
-  text: '{place} {problem}',
-  remedy: '{advice}',
-});
+export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', DESCRIBED);
 
 export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   text: '{place} does not exist: check the name',

@@ -9,7 +9,7 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import type { Section } from '../organisation/sections/section.ts';
 import { MAX_DOCUMENT_BYTES, type StoredDocument } from '../store/store.ts';
-import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
+import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders, otherRules } from './leftToDoRules.ts';
 
 /** The schema of an entry of a manifest's `leftToDo`. */
 export const leftToDoEntry = z.object({
@@ -34,11 +34,9 @@ export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefin
 
 /** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
-/** The number of rules that are added through the calls of `addMissingProviders` and `add`. */
-const OTHER_RULES = 5;
 /** The maximum size of the entries of a rule: the entries of all rules fit into a manifest, which has other fields too. */
 export const MAX_LISTED_BYTES = Math.floor(
-  (0.8 * MAX_DOCUMENT_BYTES) / (leftToDoRules.filter(({ scope }) => scope !== 'file').length + OTHER_RULES),
+  (0.8 * MAX_DOCUMENT_BYTES) / [...leftToDoRules, ...otherRules].filter(({ scope }) => scope !== 'file').length,
 );
 /**
  * The maximum length of ids and messages, which quote texts of records. With it, each rule can list at least one entry,

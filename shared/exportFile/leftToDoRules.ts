@@ -156,6 +156,14 @@ const providerRules: ReadonlyMap<MissingProviders, LeftToDoRule> = new Map(
   ),
 );
 
+/** The rules that depend on several records. */
+export const otherRules: readonly LeftToDoRule[] = [
+  omittedOrganisations,
+  repeatedName,
+  providersToCreate,
+  ...providerRules.values(),
+];
+
 /** Returns the rule for a record that refers to identity providers outside the file. */
 export function missingProviders({ zitadel }: Section, { forZitadel }: FileContent): LeftToDoRule {
   const missing = forZitadel ? zitadel?.missingProviders : undefined;

@@ -126,20 +126,20 @@ describe('a command', () => {
       '1 record deleted',
       'B (Organisation B): 0 people, 0 service users',
       'B (Organisation B): 0 people, 0 service users',
-      'another command has deleted B meanwhile',
+      'another command has deleted B in the meantime',
     ]);
   });
 
   it('user delete reports that another command has deleted the user while it waited', async () => {
     expect(await callTwice('user', 'delete', 'V', '--yes')).toEqual([
-      'another command has deleted person V meanwhile',
+      'another command has deleted person V in the meantime',
       'person V is deleted',
     ]);
   });
 
   it('service-user delete reports that another command has deleted the user while it waited', async () => {
     expect(await callTwice('service-user', 'delete', 'R')).toEqual([
-      'another command has deleted service user R meanwhile',
+      'another command has deleted service user R in the meantime',
       'service user R is deleted',
     ]);
   });
