@@ -1,5 +1,6 @@
 // Errors, warnings and manual steps, as lines of text.
 
+import { defined } from '../../shared/defined.ts';
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
 import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
@@ -45,7 +46,7 @@ export function noticeMessage(notice: Notice): string {
   return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
-/** Notices with the same text: their number, and the first ids. */
+/** Notices with the same text, or of the same kind: their number, and the first ids. */
 interface NoticeGroup {
   readonly first: Notice;
   readonly text: string;
@@ -71,7 +72,45 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
     group.count += 1 + further;
     if (id !== undefined && group.ids.length < examples) group.ids.push(id);
   }
-  return [...groups.values()];
+  return groups.size > MAX_LINES ? groupByKind([...groups.values()], examples) : [...groups.values()];
+}
+
+/** Joins the groups of records with the same reason and field, because their texts would fill the screen. */
+function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGroup[] {
+  const kinds = Map.groupBy(groups, ({ first: { type, reason, id, params }, text }) =>
+    id === undefined || reason === undefined ? text : JSON.stringify([type, reason, fieldOf(params)]),
+  );
+  return Array.from(kinds.values(), ([first, ...others]) =>
+    first === undefined ? [] : others.length === 0 ? [first] : [joinGroups(first, others, examples)],
+  ).flat();
+}
+
+function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples: number): NoticeGroup {
+  const all = [group, ...others];
+  return {
+    ...group,
+    text: sharedText(all.map(({ first }) => first)),
+    ids: all.flatMap(({ ids }) => ids).slice(0, examples),
+    count: all.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+/** Returns the text of notices with the parameters that all of them have, or that of the first if it needs others. */
+function sharedText([first, ...others]: readonly Notice[]): string {
+  if (first === undefined) return '';
+  const given = Object.entries({ ...first.params, ...defined({ field: fieldOf(first.params) }) });
+  const isShared = (name: string, value: string) =>
+    others.every(({ params }) => (name === 'field' ? fieldOf(params) : params?.[name]) === value);
+  const params = Object.fromEntries(given.filter(([name, value]) => isShared(name, value)));
+  const row = rows.get(first.reason ?? '');
+  return row !== undefined && hasParams(row, params)
+    ? noticeMessage({ ...first, params })
+    : `${noticeMessage(first)}, and the like`;
+}
+
+/** Returns the field of a notice without positions in lists. */
+function fieldOf(params: IssueParams | undefined): string | undefined {
+  return params?.field?.replaceAll(/\[\d+\]/g, '');
 }
 
 /** Returns a group's text with the number of its records and the first ids. */

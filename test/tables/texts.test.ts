@@ -123,6 +123,17 @@ const numbered = (count: number, message: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => about(`${index}`, message(index)));
 const argon = numbered(482, () => 'argon2 hashes are verified only if enabled');
 const passwords = ['ada', 'bob'].map((id) => about(id, 'has no password'));
+const withParams = (count: number, reason: string, params: (index: number) => Notice['params']) =>
+  numbered(count, () => 'reworded').map((notice, index) => ({ ...notice, reason, params: params(index) }));
+const taken = (count: number): Notice[] => [
+  ...withParams(count, 'login_name_taken', (index) => ({ name: `name ${index}`, holder: `holder ${index}` })),
+  about('odd', 'has no password'),
+];
+const invalid = (count: number): Notice[] =>
+  withParams(count, 'value_invalid', (index) => ({
+    field: `orgs[0].humanUsers[${index}].user.email.email`,
+    problem: 'expected an address',
+  }));
 const lines = numbered(21, (index) => `line ${index}`).map(({ message }) => message);
 const sectionTexts = (...given: Parameters<typeof noticeSection>) =>
   noticeSection(...given).map((line) => (typeof line === 'string' ? line : line.text));
@@ -153,6 +164,21 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
   [recordNoun('human_user_otp'), 'TOTP seed'],
   [recordNoun('state'), 'record'],
   [noticeLines(passwords, 'warning', 9)[0], 'at least 2 people: has no password: ada, bob'],
+  [
+    noticeLines(taken(4_000), 'error'),
+    [
+      '4,000 people: another user already has the same login name: change one of the names: 0, 1, 2, and 3,997 more',
+      'person odd: has no password',
+    ],
+  ],
+  [
+    noticeLines(invalid(4_000), 'error'),
+    ['4,000 people: orgs.humanUsers.user.email.email: expected an address: correct the value: 0, 1, 2, and 3,997 more'],
+  ],
+  [
+    noticeLines(taken(3), 'error').at(1),
+    expect.stringMatching(/^person 1: another user .* login name name 1: holder 1:/),
+  ],
   [
     noticeLines([...passwords, { ...about('eve', 'has no password'), further: 4_000 }], 'warning'),
     ['4,003 people: has no password: ada, bob, eve, and 4,000 more'],
