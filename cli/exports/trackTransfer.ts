@@ -113,7 +113,7 @@ class WaitClock {
 /** The milliseconds after which the check of a file appears as a phase. */
 const CHECKING_AFTER_MS = 2_000;
 
-/** The phases in which a target that writes without further content has received all of it. */
+/** The phases in which the target may already have written records. */
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**

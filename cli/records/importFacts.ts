@@ -72,7 +72,7 @@ export interface ImportTarget {
   readonly omitsHashes: boolean;
 }
 
-/** Any ZITADEL instance, with an import of all password hashes. */
+/** A ZITADEL instance of any release, into which all password hashes are imported. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
 /** Facts about the valid records of a file that decide about its import into ZITADEL, in tables of a database. */

@@ -89,8 +89,8 @@ const methodsRequest = z.object({
   userId: z.string().default(''),
   domainQuery: z
     .object({
-      includeWithoutDomain: z.boolean('must be true or false, once').default(false),
-      domain: z.string('must be given once').default(''),
+      includeWithoutDomain: z.boolean('must be a single true or false').default(false),
+      domain: z.string('must not be repeated').default(''),
     })
     .optional(),
 });

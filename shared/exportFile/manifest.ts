@@ -83,7 +83,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 
 const ignoredField = z.strictObject({
   field: z.string().describe('The field’s name; a long one is cut.'),
-  nearest: z.string().exactOptional().describe('The known field that it may be meant to be.'),
+  nearest: z.string().exactOptional().describe('The known field with the most similar name.'),
 });
 
 /**

@@ -52,7 +52,7 @@ export function hasEnglishName(language: string): boolean {
   return names.of(language) !== undefined;
 }
 
-/** Returns the parts that an invalid tag lacks in its canonical form. */
+/** Returns the subtags of an invalid tag that its canonical form omits. */
 export function lostSubtags(text: string, canonical: string): readonly string[] {
   if (text === canonical || isTag(text)) return [];
   const kept = new Set(canonical.toLowerCase().split('-'));

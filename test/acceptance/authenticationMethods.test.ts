@@ -70,7 +70,7 @@ describeDeployment('the list of authentication methods', (get) => {
       ['?domainQuery.domain=', wrongDomain],
       ['?domainQuery.includeWithoutDomain=false', wrongDomain],
       [`?domain_query.domain=${'x'.repeat(201)}`, wrongDomain],
-      ['?domainQuery.domain=a.example&domain_query.domain=b.example', /^domainQuery\.domain: must be given once$/],
+      ['?domainQuery.domain=a.example&domain_query.domain=b.example', /^domainQuery\.domain: must not be repeated$/],
       [
         '?domainQuery.domain=a&domainQuery.includeWithoutDomain=yes',
         /^domainQuery\.includeWithoutDomain: must be true/,

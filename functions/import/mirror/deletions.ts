@@ -177,7 +177,7 @@ export class Deletions implements Disposable {
     return writeWarnings === undefined ? { kind } : { kind, writeWarnings };
   }
 
-  /** Adds that the record `source` requires the record `target`. */
+  /** Stores that the record `source` requires the record `target`. */
   addRequirement(source: string, target: string): void {
     this.database.run('INSERT OR IGNORE INTO edges VALUES (?, ?)', source, target);
   }

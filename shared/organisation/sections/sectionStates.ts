@@ -11,7 +11,7 @@ export const activated: FieldFact = {
   text: 'ZITADEL activates this record',
   here: {
     does: 'keeps the states that our files have (specification 2.7)',
-    why: 'an import must not switch anything on',
+    why: 'an import must not activate anything',
   },
   steps: [
     {

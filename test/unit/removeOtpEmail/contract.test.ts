@@ -29,13 +29,13 @@ describe("the query of a user's authentication methods", () => {
 
   it.each(['', 'yes', 'tRUE', '2', ' true', 'constructor'])('rejects %j as a boolean', (text) => {
     const query = { 'domainQuery.includeWithoutDomain': [text] };
-    expect(() => read(query)).toThrow('domainQuery.includeWithoutDomain: must be true or false, once');
+    expect(() => read(query)).toThrow('domainQuery.includeWithoutDomain: must be a single true or false');
   });
 
   it('rejects a repeated parameter, in whatever spelling', () => {
-    expect(() => read({ 'domainQuery.domain': ['a', 'a'] })).toThrow('domainQuery.domain: must be given once');
-    expect(() => read({ 'domainQuery.domain': ['a'], 'domain_query.domain': ['b'] })).toThrow('must be given once');
+    expect(() => read({ 'domainQuery.domain': ['a', 'a'] })).toThrow('domainQuery.domain: must not be repeated');
+    expect(() => read({ 'domainQuery.domain': ['a'], 'domain_query.domain': ['b'] })).toThrow('must not be repeated');
     const both = { 'domainQuery.includeWithoutDomain': ['1'], 'domainQuery.include_without_domain': ['1'] };
-    expect(() => read(both)).toThrow('domainQuery.includeWithoutDomain: must be true or false, once');
+    expect(() => read(both)).toThrow('domainQuery.includeWithoutDomain: must be a single true or false');
   });
 });
