@@ -1,23 +1,22 @@
 // Export files in the form that ZITADEL imports without loss (zitadel 4.6).
 
-import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
 import { FileWriter } from '../../shared/exportFile/fileWriter.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
-import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
-import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
-import { findSection, sections } from '../../shared/organisation/allSections.ts';
+import type { ExportFileItem, FieldFilter } from '../../shared/exportFile/reader.ts';
+import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import { findSection } from '../../shared/organisation/allSections.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
-import { chunksInTurns } from '../../shared/turns.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { CallContext } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
+import { type OwnedItem, type Owners, readItems, readOwners, recordOf } from './fileOwners.ts';
 import { withManifest } from './manifestEnd.ts';
 import type { ExportFile, FilePlace, StoredFile } from './placeInterfaces.ts';
 import { openPrivateFile } from './privateFile.ts';
@@ -50,80 +49,6 @@ export async function storeForZitadel(
   return await trackStore(target, { name: copy.name, content: ordered, counter: written }, 'writing', context);
 }
 
-/** An item of a file, and the organisation that contains it. */
-interface OwnedItem extends ExportFileItem {
-  readonly orgId: string;
-}
-
-/**
- * Yields the items of each chunk of a file.
- * @throws Error for an organisation that does not begin with its id, as in all exports
- */
-async function* readItems(
-  file: ExportFile,
-  signal: AbortSignal,
-  isWanted: FieldFilter,
-): AsyncGenerator<readonly OwnedItem[]> {
-  const reader = new ExportFileReader(isWanted);
-  let [orgId, organisation] = ['', -1];
-  const toOwned = (item: ExportFileItem): OwnedItem => {
-    if (item.name === 'orgId') [orgId, organisation] = [String(item.value), item.organisation ?? -1];
-    else if (item.organisation !== undefined && item.organisation !== organisation)
-      throw new Error(`organisation ${item.organisation} does not begin with its id`);
-    return { ...item, orgId };
-  };
-  for await (const chunk of chunksInTurns(file.open(signal))) {
-    signal.throwIfAborted();
-    yield reader.push(chunk).map(toOwned);
-  }
-  reader.end();
-}
-
-function recordOf({ value }: ExportFileItem): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-type Owned = 'project' | 'provider';
-
-/** The organisations of the projects and identity providers in a file. */
-class Owners implements Disposable {
-  private readonly database = new TemporaryDatabase(
-    'CREATE TABLE owners (kind TEXT, orgId TEXT, id TEXT, PRIMARY KEY (kind, orgId, id)) STRICT, WITHOUT ROWID',
-  );
-
-  add(kind: Owned, orgId: string, id: string): void {
-    this.database.run('INSERT OR IGNORE INTO owners VALUES (?, ?, ?)', kind, orgId, id);
-  }
-
-  has(kind: Owned, orgId: string, id: string): boolean {
-    const sql = 'SELECT 1 FROM owners WHERE kind = ? AND orgId = ? AND id = ?';
-    return this.database.statement(sql).get(kind, orgId, id) !== undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.database[Symbol.dispose]();
-  }
-}
-
-const ownedKinds: ReadonlyMap<string, Owned> = new Map(
-  sections.flatMap(({ name, exported }): [string, Owned][] => {
-    if (name === 'projects') return [[name, 'project']];
-    return exported?.providerType === undefined ? [] : [[name, 'provider']];
-  }),
-);
-
-async function readOwners(file: ExportFile, signal: AbortSignal): Promise<Owners> {
-  const owners = new Owners();
-  const isWanted = (name: string) => name === 'orgId' || ownedKinds.has(name);
-  for await (const items of readItems(file, signal, isWanted))
-    for (const item of items) {
-      const kind = ownedKinds.get(item.name);
-      const [path = ''] = findSection(item.name)?.key ?? [];
-      if (kind !== undefined) owners.add(kind, item.orgId, textAt(recordOf(item), path, ''));
-    }
-  return owners;
-}
-
 /** The export that is written for ZITADEL. */
 interface CopiedExport {
   readonly file: ExportFile;
@@ -148,9 +73,11 @@ class ZitadelFile {
   constructor(copied: CopiedExport, signal: AbortSignal) {
     this.export = copied;
     this.signal = signal;
+    const { withPasswords, withOtp, withKeys } = copied.secrets;
+    const content = { withPasswords, withOtp, withKeys };
     this.steps = {
-      zitadel: new LeftToDo({ ...copied.secrets, forZitadel: true }, 'command'),
-      exported: new LeftToDo({ ...copied.secrets, forZitadel: false }, 'http'),
+      zitadel: new LeftToDo({ ...content, forZitadel: true }, 'command'),
+      exported: new LeftToDo({ ...content, forZitadel: false }, 'http'),
     };
   }
 

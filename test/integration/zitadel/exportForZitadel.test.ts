@@ -294,7 +294,11 @@ describe('the command export with --for-zitadel', () => {
 
   it('does not order a file', async () => {
     const path = join(await testDirectory(), 'orgs.json');
-    await call(['export', path, '--to', '-', '--for-zitadel'], 64, '--for-zitadel are for instances and databases');
+    await call(
+      ['export', path, '--to', '-', '--for-zitadel'],
+      64,
+      '--for-zitadel apply only to instances and databases',
+    );
   });
 });
 

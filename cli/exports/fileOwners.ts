@@ -1,0 +1,84 @@
+// The organisations of the projects and identity providers in an export file.
+
+import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
+import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
+import { findSection, sections } from '../../shared/organisation/allSections.ts';
+import { chunksInTurns } from '../../shared/turns.ts';
+import type { ExportFile } from './placeInterfaces.ts';
+
+/** An item of a file, and the organisation that contains it. */
+export interface OwnedItem extends ExportFileItem {
+  readonly orgId: string;
+}
+
+/**
+ * Yields the items of each chunk of a file.
+ * @throws Error for an organisation that does not begin with its id, as in all exports
+ */
+export async function* readItems(
+  file: ExportFile,
+  signal: AbortSignal,
+  isWanted: FieldFilter,
+): AsyncGenerator<readonly OwnedItem[]> {
+  const reader = new ExportFileReader(isWanted);
+  let [orgId, organisation] = ['', -1];
+  const toOwned = (item: ExportFileItem): OwnedItem => {
+    if (item.name === 'orgId') [orgId, organisation] = [String(item.value), item.organisation ?? -1];
+    else if (item.organisation !== undefined && item.organisation !== organisation)
+      throw new Error(`organisation ${item.organisation} does not begin with its id`);
+    return { ...item, orgId };
+  };
+  for await (const chunk of chunksInTurns(file.open(signal))) {
+    signal.throwIfAborted();
+    yield reader.push(chunk).map(toOwned);
+  }
+  reader.end();
+}
+
+/** Returns the JSON of a record; an empty object for another value. */
+export function recordOf({ value }: ExportFileItem): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+type Owned = 'project' | 'provider';
+
+/** The organisations of the projects and identity providers in a file. */
+export class Owners implements Disposable {
+  private readonly database = new TemporaryDatabase(
+    'CREATE TABLE owners (kind TEXT, orgId TEXT, id TEXT, PRIMARY KEY (kind, orgId, id)) STRICT, WITHOUT ROWID',
+  );
+
+  add(kind: Owned, orgId: string, id: string): void {
+    this.database.run('INSERT OR IGNORE INTO owners VALUES (?, ?, ?)', kind, orgId, id);
+  }
+
+  has(kind: Owned, orgId: string, id: string): boolean {
+    const sql = 'SELECT 1 FROM owners WHERE kind = ? AND orgId = ? AND id = ?';
+    return this.database.statement(sql).get(kind, orgId, id) !== undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.database[Symbol.dispose]();
+  }
+}
+
+const ownedKinds: ReadonlyMap<string, Owned> = new Map(
+  sections.flatMap(({ name, exported }): [string, Owned][] => {
+    if (name === 'projects') return [[name, 'project']];
+    return exported?.providerType === undefined ? [] : [[name, 'provider']];
+  }),
+);
+
+/** Reads the organisations of the projects and identity providers in a file. */
+export async function readOwners(file: ExportFile, signal: AbortSignal): Promise<Owners> {
+  const owners = new Owners();
+  const isWanted = (name: string) => name === 'orgId' || ownedKinds.has(name);
+  for await (const items of readItems(file, signal, isWanted))
+    for (const item of items) {
+      const kind = ownedKinds.get(item.name);
+      const [path = ''] = findSection(item.name)?.key ?? [];
+      if (kind !== undefined) owners.add(kind, item.orgId, textAt(recordOf(item), path, ''));
+    }
+  return owners;
+}
