@@ -29,17 +29,15 @@ export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldNa
 }
 
 /** Decrypts a document's secrets. */
-export function unsealFields<Document extends DocumentFields>(
-  document: Document,
-  key: DocumentKey,
-  keyring: Keyring,
-): Document {
-  if (secrets.every(({ sealedName }) => document[sealedName] === undefined)) return document;
-  const opened: Document & { -readonly [Name in FieldName]?: DocumentFields[Name] } = { ...document };
+export function unsealFields(document: StoredDocument, key: DocumentKey, keyring: Keyring): StoredDocument;
+export function unsealFields(document: DocumentFields, key: DocumentKey, keyring: Keyring): DocumentFields;
+export function unsealFields(document: DocumentFields, key: DocumentKey, keyring: Keyring): DocumentFields {
+  let opened = document;
   for (const { name, sealedName } of secrets) {
     const sealed = opened[sealedName];
-    delete opened[sealedName];
-    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, bindingOf(key, name));
+    if (sealed === undefined) continue;
+    const { [sealedName]: _, ...rest } = opened;
+    opened = { ...rest, [name]: unseal(keyring, sealed, bindingOf(key, name)) };
   }
   return opened;
 }
