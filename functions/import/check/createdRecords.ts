@@ -1,4 +1,5 @@
 import { sections } from '../../../shared/organisation/allSections.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Settled } from '../stages.ts';
@@ -20,7 +21,7 @@ const referenced = new Set(
  */
 export class CreatedRecords {
   private readonly stamp: string;
-  private readonly kept = new Map<string, StoredDocument>();
+  private readonly kept = new Map<string, Pick<OrganisationRecord, 'orgId' | 'section'>>();
   private readonly notCarried = new Set<string>();
 
   /** @param stamp the import's stamp; see `uniqueStamp` */
@@ -35,8 +36,7 @@ export class CreatedRecords {
       if (outcome.kind === 'notCarried' && this.notCarried.size < MAX_KEPT) this.notCarried.add(documentPath(key));
       if (outcome.kind !== 'created' || this.kept.size >= MAX_KEPT) continue;
       const { orgId, section } = record;
-      const partition = sectionPartition(orgId, section);
-      this.kept.set(documentPath(key), { id: key.id, orgId, partition, createdAt: this.stamp });
+      this.kept.set(documentPath(key), { orgId, section });
     }
   }
 
@@ -48,9 +48,14 @@ export class CreatedRecords {
   /** Finds the created records with some keys; returns them by path. */
   find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
     const found = new Map<string, StoredDocument>();
-    for (const path of this.kept.size === 0 ? [] : keys.map(documentPath)) {
+    if (this.kept.size === 0) return found;
+    for (const key of keys) {
+      const path = documentPath(key);
       const kept = this.kept.get(path);
-      if (kept !== undefined) found.set(path, kept);
+      if (kept === undefined) continue;
+      const { orgId, section } = kept;
+      const partition = sectionPartition(orgId, section);
+      found.set(path, { id: key.id, orgId, partition, createdAt: this.stamp });
     }
     return found;
   }
