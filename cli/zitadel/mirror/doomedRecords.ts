@@ -3,11 +3,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import { isOfUser, mirroredSections, usersLeftOut } from '../../../shared/exportFile/mirroredContent.ts';
-import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { parseObject, putAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import type { FieldDifference } from '../../../shared/organisation/equality.ts';
-import { type KeyedRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import { documentId, documentPath } from '../../../shared/store/store.ts';
+import { type KeyedRecord, planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { type DocumentKey, documentId, documentPath } from '../../../shared/store/store.ts';
 import type { RunDatabase } from '../../records/runDatabase.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { recordKinds } from '../recordKinds.ts';
@@ -66,10 +66,21 @@ export function differsByDoomed(
 ): boolean {
   if (doomed.size === 0 || 'secret' in difference || !Array.isArray(difference.second)) return false;
   const { path, first = [], second } = difference;
-  return (section.references ?? []).some(({ collection, key }) => {
-    if (key.at(-1) !== `${path}[]`) return false;
-    const parts = key.slice(0, -1).map((part) => textAt(json, part, orgId));
-    const kept = second.filter((id) => !doomed.has(documentPath({ collection, id: documentId(...parts, String(id)) })));
-    return isDeepStrictEqual(kept, first);
-  });
+  const lists = (section.references ?? []).filter(({ key }) => key.at(-1)?.startsWith(`${path}[`));
+  const isKept = (element: unknown) => {
+    const single = structuredClone(json);
+    putAt(single, path, [element]);
+    const referenced = planReferences({ section, json: single, orgId }).filter(({ reference }) =>
+      lists.includes(reference),
+    );
+    // Comparisons omit the owner types of providers, on which these references depend.
+    const providers = section.exported?.providers?.(single) ?? [];
+    const keys = [...referenced.map(({ key }) => key), ...providers.map(providerKey)];
+    return !keys.some((key) => doomed.has(documentPath(key)));
+  };
+  return lists.length > 0 && isDeepStrictEqual(second.filter(isKept), first);
+}
+
+function providerKey(id: string): DocumentKey {
+  return { collection: 'identityProviders', id: documentId(id) };
 }

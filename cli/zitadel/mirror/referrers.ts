@@ -102,7 +102,7 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
 }
 
 function isOfList({ key }: Reference): boolean {
-  return key.some((path) => path.includes('[]'));
+  return key.some((path) => path.includes('['));
 }
 
 /** Returns the existing records of a section in the whole instance. Their content is what their events contain. */

@@ -290,6 +290,22 @@ describe('a mirroring import into ZITADEL', () => {
     }
   });
 
+  it('deletes an identity provider that a login policy of the file had', async () => {
+    const start = ['oidc I', 'oidc K', 'jwt J', `person ada ${HASH}`, 'link ada I ext', 'loginPolicy I K J'];
+    const zitadel = await importedInto([...acme(start), other]);
+    for (const [file, deleted] of [
+      [['oidc K', `person ada ${HASH}`, 'loginPolicy K'], { oidcIdps: 1, jwtIdps: 1, userLinks: 1 }],
+      [[`person ada ${HASH}`, 'loginPolicy'], { oidcIdps: 1 }],
+    ] as const) {
+      const done = await importIntoStandIn(zitadel, await fileOf([...acme(file), other]), mirror);
+      expect([done.errors, done.summary.deleted]).toEqual([undefined, deleted]);
+      expect((await contentOf(zitadel)).filter((text) => text.includes('Idps')).length).toBe(file.length - 2);
+    }
+    const changed = await fileOf([...acme([`person ada ${HASH}`, 'oidc L', 'loginPolicy L']), other]);
+    const { errors = [] } = await importIntoStandIn(zitadel, changed, mirror);
+    expect(errors.map(({ id, reason }) => `${id} ${reason}`)).toEqual(['acme content_kept']);
+  });
+
   it('deletes nothing if the file contains a reference to a record that it lacks', async () => {
     const zitadel = await importedInto([...acme(everything), other]);
     const file = await fileOf([...acme([...kept, 'authorisation ada Q - editor']), other]);

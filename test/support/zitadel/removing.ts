@@ -76,6 +76,7 @@ export function removeRecord(
       if (call === 'removeUser') contents.users.delete(textAt(message, 'id', ''));
       contents.append(orgId, removalEvents(section, json, orgId), editorId);
       if (call === 'removeProjectRole') removeRoleFromGrants(contents, json, editorId);
+      if (call === 'removeOrgIDP') removeProviderFromPolicy(contents, orgId, json.idpId);
       return undefined;
     }
   return [5, 'COMMAND-notFound'];
@@ -111,4 +112,12 @@ function removeRoleFromGrants(contents: Contents, { projectId, roleKey }: JsonOb
       contents.append(orgId, [{ ...aggregate, type: 'project.grant.cascade.changed', payload }], editorId);
     }
   }
+}
+
+/** Removes a provider from the login policy of its organisation. */
+function removeProviderFromPolicy(contents: Contents, orgId: string, idpId: unknown): void {
+  const policy = contents.find(orgId, 'loginPolicy', orgId);
+  if (policy === undefined) return;
+  const idps = elements(policy.idps).filter((provider) => provider.idpId !== idpId);
+  contents.put(orgId, 'loginPolicy', orgId, { ...policy, idps });
 }
