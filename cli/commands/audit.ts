@@ -125,12 +125,13 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Describes an event. Existing users appear with their current names; for deleted users, only the events of their
- * deletion contain a name.
+ * Describes an event. Existing users appear with their current names, deleted users with the names in the events about
+ * them.
  */
 async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
-  const [userName, targetName] = [await names.find(userId), event.name ?? (await names.find(target))];
+  const userName = await names.find(userId);
+  const targetName = event.type === undefined ? ((await names.find(target)) ?? event.name) : event.name;
   const named = (id: string | undefined, found: string | undefined, existed: boolean) => {
     if (id === undefined || (found === undefined && !existed)) return cell(id);
     return `${cell(id)} (${found === undefined ? 'deleted' : cellText(found)})`;

@@ -8,6 +8,7 @@ import { instanceMissing } from '../../shared/errors/commandErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { configureLog } from '../../shared/log.ts';
 import { hasDatabase, openStore } from '../../shared/store/openStore.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { instanceLocation } from '../places/instanceLocation.ts';
 import {
@@ -60,7 +61,8 @@ export async function runCommand(
     // The command reads a list while it prints the list, so the store stays open.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
-    return await print(await runAudited(command, given, audit, run));
+    const facts = { ...commandFacts(command, given), ...(await nameFacts(command, given, store)) };
+    return await print(await runAudited(command.name, facts, audit, run));
   } finally {
     await store.close();
   }
@@ -122,15 +124,15 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
  * @throws IdentityError UNAVAILABLE if the start cannot be recorded; the command does not run then
  */
 async function runAudited(
-  command: InstanceCommand,
-  given: GivenValues,
+  name: string,
+  facts: AuditFacts,
   audit: Audit,
   run: () => Promise<AnyOutput>,
 ): Promise<AnyOutput> {
   try {
-    const call = audit.command(command.name);
+    const call = audit.command(name);
     let output: AnyOutput;
-    await call.begin(commandFacts(command, given), () => recordedOutput(output));
+    await call.begin(facts, () => recordedOutput(output));
     try {
       output = await run();
       await call.end(output?.exitStatus?.() === 'unconfirmed' ? unconfirmed() : undefined);
@@ -158,15 +160,21 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   };
 }
 
+/** Returns the name of the user whom a call is about: another call may delete the user later. */
+async function nameFacts(command: InstanceCommand, { positionals, options }: GivenValues, store: Store) {
+  const userId = command.arguments[0]?.value === 'USER_ID' ? positionals[0] : options.user?.[0];
+  if (userId === undefined) return {};
+  const { UserNames } = await import('../accounts/userNames.ts');
+  const name = await new UserNames(store).find(userId);
+  return defined({ name: name?.slice(0, MAX_RECORDED_CHARACTERS) });
+}
+
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
-const removed = z.object({ deleted: z.literal(true), userName: z.string() });
 
-/** Returns only the ids of a command's output. The output may also contain a token or the name of a deleted user. */
+/** Returns only the ids of a command's output, which may also contain a token. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
-  const { data: user } = removed.safeParse(json);
-  if (user !== undefined) return { name: user.userName.slice(0, MAX_RECORDED_CHARACTERS) };
   const { data } = created.safeParse(json);
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }

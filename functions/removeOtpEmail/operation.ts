@@ -2,9 +2,10 @@
 
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import { organisationFacts } from '../../shared/audit/auditEvent.ts';
+import { MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
 import { type Caller, readUserAs, userKey } from '../../shared/auth/authorise.ts';
 import { domainLength, otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { factorFields } from '../../shared/organisation/factors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -41,7 +42,8 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
-    await audited.beginIn(transaction, { target: userId, ...organisationFacts([user.orgId ?? '']) });
+    const name = textAt(parseObject(user.body), 'user.userName', '').slice(0, MAX_RECORDED_CHARACTERS);
+    await audited.beginIn(transaction, { target: userId, name, ...organisationFacts([user.orgId ?? '']) });
     const sequence = (user.sequence ?? 0) + 1;
     const changeDate = now.toISOString();
     transaction.write([{ type: 'update', key, fields: { otpEmail: null, sequence, changedAt: changeDate } }]);

@@ -28,7 +28,7 @@ const event = z.object({
   target: z.string().optional(),
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
-  /** The name of a deleted record. */
+  /** The name of the user or the deleted record at that time. */
   name: z.string().optional(),
   /** The first organisations, at most 20. */
   orgIds: textList.optional(),

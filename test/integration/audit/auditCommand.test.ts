@@ -6,6 +6,7 @@ import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { run, startProgram } from '../../../tools/program.ts';
 import { changeTrail, eventsIn } from '../../support/audit/storedTrail.ts';
 import { call, identity, identityJson } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
@@ -122,7 +123,7 @@ describe('identity audit', () => {
     expect(stdout).not.toContain('another');
   });
 
-  it('marks the users of events who are deleted', async () => {
+  it('keeps the names of users who are deleted, except callers', async () => {
     const data = await newInstance();
     const orgId = await defaultOrganisationOf(data);
     const { userId } = z
@@ -144,17 +145,29 @@ describe('identity audit', () => {
     const cellsOf = (event: string) =>
       cells.filter(([, name]) => name === event).map(([, , outcome, user, , target]) => [outcome, user, target]);
     const account = expect.any(String);
-    const deleted = `${userId} (deleted)`;
+    const deleted = `${userId} (ann)`;
     expect(cellsOf('command.userDelete').at(-1)).toEqual(['ok', account, `${named} (ben)`]);
     expect(cellsOf('command.userLock')).toEqual([
-      ['started', account, userId],
+      ['started', account, deleted],
       ['ok', account, deleted],
       ['started', account, 'never'],
       ['NOT_FOUND', account, 'never'],
     ]);
     expect(cellsOf('command.serviceUserDelete')).toContainEqual(['ok', account, deleted]);
     expect(cellsOf('command.serviceUserCreate')).toContainEqual(['ok', account, 'ann']);
-    expect(cellsOf('export.finished')).toEqual([['ok', deleted, '-']]);
+    expect(cellsOf('export.finished')).toEqual([['ok', `${userId} (deleted)`, '-']]);
+  });
+
+  it('keeps the names of users who are deleted with their organisation', async () => {
+    const data = await newInstance();
+    const file = join(data, '..', 'acme.json');
+    const acme = organisation('acme', { humanUsers: [person('ada', { userName: 'ada.l' })] });
+    await writeFile(file, JSON.stringify({ orgs: [acme] }));
+    await identity(['import', file, '--to', `sqlite:${data}`]);
+    await identityJson(['user', 'lock', 'ada', '--data', data]);
+    await identityJson(['org', 'delete', 'acme', '--yes', '--data', data]);
+    const { stdout } = await identity(['audit', '--user', 'ada', '--data', data]);
+    expect(stdout.match(/command\.userLock\t.*\tada \(ada\.l\)/g)).toHaveLength(2);
   });
 
   it('marks trials, in the table and as JSON', async () => {
