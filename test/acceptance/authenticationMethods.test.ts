@@ -73,7 +73,7 @@ describeDeployment('the list of authentication methods', (get) => {
       ['?domainQuery.domain=a.example&domain_query.domain=b.example', /^domainQuery\.domain: must not be repeated$/],
       [
         '?domainQuery.domain=a&domainQuery.includeWithoutDomain=yes',
-        /^domainQuery\.includeWithoutDomain: must be true/,
+        /^domainQuery\.includeWithoutDomain: must be a single true or false$/,
       ],
     ])('fails with 400, and only once the token is valid: %.60s', async (query, message) => {
       const { target } = get();
