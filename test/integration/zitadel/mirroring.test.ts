@@ -12,6 +12,7 @@ import { type Organisation, organisation } from '../../support/fixtures/organisa
 import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { DEFAULT_ORGANISATION, type Release } from '../../support/zitadel/behaviour.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { Contents } from '../../support/zitadel/contents.ts';
 import { removeRecord } from '../../support/zitadel/removing.ts';
 import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 import { zitadelOrganisations } from '../../tables/importRows.ts';
@@ -44,11 +45,17 @@ async function fileOf(orgs: readonly Organisation[], manifest: Partial<Manifest>
 
 const mirror = { mirror: true, maxDeleted: 100, onConflict: 'report' } as const;
 
+/** The contents after imports, because each import takes as long as a test. */
+const imported = new Map<string, Contents>();
+
 /** Returns a ZITADEL with imported organisations. */
 async function importedInto(orgs: readonly Organisation[], release: Release = '4.0'): Promise<ZitadelStandIn> {
-  const zitadel = await startZitadel({ lagMs: 0, release });
+  const key = JSON.stringify([orgs, release]);
+  const zitadel = await startZitadel({ lagMs: 0, release }, imported.get(key));
+  if (imported.has(key)) return zitadel;
   const { errors } = await importIntoStandIn(zitadel, await fileOf(orgs));
   expect(errors).toBeUndefined();
+  imported.set(key, new Contents(zitadel.behaviour, zitadel.contents));
   return zitadel;
 }
 

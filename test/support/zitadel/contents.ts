@@ -21,27 +21,35 @@ export interface Organisation {
 
 /** The content of a stand-in for ZITADEL. */
 export class Contents {
-  readonly organisations = new Map<string, Organisation>();
+  readonly organisations: Map<string, Organisation>;
   /** The deleted ids of organisations and of their users. They cannot be used again. */
-  readonly deletedIds = new Set<string>();
+  readonly deletedIds: Set<string>;
   /** The organisations of users, by the users' ids. */
-  readonly users = new Map<string, string>();
+  readonly users: Map<string, string>;
   /**
    * The ids of users by login name. The key includes the organisation's id if its domain policy requires unique names
    * within it.
    */
-  private readonly loginNames = new Map<string, string>();
+  private readonly loginNames: Map<string, string>;
   /** The ids of people with the OTP e-mail factor, which ZITADEL's imports and exports do not contain. */
-  readonly otpEmail = new Set<string>();
+  readonly otpEmail: Set<string>;
   /** The ids of users whose last event the search skips, so that it shows them as active. */
-  readonly passedOver = new Set<string>();
-  readonly log = new EventLog();
+  readonly passedOver: Set<string>;
+  readonly log: EventLog;
   /** The longest time for which exports do not show written records. */
   private readonly lagMs: number;
   private readonly now: () => number;
   private readonly behaviour: Pick<ZitadelBehaviour, 'release'>;
 
-  constructor(behaviour: Pick<ZitadelBehaviour, 'lagMs' | 'now' | 'release'>) {
+  /** @param earlier the content to copy; by default, there is none */
+  constructor(behaviour: Pick<ZitadelBehaviour, 'lagMs' | 'now' | 'release'>, earlier?: Contents) {
+    this.organisations = structuredClone(earlier?.organisations ?? new Map());
+    this.deletedIds = new Set(earlier?.deletedIds);
+    this.users = new Map(earlier?.users);
+    this.loginNames = new Map(earlier?.loginNames);
+    this.otpEmail = new Set(earlier?.otpEmail);
+    this.passedOver = new Set(earlier?.passedOver);
+    this.log = new EventLog(earlier?.log);
     this.lagMs = behaviour.lagMs;
     this.now = behaviour.now;
     this.behaviour = behaviour;

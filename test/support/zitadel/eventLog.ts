@@ -34,9 +34,15 @@ const MAX_PAGE = 1_000;
 
 /** The events of a stand-in, in the order of their writes. */
 export class EventLog {
-  readonly events: StoredEvent[] = [];
-  private readonly aggregates = new Map<string, { sequence: number; owner: string }>();
+  readonly events: StoredEvent[];
+  private readonly aggregates: Map<string, { readonly sequence: number; readonly owner: string }>;
   private time = Date.now() * 1_000;
+
+  /** @param earlier the log to copy; by default, there are no events */
+  constructor(earlier?: EventLog) {
+    this.events = [...(earlier?.events ?? [])];
+    this.aggregates = new Map(earlier?.aggregates);
+  }
 
   /**
    * Appends the events of one write.

@@ -31,25 +31,11 @@ export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): reado
 /**
  * Starts a stand-in for ZITADEL for the duration of a test. Its limits, delays, responses, imports and exports are
  * those measured at a real instance. Its searches for grants and members only follow ZITADEL's definitions.
+ * @param earlier the content to begin with; by default, that of a new instance
  */
-export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
+export async function startZitadel(given: Partial<ZitadelBehaviour> = {}, earlier?: Contents): Promise<ZitadelStandIn> {
   const behaviour = { ...measured, refusals: [], ...given };
-  const contents = new Contents(behaviour);
-  contents.organisations.set(DEFAULT_ORGANISATION, {
-    orgId: DEFAULT_ORGANISATION,
-    name: 'ZITADEL',
-    state: 'ORG_STATE_ACTIVE',
-    visibleAt: 0,
-    sections: new Map(),
-  });
-  contents.users.set('owner', DEFAULT_ORGANISATION);
-  contents.append('400000000000000000', [
-    { aggregateType: 'instance', aggregateId: '400000000000000000', type: 'instance.added' },
-  ]);
-  contents.append(DEFAULT_ORGANISATION, [
-    { aggregateType: 'org', aggregateId: DEFAULT_ORGANISATION, type: 'org.added', payload: { name: 'ZITADEL' } },
-  ]);
-  contents.append(DEFAULT_ORGANISATION, [{ aggregateType: 'user', aggregateId: 'owner', type: 'user.machine.added' }]);
+  const contents = earlier === undefined ? firstContents(behaviour) : new Contents(behaviour, earlier);
   const requests: ReceivedRequest[] = [];
   const tokens = new Map([['owner', 'owner-token']]);
   let [deaths, port] = [0, 0];
@@ -77,6 +63,27 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
     server.closeAllConnections();
   });
   return { url: `http://127.0.0.1:${port}`, contents, tokens, requests, behaviour, deaths: () => deaths, revive };
+}
+
+/** Returns the content of a new instance. */
+function firstContents(behaviour: ZitadelBehaviour): Contents {
+  const contents = new Contents(behaviour);
+  contents.organisations.set(DEFAULT_ORGANISATION, {
+    orgId: DEFAULT_ORGANISATION,
+    name: 'ZITADEL',
+    state: 'ORG_STATE_ACTIVE',
+    visibleAt: 0,
+    sections: new Map(),
+  });
+  contents.users.set('owner', DEFAULT_ORGANISATION);
+  contents.append('400000000000000000', [
+    { aggregateType: 'instance', aggregateId: '400000000000000000', type: 'instance.added' },
+  ]);
+  contents.append(DEFAULT_ORGANISATION, [
+    { aggregateType: 'org', aggregateId: DEFAULT_ORGANISATION, type: 'org.added', payload: { name: 'ZITADEL' } },
+  ]);
+  contents.append(DEFAULT_ORGANISATION, [{ aggregateType: 'user', aggregateId: 'owner', type: 'user.machine.added' }]);
+  return contents;
 }
 
 /** @throws when the request ends the process */
