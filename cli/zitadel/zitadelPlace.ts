@@ -76,7 +76,7 @@ function refusedIds(releases: ReleaseRange): string {
   const deleted = haveStates(releases)
     ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
     : 'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them';
-  return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
+  return `not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ${deleted}`;
 }
 
 /** The roles that permit an operation. In ZITADEL, readers of the instance may export its secrets. */

@@ -351,7 +351,7 @@ describe('a migration', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 not there\n');
     expect(stderr).toContain(
-      'not imported, and listed as errors: ids that another organisation has, and ids of people',
+      'not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ids of people',
     );
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
