@@ -17,7 +17,8 @@ const severities = new Map([
 
 const ignoreError = () => undefined;
 
-let writeLine = lossyWriter(process.stdout);
+let logStream: LogStream = process.stdout;
+let writeLine: ((line: string) => void) | undefined;
 let traceProject: string | undefined;
 
 /**
@@ -32,7 +33,12 @@ export const log = pino(
     formatters: { level: (label) => ({ severity: severities.get(label) ?? 'DEFAULT' }) },
     serializers: { stack_trace: errorText },
   },
-  { write: (line) => writeLine(line) },
+  {
+    write(line) {
+      writeLine ??= lossyWriter(logStream);
+      writeLine(line);
+    },
+  },
 );
 
 /** A stream for log lines, which may be a terminal. */
@@ -106,7 +112,7 @@ export function configureLog(
   project: string | undefined = undefined,
 ): void {
   log.level = level;
-  writeLine = lossyWriter(stream);
+  [logStream, writeLine] = [stream, undefined];
   traceProject = project;
 }
 
