@@ -1,4 +1,4 @@
-import { total } from '../../shared/collections/counts.ts';
+import { type Counts, total } from '../../shared/collections/counts.ts';
 import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { reportMissing } from '../../shared/errors/commandErrors.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -41,7 +41,7 @@ import {
   usageError,
 } from '../terminal/command.ts';
 import { elsewhereLines, firstNotices, noticeSection } from '../terminal/notices.ts';
-import { counted, countList } from '../terminal/numberTexts.ts';
+import { counted } from '../terminal/numberTexts.ts';
 import { type CallContext, type PhaseState, type ProgressOutput, trackPhase } from '../terminal/progress.ts';
 import { type Line, section, warnOn } from '../terminal/terminal.ts';
 
@@ -172,7 +172,8 @@ async function importInto(
   const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-  const file = { losses, notices, request, requested, storedFailures, isRefused };
+  const { outcomeLine } = await import('../exports/outcomeTexts.ts');
+  const file = { losses, notices, request, requested, storedFailures, isRefused, outcomeLine };
   return importOutput(response, target.name, isRefused ? { ...options, dryRun: true } : options, file);
 }
 
@@ -246,13 +247,15 @@ interface ImportedFile {
   readonly storedFailures: StoredFailures | undefined;
   /** Whether the user has not consented to the deletions of a dry run. */
   readonly isRefused: boolean;
+  /** Formats the records of an outcome. Its module is loaded only for an import. */
+  readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }
 
 function importOutput(
   response: ImportResponse,
   target: string,
   { dryRun }: PlaceImportOptions,
-  { losses, notices, request, requested, storedFailures, isRefused }: ImportedFile,
+  { losses, notices, request, requested, storedFailures, isRefused, outcomeLine }: ImportedFile,
 ): Output {
   const { errors = [], elsewhere = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried, unconfirmed = {} } = summary;
@@ -270,7 +273,7 @@ function importOutput(
   const text: Line[] = [
     ...elsewhereLines(elsewhere),
     { text: heading, style: isListed ? 'bad' : 'good' },
-    ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
+    ...counts.map(([outcome, bySection]) => outcomeLine(outcome, bySection)),
     ...(isRefused && !isListed ? [`add --yes and --max-deleted ${total(deleted)} to delete without a question`] : []),
     ...requested,
     ...section(deletionsTitle(summary.dryRun === true), deletionLines(deletionsOf(response))),

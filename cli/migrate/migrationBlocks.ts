@@ -7,6 +7,7 @@ import { isNotInSource } from '../../shared/errors/manualStepReasons.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../comparison/differenceTexts.ts';
 import { deletionLines, deletionsTitle, type MirrorDeletions } from '../exports/mirrorDeletions.ts';
+import { outcomeLine } from '../exports/outcomeTexts.ts';
 import { secretNames } from '../records/secretSelection.ts';
 import { type Bar, type Block, listBlock, noticeBlock, withOmitted } from '../report/blocks.ts';
 import { elsewhereLines, type Notice, noticeText } from '../terminal/notices.ts';
@@ -270,7 +271,7 @@ function summaryLines(result: MigrationResult): string[] {
   return [
     `from ${source.place}`,
     `to   ${target.place}`,
-    ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
+    ...imported.map(([outcome, counts]) => outcomeLine(outcome, counts)),
     ...phases.map((phase) => `${phase.phase}: ${phaseText(phase)}`),
     `took ${span(seconds)}`,
   ];

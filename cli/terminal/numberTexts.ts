@@ -42,13 +42,11 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
 }
 
 /**
- * Formats numbers after their names, such as `organisations 2, people 30,680`. Keeps the path of an unknown field
- * unchanged.
+ * Formats numbers after their names, such as `organisations 2, people 30,680`.
+ * @param textOf returns the text for a name; by default the words for a section or a kind of secrets
  */
-export function countList(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).map(
-    ([name, count]) => `${name.includes('.') ? name : words(name)} ${numberText(count)}`,
-  );
+export function countList(counts: Readonly<Record<string, number>>, textOf = words): string {
+  const texts = Object.entries(counts).map(([name, count]) => `${textOf(name)} ${numberText(count)}`);
   return texts.join(', ') || 'none';
 }
 

@@ -35,7 +35,8 @@ export const warnings = {
   domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before' },
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
-  value_dropped: { text: 'imported without {value} of {field}, which is not valid there, or repeated' },
+  value_dropped: { text: 'imported without {value} of {field}, which is not valid there' },
+  value_repeated: { text: 'imported without the repetition of {value} in {field}' },
   element_invalid: {
     text: 'imported without {field}, which is not valid: {problem}',
     remedy: {

@@ -55,7 +55,9 @@ function withConversions(
 ): OrganisationRecord {
   const values = new Map<FieldPath, unknown>(changes.map(({ field, value }) => [field, value]));
   for (const path of removed) values.set(path, undefined);
-  const dropped = changes.flatMap(({ field, dropped: texts }): DroppedText[] => texts.map((text) => ({ field, text })));
+  const dropped = changes.flatMap(({ field, isRepeated, dropped: texts }) =>
+    texts.map((text): DroppedText => ({ field, text, isRepeated })),
+  );
   const converted = [...(record.converted ?? []), ...changes.flatMap((change) => change.converted)];
   return {
     ...withChanges(record, values),
@@ -112,6 +114,7 @@ interface Change {
   readonly field: string;
   readonly value: unknown;
   readonly dropped: readonly string[];
+  readonly isRepeated: boolean;
   readonly converted: readonly ConvertedText[];
 }
 
@@ -129,7 +132,8 @@ function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule)
   const result = rule(value);
   if (result.issue !== undefined) return { issue: result.issue };
   if (result.value === value) return AS_IT_IS;
-  return { change: { field, value: result.value, ...changedTexts(field, value, result) } };
+  const isRepeated = result.isRepeated === true;
+  return { change: { field, value: result.value, isRepeated, ...changedTexts(field, value, result) } };
 }
 
 /** Returns the texts that a rule has dropped or converted. The warnings of the report list them. */
@@ -152,6 +156,7 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
     change: {
       field,
       value: converted.length === 0 ? undefined : converted,
+      isRepeated: false,
       dropped: texts.flatMap(({ dropped }) => dropped),
       converted: texts.flatMap((changed) => changed.converted),
     },

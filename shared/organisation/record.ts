@@ -20,10 +20,11 @@ import {
 import { type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 
-/** An invalid text of a record, and its field. */
+/** An invalid or repeated text of a record, and its field. */
 export interface DroppedText {
   readonly field: string;
   readonly text: string;
+  readonly isRepeated: boolean;
 }
 
 /** A text of a record that the import stores as another text. */
@@ -66,7 +67,7 @@ export interface OrganisationRecord {
    * The JSON before its values were converted, by which reports identify the record; absent if nothing was converted.
    */
   readonly given?: JsonObject;
-  /** Invalid texts that the import drops from the record. The import's report warns about them. */
+  /** Texts that the import drops from the record. The import's report warns about them. */
   readonly dropped?: readonly DroppedText[];
   /** Texts that the import converts. The import's report warns about them. */
   readonly converted?: readonly ConvertedText[];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { outcomeLine } from '../../cli/exports/outcomeTexts.ts';
 import { type Notice, noticeLines, noticeSection, noticeText } from '../../cli/terminal/notices.ts';
 import { counted, countList, firstLines, sizeText } from '../../cli/terminal/numberTexts.ts';
 import { commandLine, layOut, layOutTable, layoutOf, printableJson, section } from '../../cli/terminal/terminal.ts';
@@ -148,7 +149,11 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
   [counted(20_000, 'person'), '20,000 people'],
   [counted(2, 'login policy'), '2 login policies'],
   [counted(2, 'app key'), '2 app keys'],
-  [countList({ 'humanUsers.user.recoveryCodes': 1 }), 'humanUsers.user.recoveryCodes 1'],
+  [outcomeLine('created', { org: 1, humanUsers: 2 }), 'created: organisations 1, people 2'],
+  [
+    outcomeLine('not carried', { org: 1, appKeys: 3, state: 1, 'humanUsers.user.recoveryCodes': 1 }),
+    'not carried: organisations 1, app keys 3, unknown field state 1, unknown field humanUsers.user.recoveryCodes 1',
+  ],
   [countList({ org: 2, humanUsers: 30_680 }), 'organisations 2, people 30,680'],
   [sizeText(1), '0.1 kB'],
   [sizeText(512_000), '512 kB'],

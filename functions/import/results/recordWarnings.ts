@@ -47,7 +47,9 @@ function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
 }
 
 function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
-  return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
+  return dropped.map(({ field, text, isRepeated }) =>
+    warn(isRepeated ? 'value_repeated' : 'value_dropped', { value: JSON.stringify(text), field }),
+  );
 }
 
 function convertedTexts({ converted = [] }: OrganisationRecord): RecordWarning[] {

@@ -103,7 +103,7 @@ function distinct(value: unknown): ReturnType<ValueRule> {
     if (actions.has(action)) repeated.push(String(action));
     actions.add(action);
   }
-  return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated };
+  return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated, isRepeated: true };
 }
 
 /** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */

@@ -54,6 +54,8 @@ export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
   readonly issue?: RecordIssue;
   readonly dropped?: readonly string[];
+  /** Whether the dropped texts are valid, but repeat others of the list. */
+  readonly isRepeated?: true;
   readonly isNotation?: boolean;
 };
 
