@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 300;
 /** The start of a page that contains its title. */
 const START_CHARACTERS = 4_000;
 
-/** Fields with the sentence, as services and gateways name them. */
+/** The names of the fields with the sentence, in responses of services and gateways. */
 const fields = ['message', 'error_description', 'detail', 'error', 'title'];
 
 /**

@@ -56,7 +56,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   const facts = recordSections.flatMap(fieldFacts).filter((fact) => overlap(fact, releases));
   return [
     refusedIds(releases),
-    'it never overwrites records: existing ones stay unchanged',
+    'it never overwrites records: existing records stay unchanged',
     `it ignores case in the names or keys of these kinds of records: ${caselessKinds(releases)}`,
     'imported records appear in it up to 2 s later',
     ...new Set(facts.flatMap(({ plan }) => plan ?? [])),

@@ -76,7 +76,7 @@ export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
 });
 
 export const stateUnsuitable = defineError('FAILED_PRECONDITION', 'USER_STATE_UNSUITABLE', {
-  text: 'cannot {change} user {userId}, whose state is {state}: only active and initial users can be locked, and only locked ones unlocked',
+  text: 'cannot {change} user {userId}, whose state is {state}: only active and initial users can be locked, and only locked users unlocked',
 });
 
 export const otpEmailSet = defineError('ALREADY_EXISTS', 'OTP_EMAIL_ALREADY_SET', {

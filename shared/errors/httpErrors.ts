@@ -54,7 +54,7 @@ export const hostNotLocal = defineError('PERMISSION_DENIED', 'HOST_NOT_LOCAL', {
 
 export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADERS_TOO_LARGE', {
   httpStatus: 431,
-  text: 'request headers too large: send fewer or shorter ones',
+  text: 'request headers too large: send fewer or shorter headers',
 });
 
 export const httpHeadersTimeout = defineError('DEADLINE_EXCEEDED', 'HTTP_HEADERS_TIMEOUT', {

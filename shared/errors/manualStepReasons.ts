@@ -11,7 +11,7 @@ export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by S
 
 const newPasswords = 'people who lack them must set new passwords';
 const addAgain = 'people who lack them must add them again';
-const createKeys = 'create new ones in the target';
+const createKeys = 'create them again in the target';
 
 /**
  * Returns the manual step for a file that lacks some secrets. The remedy is to export again with these secrets, or
@@ -55,7 +55,7 @@ export const manualSteps = {
   },
   tokens_not_exported: {
     text: 'no export contains personal access tokens',
-    remedy: 'create new ones in the target',
+    remedy: 'create them again in the target',
   },
   client_secret_missing: {
     text: 'the export has no client secret of this identity provider',

@@ -196,7 +196,7 @@ export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: 'the export of organisation {orgId} takes too long[: more than {seconds} s]',
   remedy:
-    'allow more time with --timeout, let gateways wait longer, or export it without password hashes, which is four times as fast',
+    'allow more time with --timeout, raise the timeouts of gateways, or export it without password hashes, which is four times as fast',
 });
 
 export const zitadelImportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_IMPORT_TOO_SLOW', {

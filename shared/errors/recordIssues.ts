@@ -172,7 +172,7 @@ export const instanceIssues = {
     text: '`minLength` is 0 or greater than the longest password that can be hashed',
     remedy: 'choose a number from 1 to 72',
   },
-  key_expired: { text: 'the key has expired', remedy: 'leave it out, and create a new one' },
+  key_expired: { text: 'the key has expired', remedy: 'leave the key out, and create a new key' },
   key_invalid: {
     text: '`publicKey` is not a public key in PEM[: {problem}]',
     remedy: 'set it to the base64 of a text in PEM, with its line BEGIN PUBLIC KEY',

@@ -62,11 +62,11 @@ export const warnings = {
   id_too_long: { text: 'the id has more than {limit} characters: no operation can find the user by this id' },
   hash_unverified: {
     text: '{format} hashes are {condition}: otherwise the user cannot log in with this password',
-    remedy: 'set a new one, or enable the verifier',
+    remedy: 'set a new password, or enable the verifier',
   },
   hash_unsupported: {
     text: 'no ZITADEL verifies this format of password hashes, the user cannot log in with this password',
-    remedy: 'set a new one; known formats are {formats}',
+    remedy: 'set a new password; known formats are {formats}',
   },
   seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
   value_converted: { text: '{field} is imported as {stored} instead of {value}', remedy: 'check it' },

@@ -96,7 +96,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       {
         type: 'machine_user',
         reason: 'tokens_not_exported',
-        message: 'no export contains personal access tokens: create new ones in the target',
+        message: 'no export contains personal access tokens: create them again in the target',
       },
     ],
     leftToDoOmitted: 0,

@@ -400,7 +400,7 @@ export class ImportLedger {
     return this.database.all(`SELECT 1 FROM records WHERE ${failed} LIMIT 1`).length > 0;
   }
 
-  /** Notes that a record is closed in ZITADEL, or stays open there. */
+  /** Stores that a record is closed in ZITADEL, or that it stays open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }

@@ -60,7 +60,7 @@ export const domainSection: Section = {
             applies: (domain) => contentOf(domain).isVerified !== true,
           },
         ],
-        plan: 'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
+        plan: 'it verifies each domain, unless the domain is unverified and the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
       },
       {
         does: 'imports not',

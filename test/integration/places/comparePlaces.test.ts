@@ -217,7 +217,7 @@ describe('identity inspect', () => {
       '\nsecrets: password hashes 2, clear passwords 1\n',
       '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)\n',
       '\nunknown, and not imported: unheardOf (2)\n',
-      '\n  no export contains personal access tokens: create new ones in the target\n',
+      '\n  no export contains personal access tokens: create them again in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
       'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),',
     );

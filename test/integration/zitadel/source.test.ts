@@ -90,11 +90,11 @@ describe('an export from a ZITADEL', () => {
     const { zitadel } = await filledZitadel([organisation('1')], { exportMs: 5_000 });
     const secrets = { withPasswords: true, withOtp: true };
     await expect(exportOne(connectTo(zitadel), '1', scope, secrets, 100)).rejects.toThrow(
-      'the export of organisation 1 takes too long: more than 0.1 s: allow more time with --timeout, let gateways',
+      'the export of organisation 1 takes too long: more than 0.1 s: allow more time with --timeout, raise the timeouts',
     );
     const cut = await startFakeInstance((response) => response.writeHead(504).end());
     await expect(exportOne(connectTo(cut), '1', scope, secrets)).rejects.toThrow(
-      'the export of organisation 1 takes too long: allow more time with --timeout, let gateways wait longer, or',
+      'the export of organisation 1 takes too long: allow more time with --timeout, raise the timeouts of gateways, or',
     );
   });
 
