@@ -13,7 +13,7 @@ const globalSetup = [
 ];
 
 /** Tests wait for timers, processes and databases, and no core is to be idle meanwhile. */
-const WORKERS_PER_CORE = 1.5;
+const WORKERS_PER_CORE = 2;
 
 const MINUTE_MS = 60_000;
 /** Limits end what hangs: far above what a test takes on a slow and busy machine. Many repetitions take hours. */
@@ -25,7 +25,7 @@ const shared = {
   fsModuleCache: true,
   // Inherited by every process that a test starts.
   env: { NODE_COMPILE_CACHE },
-  maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
+  maxWorkers: WORKERS_PER_CORE * availableParallelism(),
   testTimeout: TEST_MS,
   hookTimeout: TEST_MS,
   expect: { poll: { timeout: POLL_MS } },

@@ -13,7 +13,7 @@ import { systemOn } from './system.ts';
 /** `npm test` makes a few steps, `npm run test:all` more. */
 const STEPS = repetitions({ few: Number(process.env.MACHINE_STEPS ?? 60), many: 10_000 });
 /** A step takes several times longer on the emulator. */
-const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: Math.ceil(STEPS / 2), many: STEPS }) };
+const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: Math.ceil(STEPS / 3), many: STEPS }) };
 /** Enough for the library to try both usual and unusual values. */
 const RUNS_AT_ONCE = 5;
 

@@ -434,7 +434,7 @@ describeStores('an import that mirrors', (kind) => {
   });
 
   it.each(changed)('keeps what a call changes before its deletion: %s', async (_, change, kept) => {
-    for (const [text, commit] of moments) {
+    for (const [text, commit] of kind === sqlite ? moments : moments.slice(0, 1)) {
       const store = await openTestStore(kind);
       await (await testInstance(store)).import({ data_orgs: await provedFile(fileOf(`${all}; b org b`, plain)) });
       let isChanged = false;
@@ -499,23 +499,6 @@ describeStores('an import that mirrors', (kind) => {
     expect(errors).toMatchObject([{ id: 'bob', reason: 'deletion_referenced' }]);
     expect(await store.getMany([userKey('bob')], ['state'])).toMatchObject([{ state: 'USER_STATE_ACTIVE' }]);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it.each(foreignChanges)('is refused for an organisation that lost records with %s', async (_, change) => {
-    const at = await openWith(kind, [fileOf(foreign, plain), {}]);
-    const { instance } = at;
-    const data_orgs = await provedFile(fileOf(foreign, plain));
-    const attempt = async (orgIds: readonly string[]) =>
-      await instance.attempt('import', { ...mirroring, max_deleted: 9, data_orgs, org_ids: orgIds });
-    expect(outcomeOf(await attempt([]), plain)).toBe('deletes nothing');
-    await change(at);
-    // The deleted records return with an import that mirrors nothing; what they took along does not.
-    await instance.import({ data_orgs, org_ids: ['x', 'y'] });
-    const before = await contentOf(instance, ['a']);
-    const { status, text } = await attempt(['a']);
-    expect([status, text]).toEqual([400, expect.stringContaining('MIRROR_OUTDATED')]);
-    expect(text).toContain('organisation a ');
-    expect(await contentOf(instance, ['a'])).toEqual(before);
   });
 
   it('ends a deletion that was interrupted, and none if it is refused', async () => {
@@ -587,6 +570,23 @@ describe('an import that mirrors', () => {
       expect((await instance.import({ ...request, data_orgs: newer })).summary.deleted).toBeUndefined();
     },
   );
+
+  it.each(foreignChanges)('is refused for an organisation that lost records with %s', async (_, change) => {
+    const at = await openWith(sqlite, [fileOf(foreign, plain), {}]);
+    const { instance } = at;
+    const data_orgs = await provedFile(fileOf(foreign, plain));
+    const attempt = async (orgIds: readonly string[]) =>
+      await instance.attempt('import', { ...mirroring, max_deleted: 9, data_orgs, org_ids: orgIds });
+    expect(outcomeOf(await attempt([]), plain)).toBe('deletes nothing');
+    await change(at);
+    // The deleted records return with an import that mirrors nothing; what they took along does not.
+    await instance.import({ data_orgs, org_ids: ['x', 'y'] });
+    const before = await contentOf(instance, ['a']);
+    const { status, text } = await attempt(['a']);
+    expect([status, text]).toEqual([400, expect.stringContaining('MIRROR_OUTDATED')]);
+    expect(text).toContain('organisation a ');
+    expect(await contentOf(instance, ['a'])).toEqual(before);
+  });
 
   it('lists deletions with their names and roles', async () => {
     const instance = await testInstance(await openTestStore());
