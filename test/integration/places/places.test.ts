@@ -231,8 +231,8 @@ describe('the secrets of a file', () => {
     ];
     for (const { args, name, ...input } of calls) {
       const { code, stderr } = await identity(args, input);
-      const remedy = 'add them to --with, or export it again with the wanted secrets; nothing is changed';
-      const problem = `identity: ${name} contains ${others}, and a file is imported as it is: ${remedy}\n`;
+      const remedy = 'add them to --with, or export again with other secrets; nothing is changed';
+      const problem = `identity: ${name} contains ${others}, and an import of a file always includes all its secrets: ${remedy}\n`;
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
     expect(await readdir(directory)).toEqual(['whole.json.gz']);

@@ -290,7 +290,7 @@ describeStores('the lock of an instance', (kind) => {
       await using _held = await take(store, 'alone').held;
       process.kill(running.pid, 'SIGCONT');
       process.kill(running.pid, 'SIGUSR2');
-      await running.written('refused this process did not respond');
+      await running.written('refused this process was suspended');
     });
   }
 
@@ -329,7 +329,7 @@ describeStores('the lock of an instance', (kind) => {
       if (kind.name === 'SQLite') return;
       process.kill(running.pid, 'SIGCONT');
       process.kill(running.pid, 'SIGUSR2');
-      await running.written('refused this process did not respond');
+      await running.written('refused this process was suspended');
       expect(await store.getMany([{ collection: 'instance', id: 'written 1' }])).toEqual([undefined]);
     });
   });
