@@ -76,6 +76,11 @@ const kinds: readonly Kind[] = [
     remedy: USE_FILE,
     pattern: /^\{\s*"event"/,
   },
+  {
+    what: 'a list of organisations, one a line',
+    remedy: 'write them as {"orgs":[…]}, for example with jq -s \'{orgs: .}\'',
+    pattern: /^\{"orgId":.*\}\r?\n\s*\{/,
+  },
   { what: 'a list of JSON objects, one a line', remedy: CONVERT, pattern: /^\{.*\}\r?\n\s*\{/ },
   {
     what: 'an import request',

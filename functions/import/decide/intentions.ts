@@ -197,11 +197,8 @@ export function decideRepetition(
   areEqual: boolean,
   earlier: Pick<OrganisationRecord, 'section' | 'json'>,
 ): RecordOutcome {
-  const { section, orgId } = plan.record;
-  if (earlier.section !== section) {
-    const params = { holder: withArticle(recordNoun(earlier.section.name)), owner: `organisation ${orgId}` };
-    return failed({ ...section.error.exists, reason: 'id_of_other_kind', params });
-  }
+  const { section } = plan.record;
+  if (earlier.section !== section) return failed(repetitionIssue(section));
   const taken = issueOfOwner(plan, earlier.json);
   if (taken !== undefined) return failed(taken);
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));

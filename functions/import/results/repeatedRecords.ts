@@ -9,11 +9,13 @@ import type { ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { describeContent } from '../../../shared/organisation/describedRecord.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { Collection } from '../../../shared/store/store.ts';
 import { identifyingKey } from '../plan/earlierRecords.ts';
 
 /** What identifies a record to the user. */
 interface NamedRecord {
   readonly type: string;
+  readonly collection: Collection;
   readonly orgId: string;
   readonly name: string;
 }
@@ -30,7 +32,7 @@ export function repetitionOf(record: OrganisationRecord): Repetition {
 
 function named({ section, json, orgId }: OrganisationRecord): NamedRecord {
   const { type, name } = describeContent(section, json, orgId);
-  return { type, orgId, name };
+  return { type, collection: section.collection, orgId, name };
 }
 
 /** The report whose errors get the names. */
@@ -49,18 +51,18 @@ interface ReportedFile {
 }
 
 /**
- * Adds both records to the errors of repeated ids if the records have different names or organisations. Reads the file
+ * Adds both records to the errors of repeated ids if the records have different kinds, names or organisations. Reads the file
  * again if there are such errors: stored records and trials do not keep the names.
  */
 export async function nameRepetitions({ source, settings, report, signal }: ReportedFile): Promise<void> {
   const { repetitions } = report;
   if (repetitions.size === 0) return;
   const wanted = new Set(Array.from(repetitions.values(), ({ key }) => key));
-  const types = new Set(Array.from(repetitions.values(), ({ type }) => type));
+  const collections = new Set(Array.from(repetitions.values(), ({ collection }) => collection));
   const firsts = new Map<string, NamedRecord>();
   const visitor = {
     add: (given: OrganisationRecord) => {
-      if (given.invalid !== undefined || !types.has(given.section.error.type)) return;
+      if (given.invalid !== undefined || !collections.has(given.section.collection)) return;
       const { record } = normaliseRecord(given);
       const key = identifyingKey(record);
       if (wanted.has(key) && !firsts.has(key)) firsts.set(key, named(record));
@@ -70,7 +72,7 @@ export async function nameRepetitions({ source, settings, report, signal }: Repo
   await inspect(source, signal, { isSelected: organisationFilter(settings), visitor });
   for (const [position, repetition] of repetitions) {
     const first = firsts.get(repetition.key);
-    if (first === undefined || (first.name === repetition.name && first.orgId === repetition.orgId)) continue;
+    if (first === undefined || isSame(first, repetition)) continue;
     const params = issueParams({
       holder: `the ${nounWithName(first)}`,
       owner: `organisation ${first.orgId}`,
@@ -79,6 +81,10 @@ export async function nameRepetitions({ source, settings, report, signal }: Repo
     });
     report.explainError(position, { reason: 'id_repeated', params });
   }
+}
+
+function isSame(first: NamedRecord, other: NamedRecord): boolean {
+  return first.type === other.type && first.name === other.name && first.orgId === other.orgId;
 }
 
 function nounWithName({ type, name }: NamedRecord): string {

@@ -31,7 +31,15 @@ const rows: readonly { name: string; stored?: object; file: object[]; id: string
     name: 'a person and a service user of a file have one id',
     file: [organisation('a', { humanUsers: [person('U')], machineUsers: [robot('U')] })],
     id: 'U',
-    cause: { reason: 'id_of_other_kind', params: { holder: 'a person', owner: 'organisation a' } },
+    cause: {
+      reason: 'id_repeated',
+      params: {
+        holder: 'the person name of U',
+        owner: 'organisation a',
+        record: 'service user robot',
+        organisation: 'a',
+      },
+    },
   },
   {
     name: "a user grant refers to another organisation's project, which is not granted, with an unknown role",

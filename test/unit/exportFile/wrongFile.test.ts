@@ -43,6 +43,7 @@ describe('a file of another kind', () => {
       `${json({ user_id: '1' })}\n${json({ user_id: '2' })}\n`,
       'a list of JSON objects, one a line',
     ],
+    ['organisations, one a line', '{"orgId":"1"}\n{"orgId":"2"}\n', 'a list of organisations, one a line'],
     ['null', 'null\n', 'the JSON value null'],
     ['a number', '429', 'the JSON value 429'],
     ['a text', '"text ü"\n', 'the JSON value "text ü"'],
