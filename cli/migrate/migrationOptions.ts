@@ -19,7 +19,7 @@ export const migrationOptions = {
   ...secretsOfTwo('the source', 'the target'),
   ...exportChoices,
   org: { ...exportChoices.org, meaning: 'by default all except the default organisation' },
-  timeout: optional('DURATION', 'time limit of each call, and of reconnecting, such as 30m', RUN_AND_OUTPUT),
+  timeout: optional('DURATION', 'time limit of a call, and of reconnecting', RUN_AND_OUTPUT),
   with: {
     ...exportChoices.with,
     meaning: `${SECRET_CHOICES}; by default those of a file`,

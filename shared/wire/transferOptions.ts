@@ -78,7 +78,7 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'maximum number of deletions by --mirror; required with --yes',
+        meaning: 'maximum of --mirror; required with --yes',
       },
     },
   },
@@ -89,7 +89,7 @@ export const transferOptions = {
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'organisation to mirror despite changes there; repeatable',
+        meaning: 'organisations to mirror despite changes there',
       },
     },
   },
