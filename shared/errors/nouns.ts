@@ -29,7 +29,7 @@ export function recordNoun(name: string): string {
 
 /** Returns the noun for a record with its article: `an application`. */
 export function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+  return `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 /** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */

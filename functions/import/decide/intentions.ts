@@ -198,7 +198,7 @@ export function decideRepetition(
   earlier: Pick<OrganisationRecord, 'section' | 'json'>,
 ): RecordOutcome {
   const { section } = plan.record;
-  if (earlier.section !== section) return failed(repetitionIssue(section));
+  if (earlier.section.name !== section.name) return failed(repetitionIssue(section));
   const taken = issueOfOwner(plan, earlier.json);
   if (taken !== undefined) return failed(taken);
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));

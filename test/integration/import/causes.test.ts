@@ -13,6 +13,11 @@ const project = {
 const linked = (...users: readonly string[]) =>
   organisation('a', { jwtIdps, humanUsers: [person('U'), person('V')], userLinks: users.map(link) });
 
+const linkedInside = (userId: string) => {
+  const { user, ...rest } = person(userId);
+  return { ...rest, user: { ...user, idps: [{ configId: 'I', externalUserId: 'x' }] } };
+};
+
 const rows: readonly { name: string; stored?: object; file: object[]; id: string; cause: object }[] = [
   {
     name: 'two people of a file have one external identity',
@@ -24,6 +29,18 @@ const rows: readonly { name: string; stored?: object; file: object[]; id: string
     name: 'a stored person has the external identity',
     stored: linked('U'),
     file: [linked('V')],
+    id: 'V_I',
+    cause: { reason: 'identity_taken', params: { holder: 'U' } },
+  },
+  {
+    name: 'a person has the external identity inside, another in a link of the organisation',
+    file: [organisation('a', { jwtIdps, humanUsers: [linkedInside('U'), person('V')], userLinks: [link('V')] })],
+    id: 'V_I',
+    cause: { reason: 'identity_taken', params: { holder: 'U' } },
+  },
+  {
+    name: 'two people have one external identity inside',
+    file: [organisation('a', { jwtIdps, humanUsers: [linkedInside('U'), linkedInside('V')] })],
     id: 'V_I',
     cause: { reason: 'identity_taken', params: { holder: 'U' } },
   },
