@@ -54,6 +54,13 @@ describe('access without allUsers, applied with the real provider', () => {
     expect(grants('north')).toEqual(['allUsers', 'allUsers', 'allUsers']);
   });
 
+  it('is rejected with the commands too if the same apply updates the functions', async () => {
+    const output = await applied.planned(withAccess('unchecked', ['north'], [ORIGIN])).catch(String);
+    expect(output).toContain('This apply would delete the grants to allUsers');
+    for (const command of commands('north')) expect(output).toContain(command);
+    expect(grants('north')).toEqual(['allUsers', 'allUsers', 'allUsers']);
+  });
+
   it('needs no grant after the commands', async () => {
     runCommands('north');
     expect(await applied.apply(withAccess('unchecked'))).not.toContain(WARNING);

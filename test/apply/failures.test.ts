@@ -157,6 +157,17 @@ describe('changes that fail, applied with the real provider', () => {
     expect([...applied.project.resources.keys()].toSorted()).toEqual([...resources.keys()].toSorted());
   });
 
+  it('warns of a log bucket that was deleted by hand, with the command that restores it', async () => {
+    const key = 'logging/projects/acme-identity/locations/europe-west1/buckets/north-audit';
+    const bucket = applied.project.held(key);
+    applied.project.put(key, { ...bucket, lifecycleState: 'DELETE_REQUESTED' });
+    expect(await applied.apply(before)).toContain(
+      'gcloud logging buckets undelete north-audit --location=europe-west1 --project=acme-identity',
+    );
+    applied.project.put(key, bucket);
+    expect(await applied.planned(before)).toBe('');
+  });
+
   it('creates a log bucket that was deleted by hand, after its removal from the state', async () => {
     applied.project.resources.delete('logging/projects/acme-identity/locations/europe-west1/buckets/north-audit');
     await expect(applied.planned(before)).rejects.toThrow('404');

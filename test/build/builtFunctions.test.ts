@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../tools/build/buildFunction.ts';
-import { startBuilt } from '../../tools/build/coldStart.ts';
+import { coldStart, startBuilt } from '../../tools/build/coldStart.ts';
 import { type Running, run } from '../../tools/program.ts';
 import { identityJson } from '../support/command.ts';
 import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
@@ -25,6 +25,7 @@ describeWithFirestore('functions that were built and installed for production, o
   const running = new Map<string, Running>();
   let token = '';
   let compiled: readonly string[] = [];
+  let directories: readonly string[] = [];
   let storage: LocalBucket | undefined;
 
   beforeAll(async () => {
@@ -46,6 +47,7 @@ describeWithFirestore('functions that were built and installed for production, o
     token = z.looseObject({ token: z.string() }).parse(made).token;
     const built = await buildAll(join(directory.path, 'dist'));
     const installed = await installFunctions(built, directory.path);
+    directories = installed;
     compiled = await Promise.all(installed.map(compileAsGoogle));
     const starting = built.map(async ({ name }, index) => {
       // As deployed: the removal has no master key.
@@ -77,6 +79,10 @@ describeWithFirestore('functions that were built and installed for production, o
 
   it('are compiled by the build in Google Cloud, under the options of their processes', () => {
     expect(compiled).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/index\.js was accepted/)));
+  });
+
+  it('respond to the request by which the build measures their cold starts', async () => {
+    for (const directory of directories) expect(await coldStart(directory)).toBeGreaterThan(0);
   });
 
   it('import, remove a factor and export together, on Firestore', async () => {

@@ -28,7 +28,7 @@ async function startOnce(directory: string): Promise<number> {
   const begin = performance.now();
   const running = await startBuilt(directory, newInstance);
   try {
-    const { status, headers } = await fetch(`${running.ready[1]}/`);
+    const { status, headers } = await fetch(`${running.ready[1]}/unknown`);
     const time = performance.now() - begin;
     if (status === 404 && headers.get('content-type') === 'application/json') return time;
     throw new Error(`${directory} returned ${status}, not the function's own 404`);

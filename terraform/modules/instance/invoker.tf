@@ -21,6 +21,9 @@ resource "google_cloud_run_v2_service_iam_member" "invoker" {
 # invoker_commands has the commands, and these data sources show whether they have had their effect.
 locals {
   unchecked = { for name, settings in local.functions : name => settings if var.public_access == "unchecked" }
+
+  # Terraform defers the reading of a data source that refers to a resource with pending changes, but not through a local value.
+  services = { for key, function in google_cloudfunctions2_function.this : key => basename(function.id) }
 }
 
 # The services that exist before an apply: the id of a function is unknown until its creation, which defers its reading.
@@ -29,7 +32,7 @@ data "google_cloud_run_v2_service" "before" {
 
   project  = var.project_id
   location = var.region
-  name     = basename(google_cloudfunctions2_function.this[each.key].id)
+  name     = local.services[each.key]
 }
 
 data "google_cloud_run_v2_service_iam_policy" "before" {
@@ -37,7 +40,7 @@ data "google_cloud_run_v2_service_iam_policy" "before" {
 
   project  = var.project_id
   location = var.region
-  name     = basename(google_cloudfunctions2_function.this[each.key].id)
+  name     = local.services[each.key]
 }
 
 # The services after the functions have changed.

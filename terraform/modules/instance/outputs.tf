@@ -18,6 +18,13 @@ output "checked_services" {
   value       = [for key, service in data.google_cloud_run_v2_service.after : service.name if !service.invoker_iam_disabled]
 }
 
+output "deleted_audit_trail" {
+  description = "The command that restores the log bucket of the audit trail if it was deleted. Google keeps it for seven days."
+  value = google_logging_project_bucket_config.audit.lifecycle_state == "DELETE_REQUESTED" ? [
+    "gcloud logging buckets undelete ${google_logging_project_bucket_config.audit.bucket_id} --location=${var.region} --project=${var.project_id}"
+  ] : []
+}
+
 output "invoker_commands" {
   description = "The commands that disable the check of invokers."
   value = [
