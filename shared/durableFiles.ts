@@ -1,25 +1,28 @@
 // Files that appear under their names only when complete and durable.
 
-import { accessSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import {
-  access,
-  constants,
-  type FileHandle,
-  link,
-  lstat,
-  mkdtemp,
-  open,
-  readdir,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { accessSync, chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { access, constants, type FileHandle, link, lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
 import { systemCode, withFullPath } from './systemCode.ts';
 
 /** The file mode for secrets and personal data: only the owner can read the file. */
 export const OWNER_ONLY = 0o600;
+
+/**
+ * Creates an empty file that only its owner can read, and removes the permissions of others from an existing file. Call it
+ * before SQLite opens the file: SQLite would create a file that others can read and lock. Does not open an existing file,
+ * because closing it would release this process's locks of the file.
+ * @throws Error of the file system
+ */
+export function createPrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY));
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    chmodSync(file, OWNER_ONLY);
+  }
+}
 
 /**
  * A file's content, or a function that fills the empty file. The function gets the file's handle, which cannot be
@@ -58,7 +61,7 @@ const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
   // Create the file first, because SQLite does not return the system's error.
-  await writeFile(path, '', { flag: 'wx', mode: OWNER_ONLY });
+  createPrivateFile(path);
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
   return lock;

@@ -12,7 +12,6 @@ import {
 } from '../../shared/accounts/dependents.ts';
 import { requireOtherOwner } from '../../shared/accounts/memberships.ts';
 import { changeRemovals } from '../../shared/accounts/runningRemovals.ts';
-import { organisationKey } from '../../shared/auth/authorise.ts';
 import { defined } from '../../shared/defined.ts';
 import { defaultOrganisationKept, organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
@@ -20,6 +19,7 @@ import { isInRemoval, removedOrganisations, sections } from '../../shared/organi
 import { scopeKey } from '../../shared/organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../../shared/organisation/sections/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../../shared/organisation/sections/users.ts';
+import { organisationKey } from '../../shared/store/documentKeys.ts';
 import { readDefaultOrganisation } from '../../shared/store/instance.ts';
 import { scanInPasses } from '../../shared/store/passes.ts';
 import type { DocumentKey, Reader, Store } from '../../shared/store/store.ts';

@@ -2,11 +2,11 @@
 
 import { holdOtherOwner } from '../../shared/accounts/memberships.ts';
 import { DELETED, requireUser } from '../../shared/accounts/userAccounts.ts';
-import { userKey } from '../../shared/auth/authorise.ts';
 import { stateUnsuitable, userUnknown } from '../../shared/errors/commandErrors.ts';
 import { parseObject } from '../../shared/json/jsonObject.ts';
 import { serialise } from '../../shared/organisation/recordBody.ts';
 import type { DocumentFields } from '../../shared/store/documentFields.ts';
+import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
 /** Locking and unlocking: the states that permit each, and the resulting state. */

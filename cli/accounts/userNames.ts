@@ -1,7 +1,7 @@
 import { requireUser } from '../../shared/accounts/userAccounts.ts';
-import { userKey } from '../../shared/auth/authorise.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { userSection } from '../../shared/organisation/sections/users.ts';
+import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Reader } from '../../shared/store/store.ts';
 import { type ListedUser, userKind } from './listing.ts';
 

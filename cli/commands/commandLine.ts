@@ -84,7 +84,7 @@ async function findMistypedSubcommand(
   const word = words[name.split(' ').length - 1] ?? '';
   const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
   if (!isMistyped) return undefined;
-  const { nearestName } = await import('../../shared/wire/ignoredFields.ts');
+  const { nearestName } = await import('../../shared/nearestName.ts');
   const known = command.commands.map((below) => below.name());
   const nearest = nearestName(word, known);
   const remedy = nearest === undefined ? `run ${name} --help` : `did you mean ${nearest}?`;

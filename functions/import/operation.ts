@@ -1,7 +1,6 @@
 import { readMemberRemovals } from '../../shared/accounts/memberRemovals.ts';
 import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
-import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { bcryptCosts } from '../../shared/bcryptCosts.ts';
 import { defined } from '../../shared/defined.ts';
 import { organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
@@ -16,6 +15,7 @@ import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
 import { domainSection } from '../../shared/organisation/sections/domains.ts';
 import { phases } from '../../shared/organisation/sections/section.ts';
+import { organisationKey, userKey } from '../../shared/store/documentKeys.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';

@@ -1,10 +1,10 @@
 // Writes a file: its organisations, then their records.
 
-import { organisationKey } from '../../shared/auth/authorise.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { claimsLoginNames } from '../../shared/organisation/allSections.ts';
 import { phases } from '../../shared/organisation/sections/section.ts';
+import { organisationKey } from '../../shared/store/documentKeys.ts';
 import { READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportContext } from './context.ts';

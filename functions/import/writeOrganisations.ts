@@ -1,9 +1,9 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
-import { organisationKey } from '../../shared/auth/authorise.ts';
 import { withoutEmpty } from '../../shared/defined.ts';
 import { organisationSection, organisationUnnamed } from '../../shared/organisation/allSections.ts';
 import { reportedIssue } from '../../shared/organisation/relations.ts';
+import { organisationKey } from '../../shared/store/documentKeys.ts';
 import { type DocumentStore, READ_BATCH } from '../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../shared/turns.ts';
 import { RecordWriter } from './commit/recordWriter.ts';

@@ -3,11 +3,12 @@
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
-import { type Caller, readUserAs, userKey } from '../../shared/auth/authorise.ts';
+import { type Caller, readUserAs } from '../../shared/auth/authorise.ts';
 import { domainLength, otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { factorFields } from '../../shared/organisation/factors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
+import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import {
   authenticationMethodType,

@@ -1,6 +1,5 @@
 // Documents that depend on a user or an organisation, and their deletion.
 
-import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
@@ -15,6 +14,7 @@ import {
 import { isInSection, type Section, sectionPartition } from '../organisation/sections/section.ts';
 import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
+import { userKey } from '../store/documentKeys.ts';
 import { type PassRange, scanInPasses } from '../store/passes.ts';
 import {
   type Collection,

@@ -1,14 +1,6 @@
 // Memberships in the instance and in organisations.
 
-import {
-  instanceMemberKey,
-  isBlocked,
-  isOrganisationBlocked,
-  organisationKey,
-  organisationMemberKey,
-  parseRoles,
-  userKey,
-} from '../auth/authorise.ts';
+import { isBlocked, isOrganisationBlocked, parseRoles } from '../auth/authorise.ts';
 import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { InvalidRecordError } from '../organisation/message.ts';
@@ -17,6 +9,7 @@ import { storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
+import { instanceMemberKey, organisationKey, organisationMemberKey, userKey } from '../store/documentKeys.ts';
 import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { traceMemberRemoval } from './memberRemovals.ts';
 import { forgetLastImport, holdOrganisation, holdUser, requireUser } from './userAccounts.ts';

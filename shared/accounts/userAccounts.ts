@@ -1,7 +1,6 @@
 // Users and organisations that the command creates and changes.
 
 import { randomInt } from 'node:crypto';
-import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';
 import { isInRemoval, organisationSection } from '../organisation/allSections.ts';
 import { InvalidRecordError } from '../organisation/message.ts';
@@ -10,6 +9,7 @@ import { createWrites, planRecord, type RecordPlan } from '../organisation/recor
 import { isInSection } from '../organisation/sections/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
+import { organisationKey, userKey } from '../store/documentKeys.ts';
 import type { Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 
 /** Generates an id of 18 digits, in the format of ZITADEL's ids. */

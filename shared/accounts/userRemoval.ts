@@ -1,10 +1,10 @@
 // Deletion of users, and of all records that refer to them.
 
-import { userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { storedFields, toRecord } from '../organisation/record.ts';
 import { deletionPartition, deletionPartitions, isInDeletion, userSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
+import { userKey } from '../store/documentKeys.ts';
 import {
   type DocumentChanges,
   documentPath,

@@ -16,7 +16,8 @@ import {
 import type { IdentityError } from '../errors/identityError.ts';
 import { grants, type Permission } from '../organisation/roles.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import { type DocumentKey, documentId, type Reader, type StoredDocument } from '../store/store.ts';
+import { instanceMemberKey, organisationKey, organisationMemberKey, userKey } from '../store/documentKeys.ts';
+import type { Reader, StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, type Operation, operations, tokenId, tokenKey } from './token.ts';
 
 /** An authenticated user: a person or a service user with a valid token. */
@@ -191,26 +192,6 @@ export async function readUserAs(
 /** Parses the roles of a stored membership. */
 export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
-}
-
-/** Returns the key of a user's membership on the instance. It belongs to no organisation, so no export contains it. */
-export function instanceMemberKey(userId: string): DocumentKey {
-  return { collection: 'members', id: documentId('instance', userId) };
-}
-
-/** Returns the key of a user's membership in an organisation, a record of the section `orgMembers`. */
-export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
-  return { collection: 'members', id: documentId('organisation', orgId, userId) };
-}
-
-/** Returns the key of an organisation. */
-export function organisationKey(orgId: string): DocumentKey {
-  return { collection: 'organisations', id: documentId(orgId) };
-}
-
-/** Returns the key of a person or a service user. */
-export function userKey(userId: string): DocumentKey {
-  return { collection: 'users', id: documentId(userId) };
 }
 
 const restrictionSchema = z.strictObject({

@@ -1,8 +1,8 @@
 // The lock of a directory whose database a server serves. Commands that run at the same time do not need it.
 
-import { appendFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OWNER_ONLY, replaceFile } from '../durableFiles.ts';
+import { createPrivateFile, replaceFile } from '../durableFiles.ts';
 import { instanceServed } from '../errors/commandErrors.ts';
 import { lockForProcess } from '../processLock.ts';
 import { systemCode } from '../systemCode.ts';
@@ -20,8 +20,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   let lock: Disposable | undefined;
   try {
     const file = join(directory, 'serve.lock');
-    // SQLite would create a file that other users can read, and lock.
-    await appendFile(file, '', { mode: OWNER_ONLY });
+    createPrivateFile(file);
     lock = lockForProcess(file);
   } catch {
     return undefined;

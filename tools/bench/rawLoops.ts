@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import { userKey } from '../../shared/auth/authorise.ts';
+import { userKey } from '../../shared/store/documentKeys.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
 // The limits for comparison with the service: the speed of SQLite and Node alone, with the same rows and connection

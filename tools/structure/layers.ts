@@ -16,6 +16,7 @@ const layers: readonly (readonly string[])[] = [
     'shared/collections',
     'shared/durableFiles',
     'shared/lookAlikes',
+    'shared/nearestName',
   ],
   ['shared/bcryptCosts', 'shared/duration', 'shared/log', 'shared/ownFiles', 'shared/retry'],
   ['shared/limitDefinition'],

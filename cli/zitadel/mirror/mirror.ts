@@ -1,13 +1,13 @@
 // A mirroring import into ZITADEL: it deletes what the organisations have and the file lacks.
 
 import type { ImportWarning } from '../../../functions/import/contract.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
 import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { zitadelMirrorDefault, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import { requireMirrorable } from '../../../shared/exportFile/mirroredContent.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { DoneRecords, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { RunDatabase } from '../../records/runDatabase.ts';

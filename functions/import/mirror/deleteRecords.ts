@@ -2,9 +2,9 @@
 
 import { deleteWithClaims, type OnDeleting, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { phases } from '../../../shared/organisation/sections/section.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
 import { type DocumentKey, documentPath, type Store } from '../../../shared/store/store.ts';
 import type { Beginning } from '../context.ts';
 import type { ImportReport } from '../results/report.ts';

@@ -2,13 +2,13 @@
 
 import { z } from 'zod';
 import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
 import { type Counts, total } from '../../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
 import { type DeletionGroup, deletionGroup } from '../../../shared/organisation/describedRecord.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import type { Section } from '../../../shared/organisation/sections/section.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
 import { collections, type DocumentKey, documentPath } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { RecordOutcome } from '../stages.ts';

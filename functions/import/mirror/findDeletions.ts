@@ -1,7 +1,6 @@
 // Finds the records that are in the organisations of a file but not in the file.
 
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
-import { organisationKey, userKey } from '../../../shared/auth/authorise.ts';
 import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
 import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { isOfUser, mirroredSections, usersLeftOut } from '../../../shared/exportFile/mirroredContent.ts';
@@ -16,6 +15,7 @@ import {
 import { foreignSections, isRequired } from '../../../shared/organisation/requiredRecords.ts';
 import { isInSection, type Section, sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
+import { organisationKey, userKey } from '../../../shared/store/documentKeys.ts';
 import { readDefaultOrganisation } from '../../../shared/store/instance.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';
 import { scanInPasses } from '../../../shared/store/passes.ts';

@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import { UNKNOWN_IMPORT } from '../../../shared/accounts/userAccounts.ts';
-import { organisationKey } from '../../../shared/auth/authorise.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import { isOfTheFuture } from '../../../shared/exportFile/mirroredContent.ts';
+import { organisationKey } from '../../../shared/store/documentKeys.ts';
 import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';

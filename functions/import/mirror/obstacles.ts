@@ -1,11 +1,11 @@
 // The reasons why an import cannot delete records: references from outside the file, and users who must stay.
 
 import { readOwners } from '../../../shared/accounts/memberships.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
 import type { AnyReasoned } from '../../../shared/errors/recordIssues.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { domainPolicySection, policyKey } from '../../../shared/organisation/sections/policies.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
 import { type DocumentKey, documentPath, READ_BATCH, type Reader } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportError } from '../contract.ts';

@@ -6,8 +6,8 @@ import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { isPercentEncodedUtf8 } from '../../../shared/http/nodeResponse.ts';
 import { snakeCase } from '../../../shared/json/spelling.ts';
+import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/nearestName.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
-import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFields.ts';
 import { readRequest, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { makeDirectory } from '../../durableFiles.ts';
+import { createPrivateFile, makeDirectory } from '../../durableFiles.ts';
 import { lockFileDamaged } from '../../errors/storeErrors.ts';
 import { sqliteCode } from '../../systemCode.ts';
 import {
@@ -83,6 +83,7 @@ const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(
  * new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
+  createPrivateFile(file);
   const database = new DatabaseSync(file);
   try {
     database.exec(`PRAGMA busy_timeout = 0; ${lockStatements[mode]}`);
@@ -97,6 +98,7 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
 /** Creates a file that describes a holder. The file gets its name only when it is complete and locked. */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
+  createPrivateFile(unnamed);
   const database = new DatabaseSync(unnamed);
   try {
     withStoreErrors(() => writeHolder(database, holder), dirname(file));

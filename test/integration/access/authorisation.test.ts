@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { root } from '../../../tools/program.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';

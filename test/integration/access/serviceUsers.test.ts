@@ -3,7 +3,7 @@ import { type ListedMember, listMembers } from '../../../cli/accounts/listing.ts
 import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
-import { instanceMemberKey, organisationMemberKey } from '../../../shared/auth/authorise.ts';
+import { instanceMemberKey, organisationMemberKey } from '../../../shared/store/documentKeys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';

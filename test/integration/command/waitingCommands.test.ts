@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { organisationKey } from '../../../shared/store/documentKeys.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { identity } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
@@ -120,6 +120,22 @@ describe('the SQLite store', () => {
     const database = ['identity.sqlite', 'identity.sqlite-shm', 'identity.sqlite-wal'];
     expect(files.toSorted()).toEqual([...database, 'master.key']);
     for (const file of files) expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it('makes the files of its lock readable to their owner only, also those that others could read', async () => {
+    const directory = join(await newDirectory(), 'data');
+    const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
+    const take = () =>
+      store.lock.take({ mode: 'alone', operation: 'import', caller: 'ada', signal: AbortSignal.timeout(60_000) });
+    const modes = async () => {
+      await using _ = await take();
+      const files = await readdir(join(directory, 'lock'));
+      expect(files).toHaveLength(2);
+      return Promise.all(files.map(async (file) => (await stat(join(directory, 'lock', file))).mode & 0o777));
+    };
+    expect(await modes()).toEqual([0o600, 0o600]);
+    await chmod(join(directory, 'lock', 'lock.sqlite'), 0o644);
+    expect(await modes()).toEqual([0o600, 0o600]);
   });
 
   it('keeps its documents when it is closed and opened again', async () => {

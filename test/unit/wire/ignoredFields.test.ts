@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { IgnoredFields, nearestName } from '../../../shared/wire/ignoredFields.ts';
+import { nearestName } from '../../../shared/nearestName.ts';
+import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 
 const known = ['org_ids', 'excluded_org_ids', 'with_passwords', 'with_otp', 'with_keys', 'timeout', 'response_output'];
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { createPersonalAccessToken } from '../../../../shared/accounts/personalAccessTokens.ts';
-import { instanceMemberKey, organisationKey, userKey } from '../../../../shared/auth/authorise.ts';
 import { DAY_MS } from '../../../../shared/clock.ts';
 import type { DocumentFields } from '../../../../shared/store/documentFields.ts';
+import { instanceMemberKey, organisationKey, userKey } from '../../../../shared/store/documentKeys.ts';
 import type { DocumentKey, Store, Write } from '../../../../shared/store/store.ts';
 import type { Answer } from '../../../support/http/wire.ts';
 import { testInstance } from '../../../support/instances/testInstance.ts';

@@ -1,0 +1,23 @@
+// The keys of the documents that authorisation, imports and commands read or change directly.
+
+import { type DocumentKey, documentId } from './store.ts';
+
+/** Returns the key of a user's membership on the instance. It belongs to no organisation, so no export contains it. */
+export function instanceMemberKey(userId: string): DocumentKey {
+  return { collection: 'members', id: documentId('instance', userId) };
+}
+
+/** Returns the key of a user's membership in an organisation, a record of the section `orgMembers`. */
+export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
+  return { collection: 'members', id: documentId('organisation', orgId, userId) };
+}
+
+/** Returns the key of an organisation. */
+export function organisationKey(orgId: string): DocumentKey {
+  return { collection: 'organisations', id: documentId(orgId) };
+}
+
+/** Returns the key of a person or a service user. */
+export function userKey(userId: string): DocumentKey {
+  return { collection: 'users', id: documentId(userId) };
+}
