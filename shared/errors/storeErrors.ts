@@ -61,7 +61,7 @@ export const masterKeyMissing = defineError('UNAVAILABLE', 'MASTER_KEY_MISSING',
 });
 
 export const masterKeyUnknown = defineError('UNAVAILABLE', 'MASTER_KEY_UNKNOWN', {
-  text: "the database's secrets are encrypted with the master key {id}, which is not among the specified keys: specify the key of this database; identity rekey keeps an earlier key in master.key.{id}",
+  text: "the database's secrets are encrypted with the master key {id}, which is not among the specified keys: specify the key of this database; identity rekey keeps the earlier key of a data directory in its file master.key.{id}",
 });
 
 export const masterKeysChanging = defineError('ABORTED', 'MASTER_KEYS_CHANGING', {

@@ -281,7 +281,9 @@ it('a backup from before two rotations is restored with the key that the error p
   const restore = (key: string) => identity(['restore', file, '--data', restored, '--key', key]);
   expect(await restore(keyFile)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`identity rekey keeps an earlier key in master.key.${earlier}`),
+    stderr: expect.stringContaining(
+      `identity rekey keeps the earlier key of a data directory in its file master.key.${earlier}`,
+    ),
   });
   expect(await restore(`${keyFile}.${earlier}`)).toMatchObject({ code: 0 });
   await expectAllSecrets(await openTestStore(sqlite, { kind: 'sqlite', directory: restored }));
