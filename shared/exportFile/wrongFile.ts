@@ -31,14 +31,97 @@ const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
 /** The kinds of wrong files. The first match counts. */
 const kinds: readonly Kind[] = [
   { what: 'empty', remedy: REPEAT, pattern: /^$/ },
+  {
+    what: 'only zero bytes',
+    remedy: 'its content was lost, for example on a full disk: copy it again, or repeat the export',
+    pattern: /^\0+$/,
+  },
+  {
+    what: 'a pointer of Git LFS',
+    remedy: 'fetch the content first, with git lfs pull',
+    pattern: /^version https:\/\/git-lfs\./,
+  },
+  {
+    what: 'encrypted',
+    remedy: 'decrypt it first, with the program that encrypted it',
+    pattern:
+      /^(?:Salted__|U2FsdGVkX1|age-encryption\.org\/|\$ANSIBLE_VAULT|-----BEGIN (?:AGE |PGP MESSAGE|CMS|PKCS7)|\u0085[^ -~]|\u008c\r)/,
+  },
+  { what: 'a key or certificate', remedy: USE_FILE, pattern: /^-----BEGIN / },
+  {
+    what: 'a token (JWT)',
+    remedy: `${USE_FILE}, and specify a token with --token-file`,
+    pattern: /^ey[\w-]+(?:\.[\w-]*){2,4}\s*$/,
+  },
+  { what: 'a data URL', remedy: 'decode what follows the comma', pattern: /^data:[\w/+.-]*[;,]/i },
+  {
+    what: 'percent-encoded',
+    remedy: 'decode it, and remove what precedes the first brace',
+    pattern: /^(?:\w+=)?%7B/i,
+  },
+  {
+    what: 'written in hexadecimal digits',
+    remedy: 'decode it, for example with xxd -r -p, or xxd -r if its lines are numbered',
+    pattern: /^(?:0{7,8}:? |(?:\\x|0x)?(?:7b|1f\s?8b)(?:\s?[\da-f]{2}){10,}\s*)/i,
+  },
+  {
+    what: 'JSON inside a script',
+    remedy: 'keep only the object, from its first brace to its last',
+    pattern:
+      /^(?:\/\*\*\/\s*)?(?:\)\]\}'|(?:while|for)\s*\([^)\n]*\)\s*;|[\w$.]+\(\s*[{[]|(?:(?:var|let|const|export)\b|module\.exports|window\.)[^\n{]*\{)/,
+  },
+  {
+    what: 'JSON inside a Markdown block',
+    remedy: 'remove the lines that begin with ```',
+    pattern: /^```/,
+  },
+  {
+    what: 'a response with the sizes of its chunks',
+    remedy: 'repeat the export with a client that decodes the response: call curl without --raw',
+    pattern: /^[\da-f]{1,8}(?:;[^\r\n]*)?\r\n[{[]/i,
+  },
+  {
+    what: 'the output of npm, with lines before the export',
+    remedy: 'remove the lines before the first brace, and call npm run -s',
+    pattern: /^> \S+@\d/,
+  },
+  {
+    what: 'the output of curl, with its log',
+    remedy: 'keep only the body: call curl with -sS, without -v, and with -o FILE',
+    pattern: /^(?:% Total|\* +(?:Trying|Host|Connected|Uses))/,
+  },
+  {
+    what: 'a form of several parts (multipart)',
+    remedy: 'keep only the content of the part with the export: call curl with --data-binary @FILE instead of -F',
+    pattern: /^-{2,}[^\s-][^\r\n]*\r?\nContent-/i,
+  },
+  {
+    what: 'a dump of a database',
+    remedy: 'an import cannot read it: export the organisations from the running instance',
+    pattern: /^(?:PGDMP|--\s|(?:CREATE|INSERT|COPY|SET) )/,
+  },
+  {
+    what: 'a file with conflicts of Git',
+    remedy: 'resolve them, or use the file that was exported',
+    pattern: /^<{7} /,
+  },
+  {
+    what: 'a tar archive',
+    remedy: 'extract the export from it, with tar -x',
+    pattern: /^[^\0{[]+\0.*?\0ustar/s,
+  },
   { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
   { what: 'XML', remedy: CONVERT, pattern: /^<[?!a-z]/i },
-  { what: 'JSON with a comment', remedy: 'remove all comments, which JSON does not have', pattern: /^\/[/*]/ },
+  {
+    what: 'JSON with a comment',
+    remedy: 'remove all comments, which JSON does not have',
+    pattern: /^(?:\/[/*]|#(?!!)[^\n]*\n\s*[{[#])/,
+  },
   { what: 'a spreadsheet', remedy: CONVERT, pattern: /^PK.*xl\//s },
   {
     what: 'a document, image, database or program',
     remedy: USE_FILE,
-    pattern: /^(?:%PDF|PK.*word\/|\u0089PNG|\u00ff\u00d8\u00ff|GIF8|SQLite format 3|\u007fELF|MZ\u0090)/s,
+    pattern: /^(?:%PDF|PK.*word\/|\u0089PNG|\u00ff\u00d8\u00ff|GIF8|SQLite format 3|\u007fELF|MZ\u0090|#!)/s,
   },
   {
     what: 'a response with its headers',
@@ -59,7 +142,8 @@ const kinds: readonly Kind[] = [
   {
     what: 'compressed by another method than gzip, or twice',
     remedy: 'decompress it, or compress it with gzip only',
-    pattern: /^(?:PK|BZh|\(\u00b5\/\u00fd|\u00fd7zXZ|.\u008b)/,
+    pattern:
+      /^(?:PK|BZh|\(\u00b5\/\u00fd|\u00fd7zXZ|7z\u00bc\u00af|[^ -~]"M[^ -~]|.\u008b|x(?:[\u009c\u00da]|[^\s -\u00ff]|\^[\u0080-\u00ff]))/,
   },
   {
     what: 'encoded twice, as a JSON text',

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { exportFileJson } from '../../../shared/exportFile/fileForm.ts';
 import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
@@ -93,6 +93,50 @@ describe('a file of another kind', () => {
     ['Base64', Buffer.from(FILE).toString('base64'), 'encoded in Base64'],
     ['gzip in Base64', gzipSync(FILE).toString('base64'), 'encoded in Base64'],
     ['headers', `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${FILE}`, 'a response with its headers'],
+    [
+      'a pointer of Git LFS',
+      'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n',
+      'a pointer of Git LFS',
+    ],
+    ['age', 'age-encryption.org/v1\n-> X25519 abc\n', 'encrypted'],
+    ['age in armour', '-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n', 'encrypted'],
+    ['PGP in armour', '-----BEGIN PGP MESSAGE-----\n\nhQIMA\n', 'encrypted'],
+    ['openssl with Base64', 'U2FsdGVkX1+aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789\n', 'encrypted'],
+    ['Ansible Vault', '$ANSIBLE_VAULT;1.1;AES256\n6162\n', 'encrypted'],
+    ['a private key', '-----BEGIN PRIVATE KEY-----\nMIIE\n', 'a key or certificate'],
+    ['a token', 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl\n', 'a token (JWT)'],
+    ['a data URL', `data:application/json;base64,${Buffer.from(FILE).toString('base64')}`, 'a data URL'],
+    ['a form field', `data=${encodeURIComponent(FILE)}`, 'percent-encoded'],
+    ['hexadecimal', Buffer.from(FILE).toString('hex'), 'written in hexadecimal digits'],
+    ['a dump of bytes', '00000000: 7b22 6f72 6773 223a 5b7b  {"orgs":[{\n', 'written in hexadecimal digits'],
+    ['JSONP', `callback(${FILE});`, 'JSON inside a script'],
+    ['JSONP behind a comment', `/**/ angular.callbacks._0(${FILE});`, 'JSON inside a script'],
+    ['a prefix against scripts', `)]}'\n${FILE}`, 'JSON inside a script'],
+    ['a loop against scripts', `while(1);${FILE}`, 'JSON inside a script'],
+    ['a module', `export default ${FILE};`, 'JSON inside a script'],
+    ['Markdown', `\`\`\`json\n${FILE}\n\`\`\`\n`, 'JSON inside a Markdown block'],
+    ['a chunked body', `2d\r\n${FILE}\r\n0\r\n\r\n`, 'a response with the sizes of its chunks'],
+    [
+      'the output of npm run',
+      `\n> identity@1.0.0 identity\n> node cli/main.ts export\n\n${FILE}`,
+      'the output of npm, with lines before the export',
+    ],
+    ["curl's progress", '  % Total    % Received % Xferd  Average Speed\n', 'the output of curl, with its log'],
+    [
+      'a form',
+      `--XX\r\nContent-Disposition: form-data; name="file"\r\n\r\n${FILE}\r\n--XX--`,
+      'a form of several parts (multipart)',
+    ],
+    [
+      "a browser's form",
+      `------WebKitFormBoundaryX\r\nContent-Disposition: form-data; name="file"\r\n\r\n${FILE}`,
+      'a form of several parts (multipart)',
+    ],
+    ['pg_dump', '--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\n', 'a dump of a database'],
+    ['SQL', "INSERT INTO users VALUES ('1');\n", 'a dump of a database'],
+    ['conflicts', `<<<<<<< HEAD\n${FILE}\n=======\n`, 'a file with conflicts of Git'],
+    ['a comment', `# exported from north, on Monday\n${FILE}`, 'JSON with a comment'],
+    ['a script', '#!/bin/sh\nidentity export\n', DOCUMENT],
     ['a Keycloak realm in a request', json({ dataOrgs: { id: 'r', realm: 'my' } }), PRODUCT],
   ])('is rejected, and its kind is named: %s', async (_name, text, kind) => {
     const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
@@ -110,6 +154,15 @@ describe('a file of another kind', () => {
     ['zstd', '\x28\xb5\x2f\xfd\x04', COMPRESSED],
     ['bzip2', 'BZh91AY', COMPRESSED],
     ['xz', '\xfd7zXZ\0', COMPRESSED],
+    ['zlib', deflateSync(FILE).toString('latin1'), COMPRESSED],
+    ['zlib with level 1', deflateSync(FILE, { level: 1 }).toString('latin1'), COMPRESSED],
+    ['LZ4', '\x04"M\x18d', COMPRESSED],
+    ['openssl', 'Salted__\x01\x9f\x03', 'encrypted'],
+    ['PGP for a key', '\x85\x02\x0c\x03', 'encrypted'],
+    ['PGP with a password', '\x8c\r\x04\t', 'encrypted'],
+    ['zero bytes', '\0'.repeat(5_000), 'only zero bytes'],
+    ['pg_dump in its own format', 'PGDMP\x01\x0e', 'a dump of a database'],
+    ['tar', `export.json${'\0'.repeat(89)}0000644\0${'0'.repeat(148)}\0ustar\x0000`, 'a tar archive'],
     ['double compression', gzipSync(gzipSync(FILE)).toString('latin1'), COMPRESSED],
   ])('is rejected, and its kind is named: %s', async (_name, text, kind) => {
     const error = await errorIn(Buffer.from(text, 'latin1'), 3);
