@@ -184,8 +184,9 @@ export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL
 });
 
 export const zitadelMirrorDeleted = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DELETED', {
-  text: 'others have deleted records of organisation {orgId} in ZITADEL that the source has: {records}[, and {omitted} more][; also records of {others}]: mirroring the source would create them again',
-  remedy: 'delete them in the source too; to create them again, add --replace-changed {orgId}',
+  text: 'records of organisation {orgId} were deleted in ZITADEL, and the file still has them: {records}[, and {omitted} more][; also records of {others}]: mirroring the file would create them again',
+  remedy:
+    'delete them in the source if it still has them, and export it again; to create them again, add --replace-changed {orgId}',
 });
 
 export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {

@@ -18,11 +18,11 @@ import { readInstance } from '../zitadelInstance.ts';
 import { deleteRecords } from './deleteInZitadel.ts';
 import { type ReportedDeletions, reportDeletions } from './deletionReport.ts';
 import { type DoomedRecord, type DoomedRecords, findDoomed } from './doomedRecords.ts';
-import { requireNotDeleted } from './foreignDeletions.ts';
 import { findLastOwners, type InstanceMember, readInstanceMembers } from './instanceOwners.ts';
 import { findNameHolders } from './nameHolders.ts';
 import { type Origin, readOrigins } from './origins.ts';
 import { findReferred, type KeptRecord } from './referrers.ts';
+import { requireNotDeleted } from './targetDeletions.ts';
 
 /** A file to mirror, and the records of the target. */
 interface MirroredFile {
@@ -83,7 +83,8 @@ export class Mirror {
   }
 
   /**
-   * Requires that no other user has deleted a record that the import is about to create.
+   * Requires that the import does not undo deletions: no other user has deleted a record that the import is about to
+   * create, and the token's user has deleted none since the source was read.
    * @throws IdentityError ZITADEL_MIRROR_DELETED
    */
   async requireNotDeleted(): Promise<void> {
@@ -92,7 +93,8 @@ export class Mirror {
       ({ orgId }) => target.organisations.has(orgId) && isGuarded(orgId, options),
     );
     const orgIds = new Set(guarded.map(({ orgId }) => orgId));
-    await requireNotDeleted(this.connection, { ledger, orgIds, callerId });
+    const { readTime = '' } = inspection.manifest ?? {};
+    await requireNotDeleted(this.connection, { ledger, orgIds, callerId, readTime });
   }
 
   /** Marks all deletions as done, for a dry run. */

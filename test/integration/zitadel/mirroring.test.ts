@@ -39,8 +39,11 @@ const acme = (records: readonly string[]) => zitadelOrganisations(records.map((r
 
 /** A file that was read in some seconds, because the test imports the earlier file now. */
 async function fileOf(orgs: readonly Organisation[], manifest: Partial<Manifest> = {}): Promise<string> {
-  const readTime = new Date(Date.now() + 60_000).toISOString();
-  return JSON.stringify(await provedFile(orgs, { readTime, ...manifest }));
+  return JSON.stringify(await provedFile(orgs, { ...laterThanNow(60_000), ...manifest }));
+}
+
+function laterThanNow(ms: number): Pick<Manifest, 'readTime'> {
+  return { readTime: new Date(Date.now() + ms).toISOString() };
 }
 
 const mirror = { mirror: true, maxDeleted: 100, onConflict: 'report' } as const;
@@ -203,14 +206,44 @@ describe('a mirroring import into ZITADEL', () => {
     const all = await fileOf([...acme([...everything, 'robot new']), other]);
     const again = await importIntoStandIn(zitadel, all, { ...mirror, replaceChanged: ['acme'] });
     expect(again.summary.created).toEqual({ machineUsers: 1, orgMembers: 1 });
+    zitadel.contents.log.advance(120_000);
     const reduced = await fileOf([...acme(everything.filter((text) => !text.startsWith('member'))), other]);
     expect((await importIntoStandIn(zitadel, reduced, mirror)).summary.deleted).toEqual({
       machineUsers: 1,
       orgMembers: 2,
     });
-    const done = await importIntoStandIn(zitadel, all, mirror);
+    const newer = await fileOf([...acme([...everything, 'robot new']), other], laterThanNow(180_000));
+    const done = await importIntoStandIn(zitadel, newer, mirror);
     expect([done.errors, done.summary.created]).toEqual([undefined, { machineUsers: 1, orgMembers: 2 }]);
   });
+
+  it.each([
+    ['a grant', 'authorisation ada', 'userGrants', 'user grant acme_P_ada'],
+    ['an owner', 'member bob', 'orgMembers', 'org member acme_bob'],
+    ['a service user', 'robot new', 'machineUsers', 'service user new'],
+  ])(
+    'refuses a file that is older than the deletion of %s by a mirroring import, unless the call names its organisation',
+    async (_, record, section, expected) => {
+      const records = [...everything, 'robot new'];
+      const zitadel = await importedInto([...acme(records), other]);
+      const stale = await fileOf([...acme(records), other]);
+      zitadel.contents.log.advance(120_000);
+      const reduced = records.filter((text) => !text.startsWith(record));
+      const removed = await importIntoStandIn(zitadel, await fileOf([...acme(reduced), other]), mirror);
+      expect([removed.errors, removed.summary.deleted]).toEqual([undefined, { [section]: 1 }]);
+      const events = zitadel.contents.log.events.length;
+      for (const dryRun of [true, false]) {
+        const error = await importIntoStandIn(zitadel, stale, { ...mirror, dryRun }).catch((cause: unknown) => cause);
+        expect(zitadelMirrorDeleted.is(error), String(error)).toBe(true);
+        expect(error).toMatchObject({
+          params: { orgId: 'acme', records: expect.stringContaining(`${expected} (by user `) },
+        });
+      }
+      expect(zitadel.contents.log.events.length).toBe(events);
+      const done = await importIntoStandIn(zitadel, stale, { ...mirror, replaceChanged: ['acme'] });
+      expect([done.errors, done.summary.created]).toEqual([undefined, { [section]: 1 }]);
+    },
+  );
 
   it.each(['2.71', '4.0'] as const)(
     'reports at once that %s never takes the id of a deleted action or application',
@@ -389,6 +422,25 @@ describe('a mirroring import into ZITADEL', () => {
     const done = await importIntoStandIn(zitadel, file, mirror);
     expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 4]);
   });
+
+  it.each(['/RemoveUserGrant', '/RemoveProject', '/RemoveUser', '/DeleteAction'])(
+    'continues with the same file after an interruption at %s, although the deletions are later than the file',
+    async (call) => {
+      const zitadel = await importedInto([...acme(everything), other]);
+      const renewed = [`person bob2 bob ${HASH}`, 'project Q2 Q', 'role Q2 editor', 'action X2 X', 'api A2 Q2 A'];
+      const again = ['authorisation bob2 Q2 - editor', 'grant G2 Q2 other editor', 'member bob2 ORG_OWNER'];
+      const file = await fileOf([...acme([...kept, ...renewed, ...again]), other]);
+      zitadel.contents.log.advance(120_000);
+      const stop = new AbortController();
+      zitadel.behaviour.closing = (path) => {
+        if (path.endsWith(call)) stop.abort(new Error('stopped'));
+        return 'done';
+      };
+      await expect(importIntoStandIn(zitadel, file, { ...mirror, signal: stop.signal })).rejects.toThrow();
+      const done = await importIntoStandIn(zitadel, file, mirror);
+      expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 12]);
+    },
+  );
 
   it.each([
     ['changed', { aggregateType: 'user', aggregateId: 'bob', type: 'user.human.email.changed' }, 'deletion_of_changed'],

@@ -60,6 +60,11 @@ export class EventLog {
     }
   }
 
+  /** Makes the next events later. */
+  advance(ms: number): void {
+    this.time = Math.max(this.time, Date.now() * 1_000) + ms * 1_000;
+  }
+
   /** Returns the owner of an aggregate's last event. */
   ownerOf(aggregateType: string, aggregateId: string): string | undefined {
     return this.aggregates.get(`${aggregateType}/${aggregateId}`)?.owner;

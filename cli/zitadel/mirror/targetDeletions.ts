@@ -1,4 +1,4 @@
-// Records of a file that other users have deleted in ZITADEL.
+// Records of a file that were deleted in ZITADEL.
 
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelMirrorDeleted } from '../../../shared/errors/placeErrors.ts';
@@ -18,8 +18,10 @@ interface CreatedRecords {
   readonly ledger: ImportLedger;
   /** The existing organisations of the file in which nothing may be undone. */
   readonly orgIds: ReadonlySet<string>;
-  /** The user of the token. */
+  /** The user of the token. Earlier mirroring imports deleted records as this user. */
   readonly callerId: string;
+  /** The time at which the source was read. */
+  readonly readTime: string;
 }
 
 /** A record, and the event of its deletion. */
@@ -32,7 +34,8 @@ interface DeletedRecord {
 const MAX_NAMED = 20;
 
 /**
- * Requires that no other user has deleted a record that the import is about to create.
+ * Requires that no other user has deleted a record that the import is about to create, and that the token's user has
+ * deleted none since the source was read.
  * @throws IdentityError ZITADEL_MIRROR_DELETED
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {
@@ -55,11 +58,9 @@ function deletionText({ record: { id, record }, removal }: DeletedRecord): strin
   return `${recordNoun(record.section.name)} ${named(id, recordName(record))} (by user ${user} at ${time})`;
 }
 
-async function findDeleted(
-  connection: ZitadelConnection,
-  { ledger, orgIds, callerId }: CreatedRecords,
-): Promise<readonly DeletedRecord[]> {
-  const removals = await readRemovals(connection, orgIds, callerId);
+async function findDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<readonly DeletedRecord[]> {
+  const { ledger } = created;
+  const removals = await readRemovals(connection, created);
   const found: DeletedRecord[] = [];
   if (removals.size === 0) return found;
   for await (const record of ledger.records(connection.signal)) {
@@ -101,11 +102,13 @@ async function withoutRecreated(
   return found.filter(({ record }) => !recreated.has(record.position));
 }
 
-/** Reads the events by which others have removed records of the organisations: the last event for each key. */
+/**
+ * Reads the events that removed records of the organisations: the last event for each key. Omits removals by the
+ * token's user before the source was read: if the file contains such a record, the source has created it again.
+ */
 async function readRemovals(
   connection: ZitadelConnection,
-  orgIds: ReadonlySet<string>,
-  callerId: string,
+  { orgIds, callerId, readTime }: CreatedRecords,
 ): Promise<ReadonlyMap<string, ZitadelEvent>> {
   const removals = new Map<string, ZitadelEvent>();
   if (orgIds.size === 0) return removals;
@@ -115,12 +118,18 @@ async function readRemovals(
   };
   for await (const page of readEvents(connection, query))
     for (const event of page) {
-      if (event.editorId === callerId || !orgIds.has(event.owner)) continue;
+      const isUndone = event.editorId !== callerId || isLater(event, readTime);
+      if (!isUndone || !orgIds.has(event.owner)) continue;
       for (const { section, created, removed } of kinds)
         if (removed.includes(event.type) && isRemoval(created, event))
           removals.set(eventKey(section, created, event), event);
     }
   return removals;
+}
+
+/** Whether an event is later than the reading of the source. */
+function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
+  return Number(createdAt / 1_000n) > Date.parse(readTime);
 }
 
 interface RemovableKind {
