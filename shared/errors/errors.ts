@@ -136,8 +136,9 @@ export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES
 export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
   text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: mirroring the file could undo later changes',
   remedy: {
-    http: 'export the source again; to delete later changes, add the organisation to `replace_changed`',
-    command: 'export the source again; to delete later changes, add --replace-changed {orgId}',
+    http: 'export the source again if the file is older; otherwise check the organisation, then add it to `replace_changed`, which makes it equal to the file',
+    command:
+      'export the source again if the file is older; otherwise check the organisation, then add --replace-changed {orgId}, which makes it equal to the file',
   },
 });
 

@@ -110,3 +110,33 @@ describeStores('identity user delete', (kind) => {
     expect(refused.text).toContain('organisation south ');
   });
 });
+
+describe('identity user delete', () => {
+  it.each([
+    ['moved to another organisation', { acme: {}, other: { humanUsers: [person('bob')] } }],
+    [
+      'became a service user',
+      { acme: { machineUsers: [{ userId: 'bob', user: { userName: 'bob', name: 'Bob' } }] }, other: {} },
+    ],
+  ])('lets a mirror that names the organisation import a person whose id %s', async (_, { acme, other }) => {
+    const directory = await testDirectory();
+    const { database, location } = await servedPlace(sqlite);
+    const run = async (name: string, first: object, second: object, more: readonly string[]) => {
+      const file = join(directory, name);
+      const content = await provedFile([organisation('acme', first), organisation('other', second)]);
+      await writeFile(file, JSON.stringify(content), { mode: 0o600 });
+      return await identity(['import', file, '--to', database, '--json', ...more]);
+    };
+    expect((await run('before.json', { humanUsers: [person('bob')] }, {}, [])).code).toBe(0);
+    const mirroring = ['--on-conflict', 'overwrite', '--mirror', '--yes', '--max-deleted', '9'];
+    const failed = await run('1.json', acme, other, mirroring);
+    expect([failed.code, failed.stdout]).toEqual([3, expect.stringContaining('"id":"bob"')]);
+    const options = [...databaseOptions(location), '--yes'];
+    expect((await identity(['user', 'delete', 'bob', ...options], { env: keyEnvironment(location) })).code).toBe(0);
+    const refused = await run('2.json', acme, other, mirroring);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('then add --replace-changed acme, ')]);
+    const done = await run('3.json', acme, other, [...mirroring, '--replace-changed', 'acme']);
+    expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
+    expect((await run('4.json', acme, other, mirroring)).code).toBe(0);
+  });
+});
