@@ -40,7 +40,7 @@ describe('a place', () => {
     expect(() => parsePlace(path)).toThrow(/is not a place/);
     await writeFile(path, '');
     expect(parsePlace(path)).toEqual({ name: path, kind: 'file', path });
-    expect(() => parsePlace(dirname(path))).toThrow(/is not a place/);
+    expect(() => parsePlace(dirname(path))).toThrow(/ is a directory: specify a file in it, or sqlite:DIR /);
   });
 
   it.each([
