@@ -44,13 +44,14 @@ export function parsePlace(text: string): ParsedPlace {
     if (parse === undefined) throw usageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
     return parse(text);
   }
+  if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
   const existing = existsSync(text) ? statSync(text) : undefined;
+  // An export may have another extension; the content of any other file leads to an error.
+  if (existing?.isFile()) return { name: resolve(text), kind: 'file', path: text };
   if (existing?.isDirectory())
     throw usageError(
       `${JSON.stringify(text)} is a directory: specify a file in it, or sqlite:DIR if it is the data directory of an instance`,
     );
-  // An export may have another extension; the content of any other file leads to an error.
-  if (/\.json(\.gz)?$/i.test(text) || existing?.isFile()) return { name: resolve(text), kind: 'file', path: text };
   throw usageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
 }
 

@@ -16,7 +16,7 @@ const lines = paths.flatMap((path) =>
 );
 
 const general = ['help', 'version', ...Object.keys(instanceOptions)];
-const curl = ['fail', 'header', 'request'];
+const curl = ['data-binary', 'fail', 'header', 'raw', 'request'];
 
 /** Lists the options in lines that neither these commands nor those that the line names define. */
 function undefinedOptions(given: typeof lines, own: typeof commands): string[] {
