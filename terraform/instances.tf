@@ -93,13 +93,6 @@ check "services_accept_requests" {
   }
 }
 
-check "audit_trails_exist" {
-  assert {
-    condition     = length(flatten(values(module.instance)[*].deleted_audit_trail)) == 0
-    error_message = "Log buckets of audit trails were deleted, and Google erases them seven days later. Restore them:\n${join("\n", formatlist("  %s", flatten(values(module.instance)[*].deleted_audit_trail)))}"
-  }
-}
-
 # The names of the Cloud Run services. They do not come from the instances, because backends are replaced before they are deleted,
 # and this would spread to all resources on which they depend. A function whose build failed must be deleted before the next
 # function of its name is created.

@@ -45,6 +45,11 @@ output "redeploy_commands" {
   ]])
 }
 
+output "undelete_commands" {
+  description = "The command for each log bucket of an audit trail that was deleted. Google erases it seven days later."
+  value       = flatten(values(module.instance)[*].undelete_commands)
+}
+
 output "transfer_buckets" {
   description = "The names of each instance's buckets, under `exports`, `imports` and `transfers`."
   value       = { for id, instance in module.instance : id => instance.buckets }

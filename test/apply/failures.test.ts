@@ -157,7 +157,7 @@ describe('changes that fail, applied with the real provider', () => {
     expect([...applied.project.resources.keys()].toSorted()).toEqual([...resources.keys()].toSorted());
   });
 
-  it('warns of a log bucket that was deleted by hand, with the command that restores it', async () => {
+  it('prints the command that restores a log bucket which was deleted by hand', async () => {
     const key = 'logging/projects/acme-identity/locations/europe-west1/buckets/north-audit';
     const bucket = applied.project.held(key);
     applied.project.put(key, { ...bucket, lifecycleState: 'DELETE_REQUESTED' });

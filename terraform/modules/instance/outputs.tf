@@ -18,13 +18,6 @@ output "checked_services" {
   value       = [for key, service in data.google_cloud_run_v2_service.after : service.name if !service.invoker_iam_disabled]
 }
 
-output "deleted_audit_trail" {
-  description = "The command that restores the log bucket of the audit trail if it was deleted. Google keeps it for seven days."
-  value = google_logging_project_bucket_config.audit.lifecycle_state == "DELETE_REQUESTED" ? [
-    "gcloud logging buckets undelete ${google_logging_project_bucket_config.audit.bucket_id} --location=${var.region} --project=${var.project_id}"
-  ] : []
-}
-
 output "invoker_commands" {
   description = "The commands that disable the check of invokers."
   value = [
@@ -49,6 +42,13 @@ output "services" {
 output "states" {
   description = "The state of each function in Google Cloud, by the function's name in the code."
   value       = { for key, function in google_cloudfunctions2_function.this : key => function.state }
+}
+
+output "undelete_commands" {
+  description = "The command that restores the log bucket of the audit trail if it was deleted. Google keeps it for seven days."
+  value = google_logging_project_bucket_config.audit.lifecycle_state == "DELETE_REQUESTED" ? [
+    "gcloud logging buckets undelete ${google_logging_project_bucket_config.audit.bucket_id} --location=${var.region} --project=${var.project_id}"
+  ] : []
 }
 
 output "uptime_check_id" {
