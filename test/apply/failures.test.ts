@@ -161,7 +161,7 @@ describe('changes that fail, applied with the real provider', () => {
     const key = 'logging/projects/acme-identity/locations/europe-west1/buckets/north-audit';
     const bucket = applied.project.held(key);
     applied.project.put(key, { ...bucket, lifecycleState: 'DELETE_REQUESTED' });
-    expect(await applied.apply(before)).toContain(
+    expect(await applied.planned(before)).toContain(
       'gcloud logging buckets undelete north-audit --location=europe-west1 --project=acme-identity',
     );
     applied.project.put(key, bucket);
