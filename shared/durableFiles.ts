@@ -60,8 +60,8 @@ const PARTIAL = '.partial-';
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
-  // Create the file first, because SQLite does not return the system's error.
-  createPrivateFile(path);
+  // Create the file first, because SQLite does not return the system's error. Fails if another user has put a file there.
+  closeSync(openSync(path, 'wx', OWNER_ONLY));
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
   return lock;
