@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
-import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
+import { formatPath, JsonError, type JsonPath, withLine } from '../json/jsonError.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
 import { uniqueValue } from '../json/splitter.ts';
@@ -52,6 +52,8 @@ export interface PassOptions {
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /** The drafts of an earlier pass, for files in which records precede their organisation's id. */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
+  /** Whether the source can be read only once. Then the error of its JSON lacks the line. */
+  readonly isStream?: boolean;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 export async function* passFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  { onRecord, onItems, onOrganisations = () => {}, onEntry, knownDrafts }: PassOptions,
+  { onRecord, onItems, onOrganisations = () => {}, onEntry, knownDrafts, isStream = false }: PassOptions,
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const pass = createPass();
   const reader = new ExportFileReader(() => true, { onUnknown: pass.unknown.addField });
@@ -102,7 +104,7 @@ export async function* passFile(
     if (!violations.full) reader.end();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    violations.add(errorOfField(error, source.field));
+    violations.add(errorOfField(isStream ? error : await withLine(error, source.open(signal)), source.field));
   }
   violations.throwIfAny();
   pass.digest = digest.digest('base64url');

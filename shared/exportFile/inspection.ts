@@ -191,7 +191,7 @@ export function tallyExport(
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
-  return passFile(source, signal, { onRecord, onItems, onEntry });
+  return passFile(source, signal, { onRecord, onItems, onEntry, isStream: true });
 }
 
 function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {

@@ -235,5 +235,5 @@ function savedError(text: string): JsonError | undefined {
 }
 
 function errorOf(kind: string, remedy: string): JsonError {
-  return new JsonError([], `the file is ${kind}, not an export file: ${remedy}`, { kind, remedy });
+  return new JsonError([], `the file is ${kind}, not an export file: ${remedy}`, { wrongFile: { kind, remedy } });
 }

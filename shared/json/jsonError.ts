@@ -9,13 +9,18 @@ export class JsonError extends Error {
   readonly path: JsonPath;
   /** The actual kind of the file, if it is not the expected kind. */
   readonly wrongFile: WrongFile | undefined;
+  /** The offset of the first wrong byte in the input, if it is known. */
+  readonly position: number | undefined;
 
-  constructor(path: JsonPath, message: string, wrongFile?: WrongFile) {
+  constructor(path: JsonPath, message: string, { wrongFile, position }: JsonErrorFacts = {}) {
     super(message);
     this.path = path;
     this.wrongFile = wrongFile;
+    this.position = position;
   }
 }
+
+type JsonErrorFacts = Partial<Pick<JsonError, 'wrongFile' | 'position'>>;
 
 /** A file of another kind in place of the expected one. */
 export interface WrongFile {
@@ -23,6 +28,8 @@ export interface WrongFile {
   readonly kind: string;
   readonly remedy: string;
 }
+
+const NEWLINE = 0x0a;
 
 /** Formats a path for error texts: `orgs[3].humanUsers[17]`. */
 export function formatPath(path: JsonPath): string {
@@ -32,4 +39,23 @@ export function formatPath(path: JsonPath): string {
 /** Returns an error's message after its path. */
 export function locatedMessage({ path, message }: JsonError): string {
   return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+}
+
+/**
+ * Returns the error with the line and the column of its position.
+ * @param content the input from its first byte
+ */
+export async function withLine(error: JsonError, content: AsyncIterable<Uint8Array>): Promise<JsonError> {
+  const { path, position } = error;
+  if (position === undefined) return error;
+  let [line, lineStart, start] = [1, 0, 0];
+  for await (const chunk of content) {
+    for (let at = chunk.indexOf(NEWLINE); at >= 0 && start + at < position; at = chunk.indexOf(NEWLINE, at + 1)) {
+      line++;
+      lineStart = start + at + 1;
+    }
+    start += chunk.length;
+    if (start > position) break;
+  }
+  return new JsonError(path, `${error.message} (line ${line}, column ${position - lineStart + 1})`);
 }

@@ -16,6 +16,14 @@ import { type EndSearch, findEnd } from './findEnd.ts';
 import { JsonError, type JsonPath } from './jsonError.ts';
 import { isJsonObject } from './jsonObject.ts';
 import { parseText } from './parseText.ts';
+import {
+  describeInvalidUtf8,
+  firstStray,
+  invalidByteAt,
+  isCutAt,
+  isNonAscii,
+  unexpectedCharacter,
+} from './strayBytes.ts';
 import { StringDecoder } from './stringContent.ts';
 
 /**
@@ -99,14 +107,16 @@ export class JsonSplitter {
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
   /** The input offset of the first remaining byte. */
-  private offset = 0;
+  private offset: number;
   private running: RunningValue | undefined;
   /** The position in the remaining bytes up to which the running value is scanned. */
   private scanned = 0;
 
-  constructor(treat: Treat, limits: SplitLimits) {
+  /** @param offset the input offset of the first byte, for a part of an input */
+  constructor(treat: Treat, limits: SplitLimits, offset = 0) {
     this.treat = treat;
     this.limits = limits;
+    this.offset = offset;
   }
 
   /**
@@ -120,8 +130,11 @@ export class JsonSplitter {
     let at = this.scanned;
     while (at < bytes.length) {
       const { running } = this;
-      if (running === undefined) at = this.readStructure(bytes, at);
-      else {
+      if (running === undefined) {
+        // The error of an unexpected character names it, so it must be complete.
+        if (isCutAt(bytes, at)) break;
+        at = this.readStructure(bytes, at);
+      } else {
         const from = at;
         at = findEnd(bytes, from, running.search);
         if (running.search.depth > jsonLimits.nesting)
@@ -140,7 +153,7 @@ export class JsonSplitter {
    * @throws JsonError if the input is incomplete
    */
   end(): void {
-    if (this.expect !== 'end') throw this.error('unexpected end of JSON input');
+    if (this.expect !== 'end' || this.remaining > 0) throw this.error('unexpected end of JSON input');
   }
 
   /** The input offset of the skipped value whose end has not been found yet. */
@@ -182,7 +195,7 @@ export class JsonSplitter {
     if (!running.isOptional) throw this.error(`the value exceeds ${valueBytes} bytes`);
     running.isKept = false;
     const isText = running.kind === 'string';
-    running.check = isText ? stringCheck([...this.path]) : containerCheck([...this.path], this.limits);
+    running.check = isText ? stringCheck([...this.path]) : containerCheck([...this.path], this.limits, running.start);
     checkPart(running, bytes, isText ? from + 1 : from, at);
   }
 
@@ -195,35 +208,36 @@ export class JsonSplitter {
     switch (this.expect) {
       case 'separator':
         if (byte === closing) return this.close(at);
-        if (byte !== COMMA) throw this.unexpected(byte, container?.isList ? '"," or "]"' : '"," or "}"');
+        if (byte !== COMMA) throw this.unexpected(bytes, at, container?.isList ? '"," or "]"' : '"," or "}"');
         this.expect = container?.isList ? 'value' : 'name';
         return at + 1;
       case 'colon':
-        if (byte !== COLON) throw this.unexpected(byte, '":"');
+        if (byte !== COLON) throw this.unexpected(bytes, at, '":"');
         this.expect = 'value';
         return at + 1;
       case 'first':
         if (byte === closing) return this.close(at);
-        return container?.isList ? this.begin(byte, at) : this.beginName(byte, at);
+        return container?.isList ? this.begin(bytes, at) : this.beginName(bytes, at);
       case 'name':
-        return this.beginName(byte, at);
+        return this.beginName(bytes, at);
       case 'value':
-        return this.begin(byte, at);
+        return this.begin(bytes, at);
       case 'end':
-        throw this.error(`unexpected ${afterEnd(byte)} after the end of the document`);
+        throw this.error(afterEnd(bytes, at), this.offset + at);
     }
   }
 
-  private beginName(byte: number, at: number): number {
-    if (byte !== QUOTE) throw this.unexpected(byte, 'a field name in double quotes');
+  private beginName(bytes: Buffer, at: number): number {
+    if (bytes[at] !== QUOTE) throw this.unexpected(bytes, at, 'a field name in double quotes');
     return this.run('string', at, true, 'keep');
   }
 
-  private begin(byte: number, at: number): number {
+  private begin(bytes: Buffer, at: number): number {
+    const byte = bytes[at] ?? 0;
     const container = this.open.at(-1);
     if (container?.isList) this.path[this.path.length - 1] = container.elements++;
-    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON || byte >= FIRST_NON_ASCII)
-      throw this.unexpected(byte, 'a value');
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON || isNonAscii(byte))
+      throw this.unexpected(bytes, at, 'a value');
     const kind = valueKind(byte);
     const treatment = this.treat(this.path, kind, this.offset + at);
     if (treatment !== 'enter' || kind === 'string' || kind === 'scalar') return this.run(kind, at, false, treatment);
@@ -258,7 +272,7 @@ export class JsonSplitter {
     const { kind, start, isName, isKept, search, check } = running;
     check?.end();
     this.running = undefined;
-    const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at)) : SKIPPED;
+    const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at), start) : SKIPPED;
     if (isName) this.enterName(String(value));
     else {
       this.expectNext();
@@ -266,13 +280,13 @@ export class JsonSplitter {
     }
   }
 
-  private parse(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
+  private parse(bytes: Buffer, start: number): Pick<SplitValue, 'text' | 'value'> {
     try {
-      if (!isUtf8(bytes)) throw new SyntaxError('invalid UTF-8');
+      if (!isUtf8(bytes)) throw new SyntaxError(describeInvalidUtf8(bytes));
       const text = bytes.toString();
       return { text, value: parseText(text) };
     } catch (error) {
-      throw error instanceof SyntaxError ? locate(bytes, this.errorPath, error.message) : error;
+      throw error instanceof SyntaxError ? locate(bytes, start, this.errorPath, error.message) : error;
     }
   }
 
@@ -286,8 +300,8 @@ export class JsonSplitter {
     this.expect = 'colon';
   }
 
-  private error(message: string): JsonError {
-    return new JsonError(this.errorPath, message);
+  private error(message: string, position?: number): JsonError {
+    return new JsonError(this.errorPath, message, { position });
   }
 
   /** The path for errors: that of the current field, or of the object itself before its first field. */
@@ -297,20 +311,18 @@ export class JsonSplitter {
     return isNameless ? this.path.slice(0, -1) : [...this.path];
   }
 
-  private unexpected(byte: number, expected: string): JsonError {
-    const character = byte < FIRST_NON_ASCII ? JSON.stringify(String.fromCharCode(byte)) : NON_ASCII;
-    return this.error(`unexpected ${character}, expected ${expected}`);
+  private unexpected(bytes: Buffer, at: number, expected: string): JsonError {
+    return this.error(unexpectedCharacter(bytes, at, `, expected ${expected}`), this.offset + at);
   }
 }
 
-const FIRST_NON_ASCII = 0x80;
-const NON_ASCII = 'character outside ASCII, such as a no-break space or a typographic quote';
-
 /** Describes what follows a document. */
-function afterEnd(byte: number): string {
-  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return 'second document (use each one alone)';
-  if (byte === 0 || byte === CTRL_Z) return `padding (byte ${byte}: remove it)`;
-  return 'data';
+function afterEnd(bytes: Buffer, at: number): string {
+  const place = ' after the end of the document';
+  const byte = bytes[at] ?? 0;
+  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return `unexpected second document (use each one alone)${place}`;
+  if (byte === 0 || byte === CTRL_Z) return `unexpected padding (byte ${byte}: remove it)${place}`;
+  return isNonAscii(byte) ? unexpectedCharacter(bytes, at, place) : `unexpected data${place}`;
 }
 
 const CTRL_Z = 0x1a;
@@ -322,11 +334,12 @@ function valueKind(byte: number): ValueKind {
 }
 
 /** Checks the texts, scalars, names and brackets of an object or a list that is not kept. */
-function containerCheck(path: JsonPath, limits: SplitLimits): ValueCheck {
-  const splitter = new JsonSplitter((_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'), {
-    ...limits,
-    hasFurtherFields: true,
-  });
+function containerCheck(path: JsonPath, limits: SplitLimits, start: number): ValueCheck {
+  const splitter = new JsonSplitter(
+    (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
+    { ...limits, hasFurtherFields: true },
+    start,
+  );
   return {
     push: (piece) => inside(path, () => splitter.push(piece)),
     end: () => inside(path, () => splitter.end()),
@@ -352,22 +365,39 @@ function inside(path: JsonPath, check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw error instanceof JsonError ? new JsonError([...path, ...error.path], error.message) : error;
+    throw error instanceof JsonError ? below(path, error) : error;
   }
 }
 
-/** Creates the error of a kept value, with the path to the inner value that causes it. */
-function locate(bytes: Buffer, path: JsonPath, message: string): JsonError {
+/** Returns an error with the path of the value that contains its path. */
+function below(path: JsonPath, { path: inner, message, position }: JsonError): JsonError {
+  return new JsonError([...path, ...inner], message, { position });
+}
+
+/**
+ * Creates the error of a kept value, with the path to the inner value that causes it.
+ * @param start the input offset of the value
+ */
+function locate(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
   const kind = valueKind(bytes[0] ?? 0);
-  if (kind === 'string' || kind === 'scalar') return new JsonError(path, message);
+  if (kind === 'string' || kind === 'scalar') return errorInside(bytes, start, path, message);
   try {
-    new JsonSplitter(() => 'enter', limits).push(bytes);
+    new JsonSplitter(() => 'enter', limits, start).push(bytes);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    return new JsonError([...path, ...error.path], error.message);
+    return below(path, error);
   }
-  return new JsonError(path, message);
+  return new JsonError(path, message, { position: start });
+}
+
+/** Creates the error of a text or a scalar. */
+function errorInside(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
+  if (!isUtf8(bytes)) return new JsonError(path, message, { position: start + invalidByteAt(bytes) });
+  const stray = bytes[0] === QUOTE ? undefined : firstStray(bytes);
+  if (stray === undefined) return new JsonError(path, message, { position: start });
+  const problem = `unexpected ${stray.what} in a number, true, false or null`;
+  return new JsonError(path, problem, { position: start + stray.at });
 }
 
 /**
@@ -376,8 +406,9 @@ function locate(bytes: Buffer, path: JsonPath, message: string): JsonError {
  * @throws JsonError
  */
 export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {
-  if (names !== countNames(value)) throw locate(Buffer.from(text), path, 'duplicate field');
-  return value;
+  if (names === countNames(value)) return value;
+  const error = locate(Buffer.from(text), 0, path, 'duplicate field');
+  throw new JsonError(error.path, error.message);
 }
 
 function countNames(value: unknown): number {

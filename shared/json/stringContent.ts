@@ -2,6 +2,7 @@
 
 import { JsonError, type JsonPath } from './jsonError.ts';
 import { parseText } from './parseText.ts';
+import { describeInvalidUtf8 } from './strayBytes.ts';
 
 /** Unescapes the content of a JSON string, which arrives in pieces. */
 export class StringDecoder {
@@ -27,7 +28,9 @@ export class StringDecoder {
       return String(text);
     } catch (error) {
       if (error instanceof SyntaxError) throw new JsonError(this.path, error.message);
-      throw error instanceof TypeError ? new JsonError(this.path, 'invalid UTF-8') : error;
+      throw error instanceof TypeError
+        ? new JsonError(this.path, describeInvalidUtf8(Buffer.from(piece ?? [])))
+        : error;
     }
   }
 }

@@ -12,7 +12,7 @@ import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { EXPECTED_FILE, exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { exportFileLimits, type IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
-import { formatPath, JsonError } from '../../../shared/json/jsonError.ts';
+import { formatPath, JsonError, withLine } from '../../../shared/json/jsonError.ts';
 import { snakeCase } from '../../../shared/json/spelling.ts';
 import {
   JsonSplitter,
@@ -87,7 +87,8 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
     splitter.end();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const { path, message } = (await errorInFile(body, fileStart)) ?? error;
+    const inFile = await errorInFile(body, fileStart);
+    const { path, message } = await withLine(inFile ?? error, body.open(inFile && fileStart));
     throw path.length === 0
       ? bodyInvalid({ problem: shortenedText(message) })
       : invalidRequest([{ field: formatPath(path), description: message }]);

@@ -194,19 +194,26 @@ describe('an invalid document', () => {
   });
 
   it.each([
-    ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes'],
+    ['{timeout:1}', 'invalid request body: unexpected "t", expected a field name in double quotes (line 1, column 2)'],
     ['{"timeout":', 'timeout: unexpected end of JSON input'],
     ['', 'invalid request body: unexpected end of JSON input'],
-    ['{}{}', 'invalid request body: unexpected second document (use each one alone) after the end of the document'],
+    [
+      '{}{}',
+      'invalid request body: unexpected second document (use each one alone) after the end of the document (line 1, column 3)',
+    ],
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(1_000_000)}"}`, 'timeout: the value exceeds 1000000 bytes'],
     [`{"future":["${'1'.repeat(1_000_000)}"]}`, 'future[0]: the value exceeds 1000000 bytes'],
     [
       `{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O","humanUsers":[{"userId":"A"]}]}}`,
-      'orgs[0].humanUsers[0].userId: unexpected "]", expected "," or "}"',
+      'orgs[0].humanUsers[0].userId: unexpected "]", expected "," or "}" (line 1, column 50)',
     ],
     ['{"data_orgs_gcs":{"bucket":"a","bucket":"b"}}', 'data_orgs_gcs.bucket: duplicate field "bucket"'],
-    ['{"future":{"a":}}', 'future.a: unexpected "}", expected a value'],
+    [
+      '{"data_orgs":\n{"orgs":\n[\u00a0]}}',
+      'orgs[0]: unexpected U+00A0 (a special space: replace it with an ordinary space), expected a value (line 2, column 2)',
+    ],
+    ['{"future":{"a":}}', 'future.a: unexpected "}", expected a value (line 1, column 16)'],
   ])('is rejected with the place in the request: %.20s', async (body, message) => {
     const { instance } = await strictInstance();
     expect((await instance.refusedImport(body)).body.message).toBe(message);

@@ -79,7 +79,10 @@ describe('a value', () => {
 
 const SCALAR = 'expected a value: a number, true, false or null is invalid';
 const TEXT = 'invalid escape, or an unescaped control character, in a text';
-const NON_ASCII = 'unexpected character outside ASCII, such as a no-break space or a typographic quote';
+const SPACE = 'U+00A0 (a special space: replace it with an ordinary space)';
+const INVISIBLE = 'U+200B (an invisible character: remove it)';
+const LINE = 'U+2028 (a special line break: replace it with an ordinary line break)';
+const quoteMark = (code: string) => `U+${code} (a typographic quote: replace it with ")`;
 const NAME = 'expected a field name in double quotes';
 const END = 'unexpected end of JSON input';
 const MORE = 'unexpected data after the end of the document';
@@ -99,7 +102,18 @@ const invalid: readonly (readonly [json: string, path: string, message: string])
   ['{"a":1}]', '', MORE],
   ['{a:1}', '', `unexpected "a", ${NAME}`],
   ["{'a':1}", '', `unexpected "'", ${NAME}`],
-  ['{é:1}', '', `${NON_ASCII}, ${NAME}`],
+  ['{é:1}', '', `unexpected "é", ${NAME}`],
+  ['{\u201ea\u201c:1}', '', `unexpected ${quoteMark('201E')}, ${NAME}`],
+  ['{"x":{"a"\uff1a1}}', 'x.a', 'unexpected U+FF1A (a full-width character: replace it with :), expected ":"'],
+  [
+    '{"x":[1\uff0c2]}',
+    'x[0]',
+    'unexpected U+FF0C (a full-width character: replace it with ,) in a number, true, false or null',
+  ],
+  ['{"x":[1 \u2028]}', 'x[0]', `unexpected ${LINE}, expected "," or "]"`],
+  ['{"x":{"a":1\u00a0}}', 'x.a', `unexpected ${SPACE} in a number, true, false or null`],
+  ['{"x":[]\u200b}', 'x', `unexpected ${INVISIBLE}, expected "," or "}"`],
+  ['{"a":1}\u200b', '', `unexpected ${INVISIBLE} after the end of the document`],
   ['{,"a":1}', '', `unexpected ",", ${NAME}`],
   ['{"x":{"a":1,}}', 'x.a', `unexpected "}", ${NAME}`],
   ['{"x":[{"a":1},{b:1}]}', 'x[1]', `unexpected "b", ${NAME}`],
@@ -114,9 +128,14 @@ const invalid: readonly (readonly [json: string, path: string, message: string])
   ['{"x":[1 2]}', 'x[0]', 'unexpected "2", expected "," or "]"'],
   ['{"x":[1,]}', 'x[1]', 'unexpected "]", expected a value'],
   ['{"x":[,1]}', 'x[0]', 'unexpected ",", expected a value'],
-  ...['é', '\ufeff1', '\u00a01', '\u201cx\u201d'].map(
-    (value) => [`{"x":[{"a":${value} }]}`, 'x[0].a', `${NON_ASCII}, expected a value`] as const,
-  ),
+  ...(
+    [
+      ['é', '"é"'],
+      ['\ufeff1', 'U+FEFF (an invisible character: remove it)'],
+      ['\u00a01', SPACE],
+      ['\u201cx\u201d', quoteMark('201C')],
+    ] as const
+  ).map(([value, what]) => [`{"x":[{"a":${value} }]}`, 'x[0].a', `unexpected ${what}, expected a value`] as const),
   ['{"x":[1,{"y":["1\t"]}]}', 'x[1].y[0]', TEXT],
   ...['01', '1.', '.5', '+1', '-', '1e', 'tru', 'nulL', 'NaN', "'x'", '0x1', '1:2', '1"A"'].map(
     (scalar) => [`{"x":[{"a":${scalar} }]}`, 'x[0].a', SCALAR] as const,
@@ -156,8 +175,41 @@ describe('invalid JSON', () => {
       const document = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
       for (const treat of [enterAll, keepFields])
         for (const pieces of [[document], byteByByte(document)])
-          expect(errorOf(() => split(pieces, treat)).message).toBe('invalid UTF-8');
+          expect(errorOf(() => split(pieces, treat))).toMatchObject({
+            message: expect.stringMatching(/^invalid UTF-8 .*: convert the file, for example with iconv -f /),
+            position: before.length,
+          });
     }
+  });
+
+  it.each([
+    ['a letter of Windows-1252', [0x61, 0xf6, 0x62], 'byte 0xF6, which is "ö" in Windows-1252'],
+    ['half of a character before a letter', [0x61, 0xef, 0x73], 'byte 0xEF, which is "ï" in Windows-1252'],
+    ['a no-break space of Windows-1252', [0x61, 0xa0, 0x62], 'byte 0xA0, which is U+00A0 in Windows-1252'],
+    ['two bytes of another encoding', [0x83, 0x8f, 0x62], 'byte 0x83'],
+  ])('is rejected with the encoding if it is likely: %s', (_what, bytes, described) => {
+    const document = Buffer.concat([Buffer.from('{"x":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    const encoding = described.includes('1252') ? 'WINDOWS-1252' : 'ENCODING';
+    expect(errorOf(() => split([document], enterAll)).message).toBe(
+      `invalid UTF-8 (${described}): convert the file, for example with iconv -f ${encoding} -t UTF-8`,
+    );
+  });
+
+  it.each([
+    ['{"x":[1,\n}', 9],
+    ['{"x":{"a":{"b":1,"c" 2}}}', 21],
+    ['{"x":{"a":[01]}}', 11],
+    ['{"a":1} x', 8],
+  ])('is rejected with the position of the error: %j', (json, position) => {
+    for (const treat of [enterAll, keepFields])
+      for (const pieces of [[Buffer.from(json)], byteByByte(Buffer.from(json))])
+        expect(errorOf(() => split(pieces, treat)).position).toBe(position);
+  });
+
+  it('is rejected as incomplete if it ends inside a character', () => {
+    const document = Buffer.from('{"a":1}\u00a0').subarray(0, -1);
+    for (const pieces of [[document], byteByByte(document)])
+      expect(errorOf(() => split(pieces, enterAll)).message).toBe(END);
   });
 
   it('is rejected without a quotation of it, because it may be a secret', () => {

@@ -1,0 +1,96 @@
+// Describes bytes that no JSON document in UTF-8 has at their place, with a remedy.
+
+const FIRST_NON_ASCII = 0x80;
+
+interface CharacterKind {
+  readonly pattern: RegExp;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** Characters that web pages, word processors and input methods write in place of JSON's own. */
+const kinds: readonly CharacterKind[] = [
+  { pattern: /\p{Zs}/u, what: 'a special space', remedy: 'replace it with an ordinary space' },
+  { pattern: /[\p{Zl}\p{Zp}\u0085]/u, what: 'a special line break', remedy: 'replace it with an ordinary line break' },
+  { pattern: /\p{Cf}/u, what: 'an invisible character', remedy: 'remove it' },
+  { pattern: /[\p{Pi}\p{Pf}‚„″＂]/u, what: 'a typographic quote', remedy: 'replace it with "' },
+];
+
+/** Returns the number of bytes of the UTF-8 character that starts with a byte; 1 for a byte that starts none. */
+function characterLength(first: number): number {
+  if (first < 0xc2 || first > 0xf4) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
+}
+
+/** Whether the bytes end inside the character at a position, so that the next chunk completes it. */
+export function isCutAt(bytes: Buffer, at: number): boolean {
+  return at + characterLength(bytes[at] ?? 0) > bytes.length;
+}
+
+/** Whether a byte belongs to a character outside ASCII. */
+export function isNonAscii(byte: number): boolean {
+  return byte >= FIRST_NON_ASCII;
+}
+
+/** Describes an unexpected character at a position outside of texts. */
+export function unexpectedCharacter(bytes: Buffer, at: number, place: string): string {
+  const character = bytes.toString('utf8', at, at + characterLength(bytes[at] ?? 0));
+  if (character.includes('\ufffd')) return invalidByte(bytes, at);
+  return `unexpected ${describeStray(character) ?? JSON.stringify(character)}${place}`;
+}
+
+/** Describes the first character outside ASCII, if people take such a character for one of JSON's own. */
+export function firstStray(bytes: Buffer): { readonly at: number; readonly what: string } | undefined {
+  const at = bytes.findIndex(isNonAscii);
+  if (at < 0) return undefined;
+  const what = describeStray(bytes.toString('utf8', at, at + characterLength(bytes[at] ?? 0)));
+  return what === undefined ? undefined : { at, what };
+}
+
+function describeStray(character: string): string | undefined {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < FIRST_NON_ASCII) return undefined;
+  const point = codePoint(code);
+  const kind = kinds.find(({ pattern }) => pattern.test(character));
+  if (kind !== undefined) return `${point} (${kind.what}: ${kind.remedy})`;
+  const plain = character.normalize('NFKC');
+  return /^[!-~]$/.test(plain) ? `${point} (a full-width character: replace it with ${plain})` : undefined;
+}
+
+function codePoint(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Returns the position of the first byte that is not UTF-8. */
+export function invalidByteAt(bytes: Buffer): number {
+  const decoded = Buffer.from(bytes.toString());
+  let at = 0;
+  while (at < bytes.length && bytes[at] === decoded[at]) at++;
+  // The decoder writes U+FFFD for an invalid sequence, whose first bytes can be equal.
+  while (isContinuation(decoded[at])) at--;
+  return at;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === FIRST_NON_ASCII;
+}
+
+/** Describes bytes that are not UTF-8, with the likely encoding of the document. */
+export function describeInvalidUtf8(bytes: Buffer): string {
+  const at = invalidByteAt(bytes);
+  return at < bytes.length ? invalidByte(bytes, at) : `invalid UTF-8: ${CONVERT}`;
+}
+
+const CONVERT = 'convert the file, for example with iconv -f ENCODING -t UTF-8';
+
+function invalidByte(bytes: Buffer, at: number): string {
+  const byte = bytes[at] ?? 0;
+  const hex = `0x${byte.toString(16).toUpperCase()}`;
+  // In a text with an encoding of one byte a character, letters outside ASCII usually stand alone.
+  const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
+  if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
+  const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));
+  const shown = /[\p{L}\p{P}\p{S}]/u.test(character) ? JSON.stringify(character) : codePoint(character.charCodeAt(0));
+  return `invalid UTF-8 (byte ${hex}, which is ${shown} in Windows-1252): convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8`;
+}
