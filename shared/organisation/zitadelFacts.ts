@@ -72,7 +72,7 @@ interface Fact extends ReleaseRange {
   /** The sentence in a plan, if it differs from the manual steps. */
   readonly plan?: string;
   /** What this service does instead, for the documents. */
-  readonly here?: { readonly does: string; readonly why: string };
+  readonly here?: string;
 }
 
 /**

@@ -13,12 +13,16 @@ import { describeReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { code, table } from './markdown.ts';
 
 type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until' | 'releasesInText' | 'ifKnown'> &
-  Partial<Pick<FieldFact, 'fields'>>;
+  Partial<Pick<FieldFact, 'fields'>> & { readonly does?: (FieldFact | RecordFact)['does'] };
 
-/** Writes the list of changes that ZITADEL makes to records, from the declarations of the sections. */
+/**
+ * Writes the list of changes that ZITADEL makes to records, from the declarations of the sections. Omits what its
+ * exports lack, which docs/migrating.md lists.
+ */
 export function zitadelFactsList(): string {
   const subjectsByText = new Map<string, string[]>();
   for (const [fact, names] of factsWithSections()) {
+    if (fact.does === 'exports not' && fact.here === undefined) continue;
     const fields = (fact.fields ?? []).map(code).join(', ');
     const subject = names.map(code).join(', ') + (fields === '' ? '' : ` (${fields})`);
     const text = describeFact(fact);
@@ -32,7 +36,7 @@ function describeFact({ text, steps = [], here, ...fact }: Fact): string {
   return [
     releases === '' ? text : `${text} (${releases})`,
     ...(steps.length === 0 ? [] : [`Step ${steps.map(({ reason }) => code(reason)).join(', ')}`]),
-    ...(here === undefined ? [] : [`Here: ${here.does}, because ${here.why}`]),
+    ...(here === undefined ? [] : [`Here: ${here}`]),
   ].join('. ');
 }
 

@@ -50,7 +50,7 @@ export const domainSection: Section = {
         does: 'changes',
         fields: ['isVerified'],
         text: 'ZITADEL verifies each domain that it imports',
-        here: { does: 'leaves domains unverified, and adds none', why: 'an import must not verify domains' },
+        here: 'leaves domains unverified, and adds none',
         explains: ([other, zitadel]) => zitadel === true && other !== true,
         steps: [
           {

@@ -88,10 +88,7 @@ export const memberSections: readonly Section[] = [
         {
           does: 'imports not',
           text: "ZITADEL exports each project's members under every organisation, and imports those under the project's own",
-          here: {
-            does: "exports them under the project's organisation; of other files, an import takes them there and counts the rest as not carried",
-            why: 'repeated members would fail on import',
-          },
+          here: "exports them under the project's organisation; of other files, an import takes them there and counts the rest as not carried",
           dependsOnFile: true,
           when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
         },
@@ -130,7 +127,7 @@ export const memberSections: readonly Section[] = [
           does: 'changes',
           fields: [ORGANISATION_FIELD],
           text: "ZITADEL keeps the members of a project grant in the project's organisation",
-          here: { does: 'keeps them in the organisation that contains them', why: 'the file has them there' },
+          here: 'keeps them in the organisation that contains them',
           explains: () => true,
         },
       ],

@@ -59,10 +59,7 @@ const states: readonly FieldFact[] = [
     does: 'changes',
     fields: ['state'],
     text: INITIAL_TEXT,
-    here: {
-      does: 'keeps state and address; without states in the file, only people with an unverified address are initial',
-      why: 'they could no longer log in to ZITADEL',
-    },
+    here: 'keeps state and address; without states in the file, only people with an unverified address are initial',
     explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
     steps: [
       {
@@ -192,10 +189,7 @@ export const peopleInZitadel: ZitadelBehaviour = {
       does: 'imports not',
       fields: ['otpEmail'],
       text: 'ZITADEL does not import OTP e-mail factors',
-      here: {
-        does: 'carries them with `with_otp`, as `otpEmail` next to the user',
-        why: 'the factor belongs to the person',
-      },
+      here: 'carries them with `with_otp`, as `otpEmail` next to the user',
       explains: (values, { isTarget }) => isTarget && isFalse(values),
       steps: [
         {

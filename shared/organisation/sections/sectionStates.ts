@@ -9,10 +9,7 @@ export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
   text: 'ZITADEL activates this record',
-  here: {
-    does: 'keeps the states that our files have (specification 2.7)',
-    why: 'an import must not activate anything',
-  },
+  here: 'keeps the states that our files have (specification 2.7)',
   steps: [
     {
       reason: 'record_activated',
@@ -41,7 +38,7 @@ export const stateless: FieldFact = {
 };
 
 /** What this service does with the states of users. */
-export const KEEPS_STATE = { does: 'keeps their states', why: 'an import must not give access' };
+export const KEEPS_STATE = 'keeps their states';
 
 /** The states of closed users that ZITADEL can import. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);

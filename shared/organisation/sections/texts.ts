@@ -16,14 +16,14 @@ const contentless: RecordFact = {
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
-  here: { does: 'imports them', why: 'the file contains them' },
+  here: 'imports them',
   steps: [{ reason: 'texts_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
 };
 
 const writtenElsewhere: RecordFact = {
   does: 'also',
   text: "ZITADEL writes message texts to the caller's organisation",
-  here: { does: 'writes them to the organisation that contains them', why: 'they belong to it' },
+  here: 'writes them to the organisation that contains them',
   steps: [
     {
       reason: 'texts_written_elsewhere',
@@ -74,7 +74,7 @@ const passwordless: ZitadelBehaviour = {
     {
       does: 'changes',
       text: 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration',
-      here: { does: 'exports the right texts, of all kinds', why: 'an export returns what was imported' },
+      here: 'exports the right texts, of all kinds',
     },
   ],
   unexported: ['all texts: those of claimed domains are exported in their place, and must be corrected in the target'],
@@ -86,7 +86,7 @@ const invitations: ZitadelBehaviour = {
     {
       does: 'imports not',
       text: 'ZITADEL imports texts of invitations only if the organisation has texts of passwordless registration',
-      here: { does: 'imports them', why: 'the file contains them' },
+      here: 'imports them',
       dependsOnFile: true,
       when: ({ orgId }, file) => !file.hasPasswordlessTexts(orgId),
       steps: [{ reason: 'invitations_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
@@ -94,7 +94,7 @@ const invitations: ZitadelBehaviour = {
     {
       does: 'exports not',
       text: 'no export of ZITADEL has the texts of invitations',
-      here: { does: 'exports them', why: 'an export returns what was imported' },
+      here: 'exports them',
     },
   ],
   unexported: ['all texts'],
