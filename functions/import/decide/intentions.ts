@@ -109,7 +109,7 @@ function intentionOf(
   if (rules.onConflict === 'report') return failed(reportedIssue(plan, stored, documents, rules));
   const fixed = changedFixedFields(plan, stored);
   if (fixed.length > 0) return failed(unchangeable(plan, fixed));
-  if (changed.has(path)) return failed(changedMeanwhile(plan));
+  if (changed.has(path) || removed.has(plan)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   const protection = protectionIssue(plan, stored, rules);
   return protection === undefined ? 'overwrite' : failed(protection);

@@ -55,10 +55,12 @@ export async function readBatch(
   const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
   const created = records.filter(isNew).map(({ plan }) => plan);
   const { onConflict } = rules;
+  const writable = onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
-    findRemovedMembers(transaction, created, beginning.memberRemovals),
-    reservedNames.find(transaction, onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created),
+    // Another import may have created a removed member again.
+    findRemovedMembers(transaction, writable, beginning.memberRemovals),
+    reservedNames.find(transaction, writable),
   ]);
   const changed = findChanged(transaction, byPath, beginning.position);
   const replaced = new Set(mirror && [...byPath.keys()].filter((path) => mirror.deletions.isReplaced(path)));

@@ -220,6 +220,22 @@ describeStores('an overwriting import', (kind) => {
     expect((await instance.import(unlocking)).summary.overwritten).toEqual({ humanUsers: 1 });
   });
 
+  it('does not give a removed member roles again, although another import has created the member since', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    await instance.import({ data_orgs: { orgs: member('ORG_USER_MANAGER') } });
+    const other = { on_conflict: 'overwrite', data_orgs: { orgs: member('ORG_OWNER_VIEWER') } };
+    const removeAndCreate = async () => {
+      await removeRole(store);
+      expect((await instance.import(other)).summary.created).toEqual({ orgMembers: 1 });
+    };
+    const request = { on_conflict: 'overwrite', data_orgs: { orgs: member('ORG_USER_MANAGER') } };
+    const { reasons } = await servedInstance(beforeLock(store, removeAndCreate), instance).import(request);
+    expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+    expect(await readMember(store)).toEqual(['ORG_OWNER_VIEWER']);
+    expect((await instance.import(request)).summary.overwritten).toEqual({ orgMembers: 1 });
+  });
+
   it('overwrites what another import has written while it waited for the lock', async () => {
     const store = await openTestStore(kind);
     const instance = await testInstance(store);
