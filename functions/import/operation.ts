@@ -200,7 +200,7 @@ async function begin(
     stamps: new AttemptStamps(stamp),
     pace: new Pace(dryRun === true ? trialAdvice : base.advice),
     bcryptCost,
-    created: new CreatedRecords(stamp),
+    created: new CreatedRecords(stamp, inspection.nested),
     reservedNames: new ReservedNames(mirror),
     mirror,
     removed,

@@ -2,7 +2,7 @@
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
-import { planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type PlannedReference, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { isInSection } from '../../../shared/organisation/sections/section.ts';
 import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
@@ -62,6 +62,9 @@ async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerat
   yield part;
 }
 
+const targetFields = ['orgId', 'partition', 'createdAt'] as const;
+const parentFields = ['digest', 'state'] as const;
+
 /**
  * Reads the documents to which records refer. Documents that the import or the removal of an organisation deletes count
  * as missing.
@@ -71,32 +74,47 @@ async function readFound(
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
-  // Bodies may be large. Only checks and the comparison of parents need them.
-  const isInspected = ({ reference }: Referring['references'][number]) =>
-    reference.check !== undefined || reference.isParent === true;
-  const inspected = references.filter(isInspected).map(({ key }) => key);
-  const others = references.filter((reference) => !isInspected(reference)).map(({ key }) => key);
+  // Bodies may be large. Only checks need them, and the comparison of parents with other digests.
+  const isChecked = ({ reference }: PlannedReference) => reference.check !== undefined;
+  const checked = references.filter(isChecked).map(({ key }) => key);
+  const others = references.filter((reference) => !isChecked(reference)).map(({ key }) => key);
   const permits = references.flatMap(({ permit }) => permit ?? []);
   const targets = subjects.flatMap(({ gift }) => gift?.target ?? []);
+  const parents = subjects.flatMap(parentsOf);
   const known = created.find([...others, ...targets]);
   const unknown = [...others, ...permits, ...targets].filter((key) => !known.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
     readByPath(store, unknown, [
-      'orgId',
-      'partition',
-      'createdAt',
+      ...targetFields,
+      ...(parents.length === 0 ? [] : parentFields),
       ...(mirror === undefined ? [] : ['ownerId' as const]),
     ]),
-    readByPath(store, inspected, ['orgId', 'partition', 'createdAt', 'digest', 'state', 'body']),
+    readByPath(store, checked, [...targetFields, 'body']),
   ]);
+  const found = new Map([...known, ...existing, ...whole]);
+  const differing = parents.filter(({ key, digest }) => {
+    const parent = found.get(documentPath(key));
+    return parent !== undefined && parent.digest !== digest;
+  });
+  const compared = await readByPath(
+    store,
+    differing.map(({ key }) => key),
+    [...targetFields, ...parentFields, 'body'],
+  );
   // A permit is a claim, and the import may delete the record that owns the claim.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
-    [...known, ...existing, ...whole].filter(
+    [...found, ...compared].filter(
       ([path, target]) => target !== undefined && !isRemoved(target, removed) && !isGone(path, target),
     ),
   );
+}
+
+/** Lists the keys of the record that contains this record in the file, with the digest of its content there. */
+function parentsOf({ plan: { record }, references }: Subject) {
+  const parents = references.filter(({ reference }) => reference.isParent === true);
+  return parents.map(({ key }) => ({ key, digest: record.parent?.digest }));
 }
 
 /**

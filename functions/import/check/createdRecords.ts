@@ -1,10 +1,12 @@
+import type { Counts } from '../../../shared/collections/counts.ts';
+import { defined } from '../../../shared/defined.ts';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { sectionPartition } from '../../../shared/organisation/sections/section.ts';
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Settled } from '../stages.ts';
 
-/** Bounds the memory of the kept records to some 20 MB. */
+/** Bounds the memory of the kept records to some 25 MB. */
 const MAX_KEPT = 100_000;
 
 /** The collections of records that other records require to exist. */
@@ -15,18 +17,29 @@ const referenced = new Set(
   ]),
 );
 
+/** A created record, as far as later records of the file depend on it. */
+interface CreatedRecord extends Pick<OrganisationRecord, 'orgId' | 'section'> {
+  /** Undefined unless records of this section contain others in the file. */
+  readonly digest: string | undefined;
+}
+
 /**
  * The first records that an import created, and the first that it omitted. The import does not read a created record
  * again, because every call that could delete it must wait for the import.
  */
 export class CreatedRecords {
   private readonly stamp: string;
-  private readonly kept = new Map<string, Pick<OrganisationRecord, 'orgId' | 'section'>>();
+  private readonly nested: Counts;
+  private readonly kept = new Map<string, CreatedRecord>();
   private readonly notCarried = new Set<string>();
 
-  /** @param stamp the import's stamp; see `uniqueStamp` */
-  constructor(stamp: string) {
+  /**
+   * @param stamp the import's stamp; see `uniqueStamp`
+   * @param nested the numbers of the file's records that others contain, by section
+   */
+  constructor(stamp: string, nested: Counts) {
     this.stamp = stamp;
+    this.nested = nested;
   }
 
   add(records: readonly Settled[]): void {
@@ -36,7 +49,8 @@ export class CreatedRecords {
       if (outcome.kind === 'notCarried' && this.notCarried.size < MAX_KEPT) this.notCarried.add(documentPath(key));
       if (outcome.kind !== 'created' || this.kept.size >= MAX_KEPT) continue;
       const { orgId, section } = record;
-      this.kept.set(documentPath(key), { orgId, section });
+      const isHolding = section.nested !== undefined && this.nested[section.nested.section.name] !== undefined;
+      this.kept.set(documentPath(key), { orgId, section, digest: isHolding ? record.digest : undefined });
     }
   }
 
@@ -53,9 +67,9 @@ export class CreatedRecords {
       const path = documentPath(key);
       const kept = this.kept.get(path);
       if (kept === undefined) continue;
-      const { orgId, section } = kept;
+      const { orgId, section, digest } = kept;
       const partition = sectionPartition(orgId, section);
-      found.set(path, { id: key.id, orgId, partition, createdAt: this.stamp });
+      found.set(path, { id: key.id, orgId, partition, createdAt: this.stamp, ...defined({ digest }) });
     }
     return found;
   }

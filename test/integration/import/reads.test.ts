@@ -5,7 +5,7 @@ import { importOrganisations } from '../../../functions/import/operation.ts';
 import { uniqueStamp } from '../../../functions/import/stamp.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { decorateStore, type Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { ReadRounds } from '../../support/stores/readRounds.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
@@ -58,5 +58,33 @@ describeStores('an import', (kind) => {
     expect((await readRounds(store, 'y', 'skip')).slice(0, 3)).toEqual([1, 4, 1]);
     // Bodies and claims of changed records are read at once.
     expect((await readRounds(store, 'y', 'overwrite')).slice(0, 3)).toEqual([1, 4, 1]);
+  });
+
+  it('reads no person again for the links inside, if it has just created the person or the person is unchanged', async () => {
+    const store = await openTestStore(kind);
+    const file = () => {
+      const idps = (id: string) => [{ configId: 'I', externalUserId: id, displayName: id }];
+      const people = ids.map((id) => ({ ...person(id), user: { ...person(id).user, idps: idps(id) } }));
+      const oidcIdps = [{ idpId: 'I', idp: { name: 'I', issuer: 'https://i.example', clientId: 'c', scopes: [] } }];
+      return Buffer.from(JSON.stringify({ orgs: [organisation('A', { oidcIdps, humanUsers: people })] }));
+    };
+    const importLinks = async () => {
+      const reads: string[] = [];
+      const counted = decorateStore(store, ({ getMany }) => ({
+        getMany: (keys, fields) => {
+          for (const { collection } of keys)
+            if (collection === 'users') reads.push(fields === undefined || fields.includes('body') ? 'body' : 'digest');
+          return getMany(keys, fields);
+        },
+      }));
+      const source = { open: () => Readable.from([file()]) };
+      const stamp = uniqueStamp(new Date());
+      const report = await importOrganisations(counted, source, {}, stamp, new AbortController().signal);
+      expect(report.errors).toBeUndefined();
+      return reads;
+    };
+    expect(await importLinks()).toEqual([]);
+    // Each person is compared once, and is the parent of one link.
+    expect(await importLinks()).toEqual(ids.flatMap(() => ['digest', 'digest']));
   });
 });

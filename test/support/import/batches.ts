@@ -84,7 +84,7 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     stamps: new AttemptStamps(stamp),
     pace: new Pace(trialAdvice),
     bcryptCost: bcryptCosts.default,
-    created: new CreatedRecords(stamp),
+    created: new CreatedRecords(stamp, {}),
     reservedNames: new ReservedNames(),
     removed: new Set(),
     loginNamesByDefault: false,
