@@ -223,6 +223,8 @@ export interface PlaceFacts {
   readonly domains?: readonly string[];
   /** The releases that ZITADEL may have. */
   readonly releases?: ReleaseRange;
+  /** What the command assumes about a release of ZITADEL that it does not know, and why. */
+  readonly assumption?: string;
   /** The user of the token; undefined if the user is unknown. */
   readonly caller?: {
     readonly userId: string;

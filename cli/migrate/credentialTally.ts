@@ -4,13 +4,14 @@ import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
-import { isVerifiedByDefault } from '../../shared/organisation/hashFormats.ts';
 import {
+  differingHash,
   isActivated,
   isAddressVerified,
   peopleInZitadel,
   refusedHash,
   stateInZitadel,
+  unverifiedHash,
 } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
@@ -143,11 +144,8 @@ export class CredentialTally {
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
-      return this.isZitadel
-        ? 'with another hash in the target: the password is new, or a login there has hashed it again'
-        : 'with another password in the target';
-    const isVerified = !this.isZitadel || isVerifiedByDefault(hashFormat);
-    return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;
+      return this.isZitadel ? differingHash : 'with another password in the target';
+    return this.isZitadel ? unverifiedHash(hashFormat) : undefined;
   }
 
   private factorReason(source: RecordContent, target: RecordContent): string | undefined {

@@ -83,6 +83,9 @@ export function listChecks({ place: { name }, kind, facts }: OpenSide): Migratio
   const found = `${name} is ${service}${version}${permission}`;
   return [
     { status: 'ok', message: found },
+    ...(facts.assumption === undefined
+      ? []
+      : [{ status: 'warning' as const, message: `${name}: ${facts.assumption}` }]),
     ...(facts.limits ?? []).map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
   ];
 }

@@ -1,4 +1,4 @@
-// The ids of ZITADEL's errors, by meaning.
+// The ids of ZITADEL's errors.
 
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { linkedProvider } from '../../shared/organisation/sections/identityProviders.ts';
@@ -7,39 +7,32 @@ import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 // ZITADEL translates texts to the instance's language, so the command recognises errors by their ids. Ids differ
 // between releases. The comment after each id lists the releases in which it was seen.
 
-/** The ids of ZITADEL's errors, by meaning. */
-const errorIds = {
+/** The ids of ZITADEL's errors that do not belong to one kind of records (`recordKinds.ts`), by meaning. */
+export const errorIds = {
   /** The caller has no role. */
   noMembership: ['AUTHZ-cdgFk'], // 4.0
   /** ZITADEL does not have the organisation in the request's header. */
   noOrganisation: ['AUTH-Bs7Ds'], // 4.0
+  /** No instance has the host of the request. */
+  unknownHost: ['QUERY-1kIjX'], // 2.71, 4.x
   /** Another record has the name, or another organisation has the verified domain. */
   taken: [taken('Errors.Already.Exists').id], // 2.71, 4.0
-  /** ZITADEL does not deactivate a person in the state INITIAL. */
-  initial: ['COMMAND-ke0fw'], // 2.71, 4.x
-  /** The user is already deactivated or locked. */
-  closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], // 2.71, 4.x
-  /** The trigger has no actions. */
-  noTrigger: ['COMMAND-Nfh52'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
   noProvider: [linkedProvider.missing.id], // 4.0
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** A meaning of errors that the command recognises. */
-type ErrorMeaning = keyof typeof errorIds;
-
 /**
- * Whether a message contains an id with this meaning. Imports put the id first (`ID=…`), other responses last, in
- * parentheses.
+ * Whether a message contains one of these ids. Imports put the id first (`ID=…`), the response for an unknown host after
+ * its own words, and other responses last, in parentheses.
  */
-export function hasErrorId(message: string, meaning: ErrorMeaning): boolean {
+export function hasErrorId(message: string, ids: readonly string[]): boolean {
   const found = errorIdIn(message);
-  return errorIds[meaning].some((id) => id === found);
+  return ids.some((id) => id === found);
 }
 
 /** Returns the id in a message; undefined for one without. */
 function errorIdIn(message: string): string | undefined {
-  const [, first, last] = /^ID=(\S+)|\(([\w-]+)\)$/.exec(message) ?? [];
+  const [, first, last] = /(?:^|: )ID=(\S+)|\(([\w-]+)\)$/.exec(message) ?? [];
   return first ?? last;
 }
 

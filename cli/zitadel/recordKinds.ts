@@ -84,6 +84,8 @@ export interface Closing {
   /** The calls that open a record again: after `close`, and after `lock`. */
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
   readonly search?: StateSearch;
+  /** The ids of ZITADEL's errors for a record that is already closed, and for a record that can only be locked. */
+  readonly errorIds?: { readonly closed: readonly string[]; readonly onlyLocked: readonly string[] };
 }
 
 /** Searches of ZITADEL in the context of an organisation. */
@@ -134,6 +136,8 @@ interface RecordKind {
    * its export contains the instance's policy.
    */
   readonly remove: Removal | 'never';
+  /** The ids of ZITADEL's errors, other than NotFound, for a record to delete that does not exist. */
+  readonly absent?: readonly string[];
 }
 
 /** The sections whose records have states: those of this service, and those of ZITADEL's definitions. */
@@ -228,6 +232,8 @@ const users = {
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
+    // ZITADEL does not deactivate a person in the state INITIAL. Ids of 2.71 and 4.x.
+    errorIds: { closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], onlyLocked: ['COMMAND-ke0fw'] },
     reopen: [
       (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
       (management, { aggregateId }) => management.unlockUser({ id: aggregateId }),
@@ -365,17 +371,20 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       },
     },
   },
-  triggerActions: part(
-    {
-      ...ofOrganisation,
-      type: 'org.flow.trigger_actions.set',
-      fields: { flowType: 'flowType', triggerType: 'triggerType' },
-      alsoRemoved: ['org.flow.cleared'],
-      list: 'actionIDs',
-    },
-    (management, json) =>
-      management.setTriggerActions(fieldsOf(json, { flowType: 'flowType', triggerType: 'triggerType' })),
-  ),
+  triggerActions: {
+    ...part(
+      {
+        ...ofOrganisation,
+        type: 'org.flow.trigger_actions.set',
+        fields: { flowType: 'flowType', triggerType: 'triggerType' },
+        alsoRemoved: ['org.flow.cleared'],
+        list: 'actionIDs',
+      },
+      (management, json) =>
+        management.setTriggerActions(fieldsOf(json, { flowType: 'flowType', triggerType: 'triggerType' })),
+    ),
+    absent: ['COMMAND-Nfh52'], // 2.71, 4.x
+  },
   projectGrants: {
     ...withOwnIds(
       {

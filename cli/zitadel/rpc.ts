@@ -18,7 +18,7 @@ import { parseRetryAfter } from '../../shared/retry.ts';
 import { gatewayError } from '../http/gatewayResponse.ts';
 import { callServer, type HttpResponse, readText } from '../http/httpClient.ts';
 import { connectionReason } from '../http/tls.ts';
-import { hasErrorId } from './errorIds.ts';
+import { errorIds, hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
 // Uses gRPC-Web, not the REST gateway. The gateway rejects ids in paths that contain slashes or characters other than
@@ -164,7 +164,7 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   const message = plainMessage(error.rawMessage);
   if (code === Code.Unauthenticated) return placeTokenRejected(origin, connection, message);
   // ZITADEL returns "not found" to a caller without any membership.
-  if (code === Code.PermissionDenied || hasErrorId(message, 'noMembership'))
+  if (code === Code.PermissionDenied || hasErrorId(message, errorIds.noMembership))
     return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
   if (isUnavailable(error))
@@ -207,7 +207,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
     requireContext(connection, orgId, message.org?.id);
     return true;
   } catch (error) {
-    if (error instanceof ConnectError && hasErrorId(error.rawMessage, 'noOrganisation')) return false;
+    if (error instanceof ConnectError && hasErrorId(error.rawMessage, errorIds.noOrganisation)) return false;
     throw rpcError(connection, getMyOrg, error);
   }
 }

@@ -5,13 +5,18 @@ import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
 import { z } from 'zod';
 import { zitadelHostUnknown } from '../../shared/errors/placeErrors.ts';
+import { type RecordWarning, warn } from '../../shared/errors/warnings.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import {
+  allReleases,
+  describeKnownReleases,
+  isNewerVersion,
   type ReleaseRange,
-  releasesWithoutStates,
-  releasesWithStates,
+  type SignedReleases,
+  signedReleases,
 } from '../../shared/organisation/zitadelReleases.ts';
 import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
+import { errorIds, hasErrorId } from './errorIds.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
@@ -24,9 +29,6 @@ const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oaut
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
-/** Matches ZITADEL's response to a request for a host that none of its instances has. */
-const UNKNOWN_HOST = /\(ExternalDomain is /;
-
 /**
  * Recognises ZITADEL by its OpenID configuration. Sends no token.
  * @returns the reason if the server is not ZITADEL
@@ -36,25 +38,54 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
   const path = '/.well-known/openid-configuration';
   const { status, text } = await send(connection, { method: 'GET', path });
   const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
-  if (UNKNOWN_HOST.test(message)) throw zitadelHostUnknown({ url: connection.origin, message });
+  if (hasErrorId(message, errorIds.unknownHost)) throw zitadelHostUnknown({ url: connection.origin, message });
   if (status !== 200) return `${path} returns ${status}${message === '' ? '' : `: ${message}`}`;
   return configuration.safeParse(parseIfJson(text)).success
     ? { service: 'zitadel', version: undefined }
     : `${path} describes another service`;
 }
 
+/** The releases that ZITADEL may have. */
+export interface RecognisedReleases {
+  readonly releases: ReleaseRange;
+  /** What the command assumes about a release that it does not know, and why. */
+  readonly assumption?: RecordWarning;
+}
+
 /**
- * Returns the releases that ZITADEL may have, by whether it imports and exports the states of organisations and users.
- * Ignores its version number, because it is not always known, and because a patch of any release may refuse hashes.
- * Instead, sends an import that every release rejects, without a token and over REST: the gateway rejects the first
- * known field that it cannot parse. Releases 2 and 3 do not have the field of the state, and skip it. Protobuf skips a
- * known enumeration of another type too, so gRPC-Web shows no difference.
+ * Recognises the release of ZITADEL by the fields that its imports have. Sends an import with a value of the wrong type
+ * for each sign, without a token and over REST: a release that has the field answers 400, because its gateway cannot
+ * parse the value, and another release skips the field and answers 401. Protobuf skips a known enumeration of another
+ * type too, so gRPC-Web shows no difference. The version alone proves nothing: it is not always known, and a patch of
+ * any release may refuse hashes.
  */
-export async function readReleases(connection: ZitadelServer): Promise<ReleaseRange> {
-  const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
-  const response = await send(connection, { method: 'POST', path: '/admin/v1/import', body });
-  const isKnown = response.status === 400 && messageIn(response.text).includes('orgState');
-  return isKnown ? releasesWithStates : releasesWithoutStates;
+export async function readReleases(
+  connection: ZitadelServer,
+  version: string | undefined,
+): Promise<RecognisedReleases> {
+  const { newestFirst, oldest } = signedReleases();
+  for (const { sign, releases } of newestFirst) {
+    const status = await statusOf(connection, sign);
+    if (status === 400) return known(releases, `have the field ${sign.field}`, version);
+    if (status !== 401)
+      return { releases: allReleases, assumption: warn('release_unknown', { call: `POST ${IMPORT_PATH}`, status }) };
+  }
+  return known(oldest, `lack the field ${newestFirst.at(-1)?.sign.field}`, version);
+}
+
+const IMPORT_PATH = '/admin/v1/import';
+
+/** Returns the status of an import with the sign of a release. Also with a token, its empty name would be invalid. */
+async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
+  const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
+  return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;
+}
+
+/** Returns recognised releases, with the assumption about a newer version that responds like them. */
+function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
+  if (version === undefined || !isNewerVersion(version)) return { releases };
+  const assumption = warn('release_newer', { version, releases: describeKnownReleases(releases), seen });
+  return { releases, assumption };
 }
 
 /** Reads the facts about a ZITADEL instance. */

@@ -1,9 +1,12 @@
+import { defined } from '../../shared/defined.ts';
 import { words } from '../../shared/errors/nouns.ts';
 import { placeNotKnown, placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { fieldFacts } from '../../shared/organisation/fieldFacts.ts';
+import { importFacts } from '../../shared/organisation/importsIntoZitadel.ts';
 import { stateless } from '../../shared/organisation/sections/sectionStates.ts';
-import { haveStates, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
+import { mayApply } from '../../shared/organisation/zitadelFacts.ts';
+import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import type { InstanceSettings } from '../places/calledServer.ts';
 import { counted } from '../terminal/numberTexts.ts';
@@ -53,30 +56,13 @@ function caselessKinds(releases: ReleaseRange): string {
 
 /** Lists the differences of every import into ZITADEL, as texts for plans. */
 function importChanges(releases: ReleaseRange): readonly string[] {
-  const facts = recordSections.flatMap(fieldFacts).filter((fact) => overlap(fact, releases));
-  return [
-    refusedIds(releases),
-    'it never overwrites records: existing records stay unchanged',
-    `it ignores case in the names or keys of these kinds of records: ${caselessKinds(releases)}`,
-    'imported records appear in it up to 2 s later',
-    ...new Set(facts.flatMap(({ plan }) => plan ?? [])),
-    openForAWhile(releases),
-  ];
-}
-
-/** Describes the users and records that stay open for a while. */
-function openForAWhile(releases: ReleaseRange): string {
-  const who = haveStates(releases) ? 'users in a closed state that it does not import' : 'closed users';
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
-  return `${who} can log in there for up to a minute, until the request that creates them ends and this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
-}
-
-/** Describes the ids that ZITADEL refuses, according to the release. */
-function refusedIds(releases: ReleaseRange): string {
-  const deleted = haveStates(releases)
-    ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
-    : 'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them';
-  return `not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ${deleted}`;
+  const kinds = { caseless: caselessKinds(releases), closedLast: later.map(words).join(', ') };
+  const facts = recordSections.flatMap(fieldFacts).filter((fact) => mayApply(fact, releases));
+  return [
+    ...importFacts.filter((fact) => mayApply(fact, releases)).map(({ plan }) => plan(kinds)),
+    ...new Set(facts.flatMap(({ plan }) => plan ?? [])),
+  ];
 }
 
 /** The roles that permit an operation. In ZITADEL, readers of the instance may export its secrets. */
@@ -109,15 +95,16 @@ async function readZitadelFacts(
   const { userId, orgId, roles } = await readCaller(connection);
   const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
   const { records, bytes } = requestLimits;
-  const releases = await readReleases(connection);
   // Callers without these roles cannot read the instance.
   const instance = permits('export')
     ? await readInstance(connection)
-    : { instance: undefined, defaultOrgId: undefined };
+    : { version: undefined, instance: undefined, defaultOrgId: undefined };
+  const { releases, assumption } = await readReleases(connection, instance.version);
   return {
     ...recognised,
     ...instance,
     releases,
+    ...defined({ assumption: assumption?.message }),
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [

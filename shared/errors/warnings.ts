@@ -113,6 +113,12 @@ export const warnings = {
     text: 'in organisation {organisation}, grants to users and organisations that do not move are omitted: {grants}',
   },
   // Warnings about an import into ZITADEL.
+  release_newer: {
+    text: 'this command does not know version {version}, and assumes the behaviour of ZITADEL {releases}, whose imports also {seen}',
+  },
+  release_unknown: {
+    text: '{call} without a token returns {status} instead of 400 or 401, so the release of ZITADEL is unknown, and this command assumes that it may be any release',
+  },
   seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
   records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
   record_recreated: {

@@ -10,11 +10,12 @@ import {
   type FieldFact,
   type ManualStep,
   type MissingProviders,
+  mayApply,
   type RecordFact,
   type SecretField,
   stepRow,
 } from '../organisation/zitadelFacts.ts';
-import { allReleases, contains, overlap, type ReleaseRange } from '../organisation/zitadelReleases.ts';
+import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
 /** The content of a file, and the audience of its messages. */
 export interface FileContent {
@@ -124,7 +125,6 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
 /** Creates the rule of a manual step for ZITADEL only. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
   const { reason, because: _, remedy: __, byHand, ifWith, ifWithout, ...others } = step;
-  const isOf = fact.ifKnown ? contains : overlap;
   return {
     ...others,
     reason,
@@ -132,7 +132,7 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
     row: stepRow(fact, step),
     when: (content) =>
       content.forZitadel &&
-      isOf(fact, content.releases ?? allReleases) &&
+      mayApply(fact, content.releases ?? allReleases) &&
       !(byHand && content.inSteps) &&
       (ifWith === undefined || content[ifWith] !== false) &&
       (ifWithout === undefined || content[ifWithout] !== true),

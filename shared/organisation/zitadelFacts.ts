@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
-import { describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
+import { contains, describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
 
 /** Secrets that a file may not contain. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
@@ -56,7 +56,7 @@ export interface FileRecords {
  * The properties of every fact. The text is the reason for an expected difference after an import, and begins a manual
  * step before it.
  */
-interface Fact extends ReleaseRange {
+export interface Fact extends ReleaseRange {
   /**
    * A sentence without its period. If the fact does not apply to all releases, a manual step begins with the releases.
    */
@@ -144,6 +144,11 @@ export interface ZitadelBehaviour {
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
+}
+
+/** Whether a fact may apply to the releases that ZITADEL may have. */
+export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releases: ReleaseRange): boolean {
+  return fact.ifKnown ? contains(fact, releases) : overlap(fact, releases);
 }
 
 /** Returns the text of the fact that ZITADEL may not import a field; undefined for a field that it imports. */

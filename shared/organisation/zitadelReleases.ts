@@ -1,11 +1,5 @@
-/**
- * ZITADEL's releases in order, as far as their imports and exports differ. Releases with a date are patches of release
- * 4.
- */
-export const zitadelReleases = ['2', '3', '4', 'June 2026', 'July 2026'] as const;
-
-/** A release of ZITADEL. */
-export type ZitadelRelease = (typeof zitadelReleases)[number];
+import { defined } from '../defined.ts';
+import { type ReleaseRow, type ZitadelRelease, zitadelReleases } from './zitadelReleaseTable.ts';
 
 /** Consecutive releases of ZITADEL; by default all. */
 export interface ReleaseRange {
@@ -13,18 +7,61 @@ export interface ReleaseRange {
   readonly until?: ZitadelRelease;
 }
 
-/** The releases that import and export states of organisations and users. */
-export const releasesWithStates: ReleaseRange = { since: '4' };
-/** The releases that do not. */
-export const releasesWithoutStates: ReleaseRange = { until: '3' };
+/** The releases that do not import or export states of organisations and users. */
+export const releasesWithoutStates = rangeOf(({ hasStates }) => !hasStates);
+/** The releases that do. */
+export const releasesWithStates = rangeOf(({ hasStates }) => hasStates);
+/** The releases that write new events of an aggregate to the owner of its first event. */
+export const writingToFirstOwner = rangeOf(({ writesToFirstOwner }) => writesToFirstOwner);
+/** The releases that write them to the owner of the request. */
+export const writingToOwner = rangeOf(({ writesToFirstOwner }) => !writesToFirstOwner);
 /** The range for an unknown release. */
 export const allReleases: ReleaseRange = {};
 /** The releases that refuse a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
+/** Returns the range of the releases with a behaviour, which are consecutive. */
+function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
+  const found = zitadelReleases.filter(behaves);
+  return rangeBetween(found[0], found.at(-1));
+}
+
+type NamedRelease = (typeof zitadelReleases)[number];
+
+function rangeBetween(first: NamedRelease | undefined, last: NamedRelease | undefined): ReleaseRange {
+  return defined({
+    since: first === zitadelReleases[0] ? undefined : first?.name,
+    until: last === zitadelReleases.at(-1) ? undefined : last?.name,
+  });
+}
+
 /** Whether all releases of a range import and export states. */
 export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
+}
+
+/** Releases that a sign distinguishes from earlier releases, and no response from each other. */
+export interface SignedReleases {
+  readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
+  readonly releases: ReleaseRange;
+}
+
+/** Groups the releases by their signs, the newest first. The oldest releases have no sign. */
+export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
+  const newestFirst: SignedReleases[] = [];
+  let last = zitadelReleases.at(-1);
+  for (const [index, release] of [...zitadelReleases.entries()].toReversed()) {
+    if (!('field' in release.sign)) continue;
+    newestFirst.push({ sign: release.sign, releases: rangeBetween(release, last) });
+    last = zitadelReleases[index - 1];
+  }
+  return { newestFirst, oldest: rangeBetween(zitadelReleases[0], last) };
+}
+
+/** Whether a version, such as `v5.0.1`, is newer than all known releases. */
+export function isNewerVersion(version: string): boolean {
+  const major = Number(/^v?(\d+)\./.exec(version)?.[1]);
+  return zitadelReleases.every((release) => major > release.major);
 }
 
 /** Whether two ranges have a release in common. */
@@ -42,11 +79,17 @@ export function contains(outer: ReleaseRange, inner: ReleaseRange): boolean {
 }
 
 function position(release: ZitadelRelease | undefined, byDefault: number): number {
-  return release === undefined ? byDefault : zitadelReleases.indexOf(release);
+  return release === undefined ? byDefault : zitadelReleases.findIndex(({ name }) => name === release);
+}
+
+/** Describes a range by known releases only, such as `from release 4 to July 2026`. */
+export function describeKnownReleases({ since, until = zitadelReleases.at(-1)?.name }: ReleaseRange): string {
+  return describeReleases(defined({ since, until }));
 }
 
 /** Describes a range, such as `from June 2026 on`; returns an empty text for all releases. */
 export function describeReleases({ since, until }: ReleaseRange): string {
+  if (since !== undefined && since === until) return `in ${releaseName(since)}`;
   if (since === undefined) return until === undefined ? '' : `up to ${releaseName(until)}`;
   return until === undefined ? `from ${releaseName(since)} on` : `from ${releaseName(since)} to ${releaseName(until)}`;
 }

@@ -97,7 +97,8 @@ export class Closer {
       const { entry, kind } = record;
       const problem = problems.get(entry.position);
       this.ledger.settleClosing(entry);
-      const hasClosed = closedNow.has(entry.position) || (problem !== undefined && hasErrorId(problem, 'closed'));
+      const isClosed = problem !== undefined && hasErrorId(problem, kind.errorIds?.closed ?? []);
+      const hasClosed = isClosed || closedNow.has(entry.position);
       if (!hasClosed) this.ledger.addProblem(entry, openIssue(entry, 'open_unconfirmed', problem));
       else if (kind.isAtOnce === true) this.closedUsers.push(record);
     }
@@ -201,8 +202,8 @@ export class Closer {
       if (locks) await kind.lock?.(management, place);
       else await kind.close(management, place, entry.record.json);
     });
-    // ZITADEL does not deactivate a person in the state INITIAL, but locks such a person.
-    return problem !== undefined && !locks && hasErrorId(problem, 'initial') ? this.call(record, true) : problem;
+    const mustLock = problem !== undefined && !locks && hasErrorId(problem, kind.errorIds?.onlyLocked ?? []);
+    return mustLock ? this.call(record, true) : problem;
   }
 }
 

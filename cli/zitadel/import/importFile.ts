@@ -42,7 +42,7 @@ import {
 } from '../ownership/withholding.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
-import { readCaller, readDomainPolicy, readReleases } from '../zitadelInstance.ts';
+import { readCaller, readDomainPolicy, readInstance, readReleases } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
 import { findCreations } from './creations.ts';
 import { decideAll, decideClosings, listNotices, organisationsWithTakenNames, type SurveyedFile } from './decisions.ts';
@@ -61,7 +61,8 @@ export async function importIntoZitadel(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const releases = await readReleases({ ...address, signal });
+  const { version } = await readInstance({ ...address, signal });
+  const { releases, assumption } = await readReleases({ ...address, signal }, version);
   const selection = { ...noSecrets, withKeys: options.withKeys };
   using database = new RunDatabase(selection, importTarget({ releases }, options));
   const file = new FileImport(address, database);
@@ -69,7 +70,11 @@ export async function importIntoZitadel(
     await using repeatable = await makeRepeatable(content, ends);
     return await inspect(repeatable, ends, { isSelected: organisationFilter(options), visitor: file });
   };
-  return await file.import(read, options, meter, signal);
+  const response = await file.import(read, options, meter, signal);
+  if (assumption === undefined) return response;
+  const { warnings = [] } = response.summary;
+  const summary = { ...response.summary, warnings: [{ type: 'release', ...assumption }, ...warnings] };
+  return { ...response, summary };
 }
 
 /**

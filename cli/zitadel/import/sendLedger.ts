@@ -9,7 +9,7 @@ import { claimsLoginNames, recordSections } from '../../../shared/organisation/a
 import { zitadelSteps } from '../../../shared/organisation/sections/section.ts';
 import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { Backoff } from '../../../shared/retry.ts';
-import { hasErrorId, reportsExisting } from '../errorIds.ts';
+import { errorIds, hasErrorId, reportsExisting } from '../errorIds.ts';
 import { type OwnedFile, organisationText, withholdIfForeign } from '../ownership/withholding.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
@@ -80,12 +80,12 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it. A second verification fails.
-  if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
+  if (type === 'domain_isverified' && hasErrorId(message, errorIds.taken)) return as('created');
   // The file does not contain the identity provider. The manual steps list it.
-  if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
+  if (type === 'user_link' && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
   // If two imports run at the same time, release 4 reports the existing user as a taken login name.
-  if (loginNameTypes.has(type) && hasErrorId(message, 'taken')) return { ...as('failed'), isDoubtful: true };
+  if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
   // ZITADEL also reports organisations that the request did not create as existing.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');

@@ -61,7 +61,7 @@ async function deleteRecord(
   { section, json, orgId }: DoomedRecord,
   aggregateId: string,
 ): Promise<string | undefined> {
-  const { remove } = recordKinds[section.name];
+  const { remove, absent = [] } = recordKinds[section.name];
   if (remove === 'never') throw new Error(`ZITADEL deletes no record of ${section.name}`);
   try {
     await remove(rpcClient(connection, ManagementService, { orgId }), json, aggregateId);
@@ -70,6 +70,6 @@ async function deleteRecord(
     connection.signal.throwIfAborted();
     if (!zitadelCallFailed.is(error) && !tokenForbidden.is(error)) throw error;
     const { status, message = error.text } = error.params;
-    return status === Code[Code.NotFound] || hasErrorId(message, 'noTrigger') ? undefined : message;
+    return status === Code[Code.NotFound] || hasErrorId(message, absent) ? undefined : message;
   }
 }

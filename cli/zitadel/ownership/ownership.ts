@@ -32,10 +32,7 @@ export interface ClaimedId {
 
 /** How a release behaves. */
 export interface ReleaseFacts {
-  /**
-   * Whether new events of an aggregate get the owner of its first event. True for 2.71. Also assumed for 3, until tests
-   * show otherwise.
-   */
+  /** Whether new events of an aggregate get the owner of its first event. */
   readonly writesToFirstOwner: boolean;
 }
 

@@ -3,7 +3,7 @@
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
-import { haveStates } from '../../../shared/organisation/zitadelReleases.ts';
+import { overlap, writingToFirstOwner } from '../../../shared/organisation/zitadelReleases.ts';
 import type { ImportFacts } from '../../records/importFacts.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';
@@ -85,7 +85,7 @@ export function withholdIfForeign(
 }
 
 function releaseFacts({ target }: ImportFacts): ReleaseFacts {
-  return { writesToFirstOwner: !haveStates(target.releases) };
+  return { writesToFirstOwner: overlap(writingToFirstOwner, target.releases) };
 }
 
 function ownerText({ orgId }: IdOwner, owners: IdOwners): string {

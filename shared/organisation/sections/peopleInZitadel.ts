@@ -3,7 +3,7 @@
 import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
-import { hashVerification, optionalVerifier, SETTING } from '../hashFormats.ts';
+import { hashVerification, isVerifiedByDefault, optionalVerifier, SETTING } from '../hashFormats.ts';
 import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
@@ -112,6 +112,15 @@ export const refusedHash = {
   sent: `with a password hash ${REFUSES}`,
   omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,
 };
+
+/** The reason for a hash in ZITADEL that differs from the imported hash. */
+export const differingHash =
+  'with another hash in the target: the password is new, or a login there has hashed it again';
+
+/** Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if it verifies the format. */
+export function unverifiedHash(format: string): string | undefined {
+  return isVerifiedByDefault(format) ? undefined : `with a hash that ZITADEL does not verify by default (${format})`;
+}
 
 const needsVerifier: ManualStep = {
   reason: 'hash_needs_verifier',

@@ -15,7 +15,7 @@ import type {
   UniqueName,
 } from '../relations.ts';
 import type { ZitadelBehaviour } from '../zitadelFacts.ts';
-import type { ZitadelRelease } from '../zitadelReleases.ts';
+import type { ZitadelRelease } from '../zitadelReleaseTable.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;

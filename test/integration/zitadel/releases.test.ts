@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hasContext } from '../../../cli/zitadel/rpc.ts';
 import { readCaller } from '../../../cli/zitadel/zitadelInstance.ts';
+import { call } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
 import type { Release } from '../../support/zitadel/behaviour.ts';
 import { connectTo, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 const releases: readonly Release[] = ['2.71', '4.0', '2026-07'];
@@ -46,5 +49,19 @@ describe.each(releases)('a ZITADEL of release %s', (release) => {
     zitadel.tokens.set('guest', 'guest-token');
     const denial = /does not permit this to the token of --token-file \(membership not found \(AUTHZ-cdgFk\)\): /;
     await expect(hasContext(connectTo(zitadel, 'guest-token'), 'acme')).rejects.toThrow(denial);
+  });
+});
+
+describe('a ZITADEL with a newer version than this command', () => {
+  it('is announced by a plan and by an import, with the assumed releases', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { version: 'v5.1.0' });
+    const assumption =
+      'this command does not know version v5.1.0, and assumes the behaviour of ZITADEL from release 4 to July 2026, whose imports also have the field orgState';
+    const file = await exportFileWith(organisation('acme'));
+    const to = `--to ${zitadel.url} --to-token-file ${tokenFile}`;
+    const { stdout } = await call(`migrate --from ${file} ${to} --dry-run`, 0);
+    expect(stdout).toContain(`${zitadel.url}: ${assumption}`);
+    const imported = await call(`import ${file} ${to.replace('--to-token', '--token')}`, 0);
+    expect(imported.stdout).toContain(assumption);
   });
 });

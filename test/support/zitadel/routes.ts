@@ -13,7 +13,13 @@ import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { DEFAULT_ORGANISATION, hasStates, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
+import {
+  DEFAULT_ORGANISATION,
+  hasStates,
+  type ReceivedRequest,
+  type Release,
+  type ZitadelBehaviour,
+} from './behaviour.ts';
 import { type ClosingCall, closeRecord } from './closing.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
@@ -243,12 +249,13 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   const isRpc = routed.contentType.startsWith('application/grpc-web');
   const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
   const { release } = ports.behaviour;
-  const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived);
+  const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived, release);
   const answered = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
   const reply = inRelease(release, answered);
   const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
   const isReadable = message !== undefined && unreadableField(message, ports.behaviour) === undefined;
-  const measured = rpc === importData && isReadable ? measure(message) : {};
+  // The request without a token that recognises the release is no import.
+  const measured = rpc === importData && isReadable && reply.status !== 401 ? measure(message) : {};
   const timeout = typeof message?.timeout === 'string' ? { timeout: message.timeout } : {};
   ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured, ...timeout });
   return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply, release) : reply;
@@ -269,14 +276,15 @@ const PRINTABLE = /^[ -~]*$/;
 /**
  * REST accepts printable ASCII only: it drops other headers and rejects other paths. An encoded slash splits a path.
  */
-function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resolved | Reply {
+function resolveRest({ method, path: encoded, body, orgId = '' }: Routed, release: Release): Resolved | Reply {
   const path = decodeURIComponent(encoded);
   if (path !== posix.normalize(path)) return replies.movedTo(posix.normalize(path));
   const route = routes.find((one) => one.method === method && new RegExp(`^${one.path}$`).test(path));
   if (route === undefined) return replies.notFound;
   if (!PRINTABLE.test(path)) return replies.unprintablePath;
   const { groups } = new RegExp(`^${route.path}$`).exec(path) ?? {};
-  const [message = {}] = elements(body.length === 0 ? {} : JSON.parse(body.toString()));
+  const [given = {}] = elements(body.length === 0 ? {} : JSON.parse(body.toString()));
+  const message = withKnownFields(given, release);
   return { route, message: { ...message, ...groups }, orgId: (PRINTABLE.test(orgId) && orgId) || undefined };
 }
 
@@ -307,14 +315,17 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   }
 }
 
-/**
- * Returns the first known field of an import that is `true` instead of a value of its type. Releases skip unknown
- * fields.
- */
+/** Returns the field of an import that is `true` instead of a state, if the release has states. */
 function unreadableField(message: JsonObject, { release }: ZitadelBehaviour): string | undefined {
   const states = elements(valueAt(message, 'dataOrgs.orgs')).map(({ orgState }) => orgState);
-  if (hasStates(release) && states.includes(true)) return 'enum field orgState';
-  return message.timeout === true ? 'string field timeout' : undefined;
+  return hasStates(release) && states.includes(true) ? 'enum field orgState' : undefined;
+}
+
+/** Returns a message without the states of organisations if the release skips them as unknown fields. */
+function withKnownFields(message: JsonObject, release: Release): JsonObject {
+  const orgs = valueAt(message, 'dataOrgs.orgs');
+  if (hasStates(release) || orgs === undefined) return message;
+  return { ...message, dataOrgs: { orgs: elements(orgs).map(({ orgState: _, ...org }) => org) } };
 }
 
 function isVisible({ contents }: RoutePorts, orgId: string): boolean {

@@ -17,8 +17,8 @@ import {
   overlap,
   releasesWithoutStates,
   releasesWithStates,
-  zitadelReleases,
 } from '../../../shared/organisation/zitadelReleases.ts';
+import { zitadelReleases } from '../../../shared/organisation/zitadelReleaseTable.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces } from '../../support/strings/fieldPlaces.ts';
 
@@ -84,7 +84,7 @@ const allFacts = recordSections.flatMap((section) =>
 
 describe('every fact', () => {
   it.each(allFacts)('applies to a release: $title', ({ fact }) => {
-    const applies = zitadelReleases.filter((release) => contains(fact, { since: release, until: release }));
+    const applies = zitadelReleases.filter(({ name }) => contains(fact, { since: name, until: name }));
     expect(applies).not.toEqual([]);
   });
 

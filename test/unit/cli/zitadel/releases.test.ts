@@ -7,13 +7,8 @@ import { defined } from '../../../../shared/defined.ts';
 import { recordSection } from '../../../../shared/organisation/allSections.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { importLoss, unexportedContent, type ZitadelBehaviour } from '../../../../shared/organisation/zitadelFacts.ts';
-import {
-  allReleases,
-  contains,
-  overlap,
-  type ReleaseRange,
-  type ZitadelRelease,
-} from '../../../../shared/organisation/zitadelReleases.ts';
+import { allReleases, contains, overlap, type ReleaseRange } from '../../../../shared/organisation/zitadelReleases.ts';
+import type { ZitadelRelease } from '../../../../shared/organisation/zitadelReleaseTable.ts';
 
 const some: readonly (ZitadelRelease | undefined)[] = [undefined, '2', '3', '4', 'July 2026'];
 const ranges = some.flatMap((since) =>

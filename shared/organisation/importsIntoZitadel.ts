@@ -1,0 +1,47 @@
+// What every import into ZITADEL does, whatever the sections of its records.
+
+import type { Fact } from './zitadelFacts.ts';
+import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
+
+/** Kinds of records, as lists for sentences. */
+interface KindLists {
+  /** The kinds for whose names ZITADEL may ignore case. */
+  readonly caseless: string;
+  /** The kinds whose closed records the command closes at the end of an import. */
+  readonly closedLast: string;
+}
+
+/** A fact about every import, as a sentence in plans. */
+type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
+  readonly plan: (kinds: KindLists) => string;
+};
+
+const refusedIds = (others: string) => () =>
+  `not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ${others}`;
+
+const openForAWhile =
+  (users: string) =>
+  ({ closedLast }: KindLists) =>
+    `${users} can log in there for up to a minute, until the request that creates them ends and this command closes them. Closed records of other kinds are closed at the end: ${closedLast}`;
+
+/** The facts about every import, in the order of plans. */
+export const importFacts: readonly ImportFact[] = [
+  {
+    ...writingToFirstOwner,
+    plan: refusedIds(
+      'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them',
+    ),
+  },
+  {
+    ...writingToOwner,
+    ifKnown: true,
+    plan: refusedIds(
+      "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member",
+    ),
+  },
+  { plan: () => 'it never overwrites records: existing records stay unchanged' },
+  { plan: ({ caseless }) => `it ignores case in the names or keys of these kinds of records: ${caseless}` },
+  { plan: () => 'imported records appear in it up to 2 s later' },
+  { ...releasesWithoutStates, plan: openForAWhile('closed users') },
+  { ...releasesWithStates, ifKnown: true, plan: openForAWhile('users in a closed state that it does not import') },
+];

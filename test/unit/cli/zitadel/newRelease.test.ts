@@ -1,0 +1,86 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
+import { readReleases } from '../../../../cli/zitadel/zitadelInstance.ts';
+import { recordSection } from '../../../../shared/organisation/allSections.ts';
+import { stepRow } from '../../../../shared/organisation/zitadelFacts.ts';
+import { allReleases, type ReleaseRange } from '../../../../shared/organisation/zitadelReleases.ts';
+import { zitadelReleases } from '../../../../shared/organisation/zitadelReleaseTable.ts';
+import { zitadelFactsList } from '../../../../tools/docs/zitadelFactsList.ts';
+import { startServer } from '../../../support/places/fakeInstance.ts';
+
+vi.hoisted(() => vi.resetModules());
+
+/** The table of the product, with an invented release. */
+vi.mock('../../../../shared/organisation/zitadelReleaseTable.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../../../shared/organisation/zitadelReleaseTable.ts')>();
+  const invented = {
+    ...original.zitadelReleases.at(-1),
+    name: '5',
+    major: 5,
+    sign: { field: 'orgColour', organisation: { orgColour: [] } },
+  };
+  return { zitadelReleases: [...original.zitadelReleases, invented] };
+});
+
+const [before, invented] = [nameAt(-2), nameAt(-1)];
+
+function nameAt(index: number) {
+  const release = zitadelReleases.at(index);
+  if (release === undefined) throw new Error('the table has too few releases');
+  return release.name;
+}
+
+/** Starts a server whose imports have the given fields, and recognises its release. */
+async function recognise(fields: readonly string[], version?: string, otherStatus = 401) {
+  const origin = await startServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request)).toString();
+    response.writeHead(fields.some((field) => body.includes(`"${field}"`)) ? 400 : otherStatus).end();
+  });
+  const { releases, assumption } = await readReleases({ origin, signal: new AbortController().signal }, version);
+  return { releases, assumption: assumption?.message };
+}
+
+it('is recognised by its sign, as its predecessors are without it', async () => {
+  expect(await recognise(['orgState', 'orgColour'], 'v5.0.1')).toEqual({ releases: { since: invented } });
+  expect(await recognise(['orgState'], 'v4.13.1')).toEqual({ releases: { since: '4', until: before } });
+  expect(await recognise([])).toEqual({ releases: { until: '3' } });
+});
+
+it('is assumed for a newer version with the same fields', async () => {
+  const assumed = 'this command does not know version 6.0.0, and assumes the behaviour of ZITADEL';
+  expect(await recognise(['orgState', 'orgColour'], '6.0.0')).toEqual({
+    releases: { since: invented },
+    assumption: `${assumed} in release 5, whose imports also have the field orgColour`,
+  });
+  expect((await recognise(['orgState'], '6.0.0')).assumption).toBe(
+    `${assumed} from release 4 to July 2026, whose imports also have the field orgState`,
+  );
+  expect((await recognise([], '6.0.0')).assumption).toBe(
+    `${assumed} up to release 3, whose imports also lack the field orgState`,
+  );
+});
+
+it('is not assumed if a proxy answers in place of ZITADEL', async () => {
+  expect(await recognise([], '4.13.1', 403)).toEqual({
+    releases: allReleases,
+    assumption:
+      'POST /admin/v1/import without a token returns 403 instead of 400 or 401, so the release of ZITADEL is unknown, and this command assumes that it may be any release',
+  });
+});
+
+it('has the facts that are declared for it, in plans, proofs and documents', () => {
+  const section = recordSection('actions');
+  const { zitadel } = section;
+  onTestFinished(() => {
+    Object.assign(section, { zitadel });
+  });
+  const text = 'ZITADEL paints this record';
+  const step = { reason: 'record_painted', remedy: 'wash it' };
+  const fact = { does: 'imports not', since: invented, text, steps: [step] } as const;
+  Object.assign(section, { zitadel: { records: [fact] } });
+  const lost = { outcome: 'onlyFirst', section: 'actions', orgId: 'acme', id: '1' } as const;
+  const reasonIn = (releases: ReleaseRange) => zitadelReason(lost, { side: 'second', releases, domains: [] });
+  expect([reasonIn({ since: '4' }), reasonIn({ since: '4', until: before })]).toEqual([text, undefined]);
+  expect(stepRow({ text, since: invented }, step).text).toBe(`from release 5 on, ${text}`);
+  expect(zitadelFactsList()).toContain(`${text} (from release 5 on). Step \`record_painted\``);
+});
