@@ -2,14 +2,12 @@
 
 import {
   Argument,
-  Command as Commander,
+  type Command as CommanderCommand,
   CommanderError,
   Option as CommanderOption,
-  InvalidArgumentError,
   type OutputConfiguration,
 } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { noteProgram, withCalls } from '../terminal/callTexts.ts';
 import {
   type Command,
@@ -23,6 +21,7 @@ import {
 } from '../terminal/command.ts';
 import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
+import { Commander, fullCommandName, parsingError } from './parsingErrors.ts';
 
 /**
  * Parses a command line and runs its command. Errors are printed.
@@ -58,9 +57,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
     if (!(error instanceof CommanderError)) return printError(error, surroundings);
     if (error.exitCode === 0) return 'done';
     if (error.code === 'commander.help') return 'usage';
-    const command = namedCommand(program, words);
-    const mistyped = await findMistypedSubcommand(error, command, words);
-    return printError(mistyped ?? asUsageError(error, command), surroundings);
+    return printError(await parsingError(error, namedCommand(program, words), words), surroundings);
   }
 }
 
@@ -68,27 +65,10 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
  * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
  * @throws IdentityError USAGE_INVALID for other words
  */
-function requireCommand(program: Commander, words: readonly string[]): void {
+function requireCommand(program: CommanderCommand, words: readonly string[]): void {
   const name = fullCommandName(namedCommand(program, words));
   if (name !== ['identity', ...words].join(' '))
     throw usageError(`unknown command '${words.join(' ')}': run ${name} --help`);
-}
-
-/** Returns the error for an unknown subcommand, which commander reports as an excess argument. */
-async function findMistypedSubcommand(
-  { code }: CommanderError,
-  command: Commander,
-  words: readonly string[],
-): Promise<IdentityError | undefined> {
-  const name = fullCommandName(command);
-  const word = words[name.split(' ').length - 1] ?? '';
-  const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
-  if (!isMistyped) return undefined;
-  const { nearestName } = await import('../../shared/nearestName.ts');
-  const known = command.commands.map((below) => below.name());
-  const nearest = nearestName(word, known);
-  const remedy = nearest === undefined ? `run ${name} --help` : `did you mean ${nearest}?`;
-  return usageError(`unknown command '${word}': ${remedy}`);
 }
 
 async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
@@ -98,17 +78,6 @@ async function printError(error: unknown, { stderr, environment }: Surroundings)
   const written = writtenText(error);
   if (written !== undefined) stderr.write(`${written}\n`);
   return exitStatus;
-}
-
-/** Converts an error of commander to one line with a remedy. */
-function asUsageError({ message }: CommanderError, command: Commander): IdentityError {
-  const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
-  const line = problem
-    .replace(/[<>]/g, '')
-    .replaceAll('\n', ' ')
-    .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
-  const remedy = suggestion === undefined ? `run ${fullCommandName(command)} --help` : `did you mean ${suggestion}?`;
-  return usageError(`${line}: ${remedy}`);
 }
 
 /** The commit of an installed package, defined by its build. */
@@ -123,7 +92,7 @@ export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
   all = commands,
-): Commander {
+): CommanderCommand {
   const program = new Commander('identity')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
@@ -138,18 +107,13 @@ export function createProgram(
 }
 
 /** Finds the most specific command that words select. */
-export function namedCommand(program: Commander, words: readonly string[]): Commander {
+export function namedCommand(program: CommanderCommand, words: readonly string[]): CommanderCommand {
   const [word, ...others] = words;
   const found = program.commands.find((command) => command.name() === word);
   return found === undefined ? program : namedCommand(found, others);
 }
 
-/** Returns a command's full name, such as `identity pat create`. */
-function fullCommandName(command: Commander): string {
-  return command.parent === null ? command.name() : `${fullCommandName(command.parent)} ${command.name()}`;
-}
-
-function addCommand(program: Commander, command: Command, run: RunCommand): Commander {
+function addCommand(program: CommanderCommand, command: Command, run: RunCommand): CommanderCommand {
   const [first = '', second] = command.name.split(' ');
   const parent = second === undefined ? program : findFamily(program, first);
   const added = parent
@@ -167,7 +131,7 @@ function addCommand(program: Commander, command: Command, run: RunCommand): Comm
 }
 
 /** Finds or adds a family: a command with subcommands only. */
-function findFamily(program: Commander, name: string): Commander {
+function findFamily(program: CommanderCommand, name: string): CommanderCommand {
   const found = program.commands.find((command) => command.name() === name);
   const description = families[name] ?? '';
   return found ?? program.command(name).description(description).usage('COMMAND').helpCommand(false);
@@ -184,22 +148,23 @@ function describeOption(name: string, option: Option): CommanderOption {
     value === undefined
       ? new CommanderOption(`--${name}`, meaning)
       : new CommanderOption(`--${name} <${value}>${option.isRepeatable ? '...' : ''}`, meaning).argParser(
-          collectValues(option.isRepeatable),
+          collectValues(name, option.isRepeatable),
         );
   return described.helpGroup(`${group}:`);
 }
 
 /** Collects the values of one option. Commander would silently use the last one. */
 function collectValues(
+  name: string,
   isRepeatable: boolean,
 ): (value: string, earlier: readonly string[] | undefined) => readonly string[] {
   return (value, earlier = []) => {
-    if (!isRepeatable && earlier.length > 0) throw new InvalidArgumentError('specify the option once');
+    if (!isRepeatable && earlier.length > 0) throw usageError(`--${name} is repeated: specify it once`);
     return [...earlier, value];
   };
 }
 
-function givenOptions(command: Commander): GivenValues['options'] {
+function givenOptions(command: CommanderCommand): GivenValues['options'] {
   const given = command.options.flatMap((option) => {
     const value: unknown = command.getOptionValue(option.attributeName());
     return value === undefined ? [] : [[option.name(), Array.isArray(value) ? value.map(String) : []] as const];

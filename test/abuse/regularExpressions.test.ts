@@ -21,8 +21,6 @@ const harmless: Readonly<Record<string, string>> = {
   [/[^.]+$/.source]: "reads the command's own names of ZITADEL's events",
   [/^\{.*"result":.*"(?:loginNames|preferredLoginName|primaryDomain|userId)"/s.source]:
     'reads the first 4,096 bytes of a file',
-  [/argument '.*' is invalid\. /.source]: "reads an error about the operator's own command line",
-  [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
 };
 
 /**

@@ -60,13 +60,12 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'init --data': "option '--data DIR' argument missing: run identity init --help",
   'init --data --json': 'missing value of --data, before --json',
   'init --expires 30': `invalid --expires 30: ${spans}`,
-  'member add --org 1 --org 2':
-    "option '--org ORG_ID' is repeated: specify the option once: run identity member add --help",
+  'member add --org 1 --org 2': '--org is repeated: specify it once',
   'member add --user 1': 'missing option --role: run identity member add --help',
   'member add --user 1 --role QUEEN': /^invalid --role QUEEN: choose one of IAM_OWNER, .*, ORG_OWNER, /,
   'otp-email enable': "missing required argument 'USER_ID': run identity otp-email enable --help",
   'otp-email enable 1 2 --data x':
-    "too many arguments for 'enable'. Expected 1 argument but got 2: 1, 2: run identity otp-email enable --help",
+    'too many arguments: expected 1, but got 2: 1, 2: run identity otp-email enable --help',
   'otp-email remove https://a.example --token-file none.pat': 'specify the people: USER, or --file FILE',
   'otp-email remove ada --data ./none https://a.example --token-file none.pat':
     'an address, --data and --firestore are mutually exclusive: specify one of them',
