@@ -15,10 +15,10 @@ export function nearestName(name: string, known: readonly string[]): string | un
   if (name.length > MAX_NAME_CHARACTERS) return undefined;
   const folded = foldName(name);
   const most = Math.min(MAX_DIFFERENCES, Math.floor(folded.length / 3));
-  const distances = known.map((one) => ({ one, distance: editDistance(folded, foldName(one)) }));
+  const distances = known.map((candidate) => ({ candidate, distance: editDistance(folded, foldName(candidate)) }));
   const [closest] = distances.toSorted((a, b) => a.distance - b.distance);
-  if (closest !== undefined && closest.distance <= most) return closest.one;
-  return folded.length === 0 ? undefined : known.find((one) => one.endsWith(`_${name.toLowerCase()}`));
+  if (closest !== undefined && closest.distance <= most) return closest.candidate;
+  return folded.length === 0 ? undefined : known.find((candidate) => candidate.endsWith(`_${name.toLowerCase()}`));
 }
 
 function foldName(name: string): string {

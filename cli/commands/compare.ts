@@ -135,7 +135,8 @@ function compareOutput(
   const verdict = verdictOf(compared, notCompared.length === 0);
   const listed = differences.entries.flatMap((difference) => comparedLines(difference, names));
   const explained = expected.entries.map(
-    (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
+    (difference) =>
+      `${recordNoun(difference.section)} ${named(difference.id, difference.name)} of ${difference.orgId}: ${difference.reason}`,
   );
   const text: Line[] = [
     { text: verdict, style: isEqual ? 'good' : 'bad' },

@@ -79,9 +79,9 @@ async function exportInto(
   const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
   const counter = new Counter(source.name, options);
   const unexported: UnexportedOrganisation[] = [];
-  const onUnexported = (one: UnexportedOrganisation) => {
-    unexported.push(one);
-    counter.missing.delete(one.orgId);
+  const onUnexported = (organisation: UnexportedOrganisation) => {
+    unexported.push(organisation);
+    counter.missing.delete(organisation.orgId);
   };
   const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
   const facts = isWhole ? await source.facts(['export'], context.signal) : undefined;

@@ -39,7 +39,7 @@ export const inspectCommand = defineCommand({
     using database = new TemporaryDatabase('');
     const facts = new Facts(new ImportFacts(database, anyZitadel));
     const unexported: UnexportedOrganisation[] = [];
-    const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
+    const onUnexported = (organisation: UnexportedOrganisation) => void unexported.push(organisation);
     const options = { ...exportOptionsOf(call), onUnexported };
     const context = callContext(call);
     const { findCertainIssues, noIssues } = await import('../exports/certainIssues.ts');
@@ -107,7 +107,9 @@ function inspectOutput(
     ...noticeSection('error', issues.errors, issues.errorsOmitted),
     ...section(
       'Sections',
-      [...sections].map(([one, of]) => `${words(one)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`),
+      [...sections].map(
+        ([section, of]) => `${words(section)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`,
+      ),
     ),
     `secrets: ${countList(secrets)}`,
     hashLine(hashFormats),

@@ -107,9 +107,9 @@ export class CredentialTally {
     if (hasPassword) this.withPassword++;
     else if (reason === undefined) return;
     if (reason === refusedHash.sent) this.refused++;
-    const one = { count: 1, names: [textAt(parseObject(source.body), 'user.userName', id)] };
-    if (reason === undefined) add(this.organisation(orgId).kept, one);
-    else addTo(this.others, reason, one);
+    const person = { count: 1, names: [textAt(parseObject(source.body), 'user.userName', id)] };
+    if (reason === undefined) add(this.organisation(orgId).kept, person);
+    else addTo(this.others, reason, person);
   }
 
   private get isZitadel(): boolean {

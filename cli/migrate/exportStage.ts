@@ -72,7 +72,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
     exporterId: isFile ? undefined : exporter?.userId,
     movedExporterId: contains(exporter?.orgId) ? exporter?.userId : undefined,
     notices,
-    leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== defaultOrgId)],
+    leftOut: [...defaults, ...excluded.filter((organisation) => organisation.orgId !== defaultOrgId)],
   };
 }
 

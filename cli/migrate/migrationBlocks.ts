@@ -192,7 +192,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
   const { organisations, moved, phases, proof, credentials, byHand, takeBack } = result;
   const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted } = result;
   const sections = Object.keys({ ...moved.exported, ...proof.sections });
-  const moves = organisations.map((one) => organisationLine({ ...one, before: one.after }));
+  const moves = organisations.map((organisation) => organisationLine({ ...organisation, before: organisation.after }));
   const differences = proof.differences.flatMap(resultDifferenceLines);
   return [
     {
@@ -250,7 +250,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
   ];
 }
 
-/** Returns the line with the period in which the source must not have changed. */
+/** Returns the line with the period during which changes at the source had to stop. */
 function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
   if (targetEqualAt === undefined)

@@ -104,7 +104,10 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const credentials = await countCredentials(run, target, settings);
   const undone = overwrites(target, settings) ? await listUndoneChanges(database, signal) : undefined;
   const found = {
-    organisations: listed.map((one) => ({ ...one, before: recordCounts(compared.organisations.get(one.orgId)) })),
+    organisations: listed.map((organisation) => ({
+      ...organisation,
+      before: recordCounts(compared.organisations.get(organisation.orgId)),
+    })),
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
     before: recordCounts([...compared.counts.values()].reduce(addCounts, {})),
     secrets: { selected: [...selectedKinds(settings)], found: facts.secrets.counts },

@@ -72,7 +72,7 @@ async function slowDigest(text: string, salt: string): Promise<string> {
 /** Returns a value with its lists and fields sorted, because places return them in any order. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) {
-    const texts = value.map((one) => JSON.stringify(ordered(one)) ?? '');
+    const texts = value.map((element) => JSON.stringify(ordered(element)) ?? '');
     return texts.toSorted();
   }
   if (typeof value !== 'object' || value === null) return value;

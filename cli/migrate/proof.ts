@@ -71,7 +71,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   );
   const listed = database.organisations();
   const names = new Map(listed.map(({ orgId, name }) => [orgId, name]));
-  const planned = new Map(plan.organisations.map((one) => [one.orgId, one.before]));
+  const planned = new Map(plan.organisations.map((organisation) => [organisation.orgId, organisation.before]));
   return {
     proof: {
       method: 'fields',
@@ -82,7 +82,9 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       unexpected: differences.size + fromSource.length,
       differences: [
         ...fromSource.map(describeOther),
-        ...[...differences.entries, ...expected.entries].map((one) => describeDifference(one, names.get(one.orgId))),
+        ...[...differences.entries, ...expected.entries].map((difference) =>
+          describeDifference(difference, names.get(difference.orgId)),
+        ),
       ],
       differencesOmitted: differences.omitted + expected.omitted,
       others: others.map(({ orgId, name }) => ({ orgId, name })),
@@ -92,10 +94,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       ...credentials.credentials,
       secondFactors: plan.credentials?.secondFactors ?? 'none',
     },
-    organisations: listed.map((one) => ({
-      ...one,
-      before: planned.get(one.orgId) ?? { ...noCounts, absent: one.records },
-      after: recordCounts(compared.organisations.get(one.orgId)),
+    organisations: listed.map((organisation) => ({
+      ...organisation,
+      before: planned.get(organisation.orgId) ?? { ...noCounts, absent: organisation.records },
+      after: recordCounts(compared.organisations.get(organisation.orgId)),
     })),
     activations,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
@@ -136,7 +138,7 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
       others: [],
     },
     credentials: undefined,
-    organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
+    organisations: plan.organisations.map((organisation) => ({ ...organisation, after: organisation.before })),
     activations: NO_ACTIVATIONS,
     targetCaller: undefined,
     present: new Set(),

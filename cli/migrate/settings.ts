@@ -117,7 +117,7 @@ export function callCommand(
   const { json: _, ...others } = options;
   const accept = settings.accepted?.join(',');
   const words = Object.entries({ ...others, accept, with: secrets, ...changed }).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => optionWords(name, one)),
+    [value].flat().flatMap((element) => optionWords(name, element)),
   );
   return callText(['migrate', ...words].join(' '));
 }

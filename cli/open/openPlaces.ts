@@ -159,7 +159,7 @@ export function secretFiles(
       if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
-    const unused = secretOptionNames(name).find((one) => options[one] !== undefined && !used.has(one));
+    const unused = secretOptionNames(name).find((option) => options[option] !== undefined && !used.has(option));
     if (unused !== undefined)
       throw usageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
   }

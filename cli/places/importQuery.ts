@@ -32,7 +32,7 @@ export function toRequest(
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))
-    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+    for (const element of Array.isArray(value) ? value : [value]) query.append(name, String(element));
   return query.toString();
 }
 

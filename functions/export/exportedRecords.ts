@@ -59,7 +59,7 @@ export class ExportedRecords {
     this.deletions ??= readDeletions(this.snapshot);
     const { userIds, orgIds } = await this.deletions;
     if (userIds.size + orgIds.size === 0) return documents;
-    const records = documents.map((stored) => ({ section, stored })).filter((one) => !requiresUser(one, userIds));
+    const records = documents.map((stored) => ({ section, stored })).filter((record) => !requiresUser(record, userIds));
     const omitted = new Set(orgIds.size === 0 ? [] : await selectDependents(this.snapshot, orgIds, records));
     return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
   }

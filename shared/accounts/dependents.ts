@@ -144,7 +144,9 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
 /** Finds a record's section, including that of an organisation or a service user that is being deleted. */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
-  return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
+  return isInDeletion(stored)
+    ? machineUserSection
+    : sections.find((candidate) => isInSection(stored.partition, candidate));
 }
 
 const userReferences = sections.flatMap((section) =>
@@ -157,7 +159,7 @@ export type DeletedUsers = ReadonlyMap<string, string>;
 /** Yields all documents of an instance that refer to any of the users. */
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(users))
-    for await (const found of scanStored(store, range)) yield found.filter((one) => refersTo(one, users));
+    for await (const found of scanStored(store, range)) yield found.filter((document) => refersTo(document, users));
 }
 
 /**

@@ -52,7 +52,7 @@ export interface Inspection {
    * unverified.
    */
   readonly initialPeople: number;
-  /** The kinds of values that the source certainly lacks if the file lacks them. */
+  /** Kinds of values whose absence from the file proves that the source lacks them. */
   readonly stated: StatedContent;
   /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
@@ -317,10 +317,10 @@ async function countRecords(
     if (isSelected(record.orgId)) {
       take(whole);
       visitor?.add(whole, undefined, path);
-      for (const { record: one } of nestedRecords(record, path)) {
-        take(one);
-        visitor?.add(one, whole);
-        increase(nested, one.section.name);
+      for (const { record: nestedRecord } of nestedRecords(record, path)) {
+        take(nestedRecord);
+        visitor?.add(nestedRecord, whole);
+        increase(nested, nestedRecord.section.name);
       }
     } else increase(leftOut, record.section.name);
   };

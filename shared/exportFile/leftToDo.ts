@@ -108,7 +108,7 @@ export class LeftToDo {
       message,
     });
     if (entries.omitted === 0) return;
-    const same = entries.entries.findLast((one) => one.type === type && one.message === message);
+    const same = entries.entries.findLast((entry) => entry.type === type && entry.message === message);
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
   }
 

@@ -107,7 +107,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
     else await requests.run(outgoing, () => respond(incoming, outgoing, rejection));
   };
-  for (const one of [http1, http2]) handleRequests(one, handle);
+  for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
     // The client would mistake the error for the response to an earlier request.
     if (requests.of(socket).size > 0) socket.destroy();

@@ -70,7 +70,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
     ...(request === undefined
       ? {}
       : { requestBody: { required: true, content: describeRequestBody(request, schemas) } }),
-    responses: Object.fromEntries(responses.map(([status, one]) => [status, describeResponse(one, schemas)])),
+    responses: Object.fromEntries(responses.map(([status, response]) => [status, describeResponse(response, schemas)])),
   };
 }
 

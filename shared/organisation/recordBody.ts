@@ -64,7 +64,8 @@ export function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObjec
   for (const { jsonName, message } of writtenFields(schema)) {
     const value = Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
     if (value === undefined) continue;
-    const put = (one: unknown) => (message !== undefined && isJsonObject(one) ? inWrittenOrder(message, one) : one);
+    const put = (element: unknown) =>
+      message !== undefined && isJsonObject(element) ? inWrittenOrder(message, element) : element;
     ordered[jsonName] = Array.isArray(value) ? value.map(put) : put(value);
   }
   for (const [name, value] of Object.entries(json))

@@ -79,14 +79,16 @@ async function findGone(
   const isOwn = (key: DocumentKey) => orgIds.has(owners.get(documentPath(key))?.orgId ?? '');
   const foreign = keys.filter((key) => !isOwn(key) && foreignCollections.has(key.collection));
   const stored = await readByPath(reader, foreign, ['orgId', 'partition', 'body']);
-  const records = [...stored].flatMap(([path, document]) => withSection(document).map((one) => ({ ...one, path })));
+  const records = [...stored].flatMap(([path, document]) =>
+    withSection(document).map((record) => ({ ...record, path })),
+  );
   const dependents = records.length === 0 ? [] : await selectDependents(reader, orgIds, records);
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
 /** Returns a stored document with its section, if it is one of `foreignSections`. */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
-  const section = foreignSections.find((one) => isInSection(stored?.partition, one));
+  const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];
 }
 

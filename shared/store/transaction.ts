@@ -81,7 +81,7 @@ class TransactionAttempt implements Transaction {
   };
 
   readonly write: Transaction['write'] = (writes) => {
-    for (const one of writes) this.writes.push(one);
+    for (const write of writes) this.writes.push(write);
   };
 
   readonly hold: Transaction['hold'] = (documents) => {

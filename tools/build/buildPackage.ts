@@ -100,7 +100,9 @@ async function bundle(lock: LockFile) {
   } as const satisfies BuildOptions;
   const { outputFiles, metafile } = await build(options);
   const outputs = Object.values(metafile.outputs);
-  const external = outputs.flatMap(({ imports }) => imports.flatMap((one) => (one.external === true ? one.path : [])));
+  const external = outputs.flatMap(({ imports }) =>
+    imports.flatMap((imported) => (imported.external === true ? imported.path : [])),
+  );
   const missing = external.filter((path) => !isBuiltin(path) && !optionalPackages.includes(path));
   if (missing.length > 0) throw new Error(`the command loads packages that are not bundled: ${missing.join(', ')}`);
   return { files: outputFiles, inputs: worker.files([...new Set(outputs.flatMap(bundledFiles))].sort()) };

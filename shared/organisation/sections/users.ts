@@ -227,7 +227,7 @@ function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
   const ofPhone = warnOfPhone(record);
   const ofId = warnOfId(record);
   if (ofHash === undefined && ofSeed === undefined && ofPhone === undefined) return ofId;
-  return [...ofId, ofHash, ofSeed, ofPhone].filter((one) => one !== undefined);
+  return [...ofId, ofHash, ofSeed, ofPhone].filter((warning) => warning !== undefined);
 }
 
 function warnOfPhone({ json, given = json }: ImportedRecord): RecordWarning | undefined {

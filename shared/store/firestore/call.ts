@@ -61,7 +61,7 @@ export function grpcStatus(reason: unknown): grpc.status | undefined {
 }
 
 function hasStatus(reason: unknown, ...statuses: readonly grpc.status[]): boolean {
-  return statuses.some((one) => one === grpcStatus(reason));
+  return statuses.some((status) => status === grpcStatus(reason));
 }
 
 function isTransientStatus(reason: unknown): boolean {

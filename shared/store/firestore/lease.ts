@@ -147,7 +147,7 @@ async function readState(connection: FirestoreConnection, leaseMs: number): Prom
     lease,
     version,
     live: withVersions.filter(isLive).map(({ holder }) => holder),
-    expired: withVersions.filter((one) => !isLive(one)),
+    expired: withVersions.filter((holder) => !isLive(holder)),
   };
 }
 
@@ -184,7 +184,7 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
 function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
   const documents = [{ key: leaseKey, version }, ...holders];
-  return new Map(documents.map((one) => [documentPath(one.key), one]));
+  return new Map(documents.map((document) => [documentPath(document.key), document]));
 }
 
 /** Renews a lease until it is released. If another process takes the lease, the fence prevents further commits. */
