@@ -42,7 +42,11 @@ export function removeOtpEmail(
   return store.transaction(async (transaction) => {
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
-    if (user.otpEmail !== true) throw otpEmailNotSet();
+    if (user.otpEmail !== true) {
+      // A simultaneous removal is visible before it is on the disk.
+      await store.durable();
+      throw otpEmailNotSet();
+    }
     const name = textAt(parseObject(user.body), 'user.userName', '').slice(0, MAX_RECORDED_CHARACTERS);
     await audited.beginIn(transaction, { target: userId, name, ...organisationFacts([user.orgId ?? '']) });
     const sequence = (user.sequence ?? 0) + 1;

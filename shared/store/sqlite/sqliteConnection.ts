@@ -83,19 +83,38 @@ const LOCK_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 20;
 
 /**
- * Begins a write transaction when no other connection has one.
- * @throws Error of SQLite after some seconds
+ * Runs work in a write transaction, as soon as no other connection has one. Does not block this process in the
+ * meantime. Other code never runs within the transaction, because the work is synchronous.
+ * @throws Error of SQLite: after some seconds without the lock, or of the work or the commit, which it has rolled back
  */
-export async function waitForLock(connection: SqliteConnection): Promise<void> {
+export async function inWriteTransaction<Result>(connection: SqliteConnection, work: () => Result): Promise<Result> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
-  for (;;) {
-    try {
-      connection.run('BEGIN IMMEDIATE');
-      return;
-    } catch (reason) {
-      if (!isBusy(reason) || performance.now() > deadline) throw reason;
-      await setTimeout(1 + Math.random() * MAX_PAUSE_MS);
-    }
+  while (!begin(connection, deadline)) await setTimeout(1 + Math.random() * MAX_PAUSE_MS);
+  try {
+    const result = work();
+    connection.run('COMMIT');
+    return result;
+  } catch (reason) {
+    // After some errors, such as a full disk, SQLite has already rolled the transaction back.
+    if (connection.inTransaction()) connection.run('ROLLBACK');
+    throw reason;
+  }
+}
+
+/**
+ * Begins a write transaction; returns false if another connection has one.
+ * @throws Error of SQLite, after the deadline also for the lock
+ */
+function begin(connection: SqliteConnection, deadline: number): boolean {
+  connection.execute('PRAGMA busy_timeout = 0');
+  try {
+    connection.run('BEGIN IMMEDIATE');
+    return true;
+  } catch (reason) {
+    if (!isBusy(reason) || performance.now() > deadline) throw reason;
+    return false;
+  } finally {
+    connection.execute(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 }
 

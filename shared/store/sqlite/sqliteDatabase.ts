@@ -10,7 +10,7 @@ import { Checkpoints, LogFile } from './logFile.ts';
 import { Moments, type SqliteMoment, scanSqlite } from './moments.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
-import { type Change, openWriter, type Writer } from './writer.ts';
+import { type Change, createWriter, type Writer } from './writer.ts';
 
 /** The limit leaves room for the commit that exceeds it: the log stays below the size of the database plus 64 MB. */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
@@ -59,24 +59,25 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Databa
 }
 
 function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {
-  const reader = connectSqlite({ file });
-  requireFileFormat(reader);
-  const log = new LogFile(reader);
+  // Reads and writes share a connection: a commit of another connection would empty the cache of a reading connection.
+  const connection = connectSqlite({ file });
+  requireFileFormat(connection);
+  const log = new LogFile(connection);
   const moments = new Moments({ file, log, logMarginBytes });
   const onCommit = () => {
     const logBytes = log.size();
     checkpoints.afterCommit(logBytes, moments.limitLog(logBytes));
   };
-  const onBegin = (connection: SqliteConnection) => {
+  const onBegin = () => {
     requireFileFormat(connection);
     return nextVersion(connection);
   };
-  const writer = openWriter(file, { onBegin, onCommit, sync: log.sync });
+  const writer = createWriter(connection, { onBegin, onCommit, sync: log.sync });
   const checkpoints = new Checkpoints(file, writer.between);
   return {
     read: async (keys, fields, at) =>
       withStoreErrors(() =>
-        at === undefined ? readConsistently(reader, keys, fields) : selectDocuments(at.connection(), keys, fields),
+        at === undefined ? readConsistently(connection, keys, fields) : selectDocuments(at.connection(), keys, fields),
       ),
     scan: (range, at) => scanSqlite(range, at, isAttended),
     commit: (writes, expected, events) =>
@@ -89,12 +90,12 @@ function createDatabase(file: string, logMarginBytes: number, isAttended: () => 
     advice: () => (isAttended() ? attendedAdvice : unattendedAdvice),
     close: async () => {
       await checkpoints.close();
-      await writer.close();
+      await writer.settled();
       log.close();
-      reader.close();
+      connection.close();
     },
-    trail: openTrail(reader, writer),
-    lock: createFileLock(join(dirname(file), 'lock'), () => withStoreErrors(() => newestVersion(reader))),
+    trail: openTrail(connection, writer),
+    lock: createFileLock(join(dirname(file), 'lock'), () => withStoreErrors(() => newestVersion(connection))),
   };
 }
 

@@ -5,7 +5,7 @@ import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
 import { withFullPath } from '../../systemCode.ts';
 import { yieldToEventLoop } from '../../turns.ts';
-import { connectSqlite, type SqliteConnection, waitForLock } from './sqliteConnection.ts';
+import { inWriteTransaction, type SqliteConnection } from './sqliteConnection.ts';
 
 /** A change within an open transaction. Written documents get the transaction's version. */
 export type Change = (connection: SqliteConnection, version: number) => void;
@@ -21,13 +21,14 @@ export interface Writer {
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work between two transactions of this process. */
   between(work: () => Promise<unknown>): Promise<unknown>;
-  close(): Promise<void>;
+  /** Waits until all changes so far are settled. */
+  settled(): Promise<void>;
 }
 
 /** Functions that run around each transaction. */
 export interface WriterHooks {
   /** Returns the version of the transaction's writes; if it throws, all changes of the transaction fail. */
-  onBegin(connection: SqliteConnection): number;
+  onBegin(): number;
   onCommit(): void;
   /** Waits until all commits so far are on the disk. */
   sync(): Promise<void>;
@@ -42,30 +43,35 @@ interface Member {
 }
 
 /**
- * Opens the writing connection. It waits for other processes' locks with timers, so that SQLite does not block this
- * process.
+ * Creates the writer of a connection, which no other code may use to write. It waits for other processes' locks with
+ * timers, so that SQLite does not block this process.
  */
-export function openWriter(file: string, hooks: WriterHooks): Writer {
-  const connection = connectSqlite({ file, busyTimeout: 0 });
+export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
+  // A commit leaves its durability to `sync`, because SQLite would block the main thread.
+  connection.execute('PRAGMA synchronous = NORMAL');
   const enqueue = createSerialQueue();
   let waiting: Member[] = [];
   const unsettled = new Set<Promise<void>>();
+  const commit = async (takeGroup: () => readonly Member[]) => {
+    const outcomes = await enqueue(() => commitGroup(connection, hooks, takeGroup()));
+    // Wait outside the queue, so that other changes can be committed at the same time.
+    const unsynced = await hooks.sync().then(() => undefined, toFailure);
+    for (const { settled, failure } of outcomes) settle(settled, unsynced ?? failure);
+  };
+  const takeWaiting = () => {
+    const group = waiting.slice(0, MAX_GROUP);
+    waiting = waiting.slice(MAX_GROUP);
+    if (waiting.length > 0) void commitWaiting();
+    return group;
+  };
   const commitWaiting = async () => {
     // All changes that arrive in this turn of the event loop share the transaction.
     await setImmediate();
-    const settle = await enqueue(() => {
-      const group = waiting.slice(0, MAX_GROUP);
-      waiting = waiting.slice(MAX_GROUP);
-      if (waiting.length > 0) void commitWaiting();
-      return commitGroup(connection, hooks, group, 'FULL');
-    });
-    settle();
+    await commit(takeWaiting);
   };
   const commitAlone = async (member: Member) => {
     await yieldToEventLoop();
-    const settle = await enqueue(() => commitGroup(connection, hooks, [member], 'NORMAL'));
-    // Wait outside the queue, so that other changes can be committed at the same time.
-    await hooks.sync().then(settle, member.settled.reject);
+    await commit(() => [member]);
   };
   return {
     apply: (change, size) => {
@@ -75,54 +81,54 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
       if (size === 'bulk') void commitAlone(member);
       else if (waiting.push(member) === 1) void commitWaiting();
       const named = settled.promise.catch((reason: unknown) => {
-        throw withFullPath(reason, file);
+        throw withFullPath(reason, connection.file);
       });
       return named.finally(() => unsettled.delete(settled.promise));
     },
     between: enqueue,
-    close: async () => {
-      await Promise.allSettled(unsettled);
-      await enqueue(async () => connection.close());
-    },
+    settled: async () => void (await Promise.allSettled(unsettled)),
   };
 }
 
-/**
- * Commits a group of changes. Never rejects.
- * @param durability `FULL` waits until the commit is on the disk; `NORMAL` leaves that to `sync`
- * @returns a function that settles the members
- */
+interface Failure {
+  readonly reason: unknown;
+}
+
+const toFailure = (reason: unknown): Failure => ({ reason });
+
+function settle({ resolve, reject }: PromiseWithResolvers<void>, failure: Failure | undefined): void {
+  if (failure === undefined) resolve();
+  else reject(failure.reason);
+}
+
+/** A change after its commit, which is not yet on the disk. */
+interface Outcome {
+  readonly settled: PromiseWithResolvers<void>;
+  readonly failure: Failure | undefined;
+}
+
+/** Commits a group of changes. Never rejects. */
 async function commitGroup(
   connection: SqliteConnection,
   hooks: WriterHooks,
   group: readonly Member[],
-  durability: 'FULL' | 'NORMAL',
-): Promise<() => void> {
+): Promise<readonly Outcome[]> {
   try {
-    connection.execute(`PRAGMA synchronous = ${durability}`);
-    await waitForLock(connection);
-    const version = hooks.onBegin(connection);
-    // A single change, such as a bulk change, needs no savepoint. A savepoint would copy every changed page.
-    const failures = group.map(({ change }) =>
-      group.length === 1
-        ? void change(connection, version)
-        : applyInSavepoint(connection, () => change(connection, version)),
-    );
-    connection.run('COMMIT');
+    const outcomes = await inWriteTransaction(connection, () => {
+      const version = hooks.onBegin();
+      // A single change, such as a bulk change, needs no savepoint. A savepoint would copy every changed page.
+      return group.map(({ change, settled }) => ({
+        settled,
+        failure:
+          group.length === 1
+            ? void change(connection, version)
+            : applyInSavepoint(connection, () => change(connection, version)),
+      }));
+    });
     reportCommit(hooks);
-    return () => {
-      for (const [index, { settled }] of group.entries()) {
-        const failure = failures[index];
-        if (failure === undefined) settled.resolve();
-        else settled.reject(failure.reason);
-      }
-    };
+    return outcomes;
   } catch (reason) {
-    // After some errors, such as a full disk, SQLite has already rolled the transaction back.
-    if (connection.inTransaction()) connection.run('ROLLBACK');
-    return () => {
-      for (const { settled } of group) settled.reject(reason);
-    };
+    return group.map(({ settled }) => ({ settled, failure: { reason } }));
   }
 }
 
@@ -143,7 +149,7 @@ function reportCommit(hooks: WriterHooks): void {
  * @returns the error if it failed
  * @throws Error of SQLite that has ended the transaction
  */
-function applyInSavepoint(connection: SqliteConnection, change: () => void): { readonly reason: unknown } | undefined {
+function applyInSavepoint(connection: SqliteConnection, change: () => void): Failure | undefined {
   connection.run('SAVEPOINT change');
   try {
     change();

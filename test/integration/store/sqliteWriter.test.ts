@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SqliteConnection } from '../../../shared/store/sqlite/sqliteConnection.ts';
-import { openWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
+import { connectSqlite, type SqliteConnection } from '../../../shared/store/sqlite/sqliteConnection.ts';
+import { createWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
 import { run } from '../../../tools/program.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
@@ -16,7 +16,7 @@ interface Opened {
 }
 
 interface TestHooks {
-  readonly onBegin?: (connection: SqliteConnection) => void;
+  readonly onBegin?: () => void;
   readonly sync?: () => Promise<void>;
 }
 
@@ -27,24 +27,18 @@ async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: Tes
   reader.exec(`PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY, text TEXT);
     CREATE TABLE facts (value INTEGER REFERENCES numbers DEFERRABLE INITIALLY DEFERRED)`);
   let transactions = 0;
-  const opened = openWriter(file, {
-    onBegin: (connection) => {
-      onBegin(connection);
+  const connection = connectSqlite({ file });
+  const writer = createWriter(connection, {
+    onBegin: () => {
+      onBegin();
       return ++transactions;
     },
     onCommit: () => {},
     sync,
   });
-  let closed: Promise<void> | undefined;
-  const writer: Writer = {
-    ...opened,
-    close: () => {
-      closed ??= opened.close();
-      return closed;
-    },
-  };
   onTestFinished(async () => {
-    await writer.close();
+    await writer.settled();
+    connection.close();
     reader.close();
     await directory.remove();
   });
@@ -144,33 +138,51 @@ describe('the writer of a database file', () => {
     expect(begun()).toBe(4);
   });
 
-  it('reports a bulk change only when it is on disk, and commits others meanwhile', async () => {
-    const onDisk = Promise.withResolvers<void>();
-    const { writer, values } = await openTestWriter({ sync: () => onDisk.promise });
-    let isReported = false;
-    const bulk = writer.apply(insert(1), 'bulk').then(() => {
-      isReported = true;
+  it.each(['bulk', 'small'] as const)(
+    'reports a %s change only when it is on disk, and commits others meanwhile',
+    async (size) => {
+      const onDisk = Promise.withResolvers<void>();
+      let syncs = 0;
+      const { writer, values } = await openTestWriter({
+        sync: async () => void (syncs++ === 0 && (await onDisk.promise)),
+      });
+      let isReported = false;
+      const first = writer.apply(insert(1), size).then(() => {
+        isReported = true;
+      });
+      await expect.poll(values).toEqual([1]);
+      await writer.apply(insert(2), 'small');
+      expect(isReported).toBe(false);
+      onDisk.resolve();
+      await first;
+    },
+  );
+
+  it('fails all changes that the disk rejects, and accepts the next ones', async () => {
+    let isBroken = true;
+    const { writer, values } = await openTestWriter({
+      sync: async () => {
+        if (isBroken) throw new Error('EIO');
+      },
     });
-    await expect.poll(values).toEqual([1]);
-    await writer.apply(insert(2), 'small');
-    expect(isReported).toBe(false);
-    onDisk.resolve();
-    await bulk;
+    const failing = [
+      writer.apply(insert(1), 'small'),
+      writer.apply(insert(2), 'small'),
+      writer.apply(insert(3), 'bulk'),
+    ];
+    for (const outcome of await Promise.allSettled(failing))
+      expect(outcome).toMatchObject({ reason: { message: 'EIO' } });
+    isBroken = false;
+    await writer.apply(insert(4), 'small');
+    expect(values()).toContain(4);
   });
 
-  it('fails a bulk change that the disk rejects', async () => {
-    const { writer, values } = await openTestWriter({ sync: () => Promise.reject(new Error('EIO')) });
-    await expect(writer.apply(insert(1), 'bulk')).rejects.toThrow('EIO');
-    await writer.apply(insert(2), 'small');
-    expect(values()).toContain(2);
-  });
-
-  it('commits the accepted changes before it closes', async () => {
+  it('is settled after all of its changes', async () => {
     const { writer, values } = await openTestWriter();
     const taken = [writer.apply(insert(1), 'small'), writer.apply(insert(2), 'bulk')];
-    await writer.close();
-    await Promise.all(taken);
+    await writer.settled();
     expect(values()).toEqual([1, 2]);
+    await Promise.all(taken);
   });
 
   it('leaves nothing of a group during which its process was killed, and all of the group before', async () => {

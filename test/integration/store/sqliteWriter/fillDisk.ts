@@ -1,10 +1,11 @@
-import type { SqliteConnection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
-import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
+import { connectSqlite, type SqliteConnection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
+import { createWriter } from '../../../../shared/store/sqlite/writer.ts';
 
 // Runs as a separate process: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and prints the
 // numbers of the rows that are reported as committed.
 
-const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
+const connection = connectSqlite({ file: process.argv[2] ?? '' });
+const writer = createWriter(connection, { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
 const insert = (value: number) => (connection: SqliteConnection) =>
   void connection.prepare('INSERT INTO numbers VALUES (?, ?)').run(value, 'x'.repeat(20_000));
 const committed: number[] = [];
