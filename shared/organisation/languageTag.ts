@@ -52,21 +52,26 @@ export function hasEnglishName(language: string): boolean {
   return names.of(language) !== undefined;
 }
 
-/** Returns the subtags of an invalid tag that its canonical form omits. */
-export function lostSubtags(text: string, canonical: string): readonly string[] {
-  if (text === canonical || isTag(text)) return [];
-  const kept = new Set(canonical.toLowerCase().split('-'));
-  return text.split(/[-_]/).filter((subtag) => subtag !== '' && !kept.has(subtag.toLowerCase()));
-}
+/** The scripts of the modifiers in locales of POSIX, such as `sr_RS@latin`. */
+const scripts: ReadonlyMap<string, string> = new Map([
+  ['latin', 'Latn'],
+  ['cyrillic', 'Cyrl'],
+  ['devanagari', 'Deva'],
+]);
 
-function isTag(text: string): boolean {
-  const tag = text.replaceAll('_', '-');
-  if (wholeTags.has(tag.toLowerCase()) || /^x-/i.test(tag)) return true;
-  return canonicalTag(tag) !== undefined;
+const POSIX_LOCALE =
+  /^(?<language>[a-z]{2,3})(?:[_-](?<region>[a-z]{2}))?(?=[.@])(?:\.[\w-]+)?(?:@(?<modifier>[a-z\d]+))?$/i;
+
+/** Returns the tag of a locale of POSIX (`de_DE.UTF-8`), or the first of a browser's languages (`de,en;q=0.8`). */
+function tagOf(text: string): string {
+  const [first = ''] = text.trim().split(/\s*[,;]/);
+  const { language, region = '', modifier = '' } = POSIX_LOCALE.exec(first)?.groups ?? {};
+  if (language === undefined) return first;
+  return [language, scripts.get(modifier.toLowerCase()) ?? '', region].filter((subtag) => subtag !== '').join('-');
 }
 
 function toCanonicalTag(text: string): string {
-  const subtags = text
+  const subtags = tagOf(text)
     .toLowerCase()
     .split(/[-_]/)
     .filter((subtag) => /^[a-z\d]{1,8}$/.test(subtag));

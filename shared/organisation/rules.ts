@@ -10,7 +10,7 @@ import {
   rules,
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
-import { hasOtherPrefix, keepsMaximum, keepsMinimum } from './storedRules.ts';
+import { getsPrefix, keepsMaximum, keepsMinimum } from './storedRules.ts';
 import { isDotAtoms, isEmailAddress, quotedOrLiteral, trimSpace } from './valueRules.ts';
 
 interface RuleIssue {
@@ -176,7 +176,7 @@ function compileTextRules(
     if (ignoreEmpty && value === '') return undefined;
     const broken = lengthBroken(bounds, bounds.most > 0 ? [...value].length : value.length, RUNES);
     if (broken !== undefined) return broken;
-    if (prefix && !value.startsWith(prefix) && !hasOtherPrefix(field, value)) {
+    if (prefix && !value.startsWith(prefix) && !getsPrefix(field, value)) {
       const plain = `expected a text that begins with ${JSON.stringify(prefix)}`;
       return { plain, zitadels: `value does not have prefix "${prefix}"` };
     }

@@ -3,6 +3,7 @@
 // contain such records, so an import accepts them.
 
 import type { DescField } from '@bufbuild/protobuf';
+import { internationalNumber } from './valueRules.ts';
 
 const management = (message: string, fields: string): string[] =>
   fields.split(' ').map((field) => `zitadel.management.v1.${message}.${field}`);
@@ -27,8 +28,7 @@ const openFields: ReadonlySet<string> = new Set([
   'zitadel.admin.v1.AddCustomDomainPolicyRequest.orgId',
 ]);
 
-/** Other prefixes of texts that an import converts. */
-const otherPrefixes = new Map(management('ImportHumanUserRequest.Phone', 'phone').map((name) => [name, '00']));
+const phones: ReadonlySet<string> = new Set(management('ImportHumanUserRequest.Phone', 'phone'));
 
 function nameOf({ parent, jsonName }: DescField): string {
   return `${parent?.typeName}.${jsonName}`;
@@ -44,8 +44,7 @@ export function keepsMinimum(field: DescField): boolean {
   return !openFields.has(nameOf(field));
 }
 
-/** Whether a text has another prefix than its rule requires, and an import converts that prefix. */
-export function hasOtherPrefix(field: DescField, text: string): boolean {
-  const prefix = otherPrefixes.get(nameOf(field));
-  return prefix !== undefined && text.startsWith(prefix);
+/** Whether an import converts a text so that it begins with the prefix of its rule. */
+export function getsPrefix(field: DescField, text: string): boolean {
+  return phones.has(nameOf(field)) && internationalNumber(text) !== undefined;
 }

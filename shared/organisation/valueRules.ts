@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { canonicalLanguageTag, hasEnglishName, lostSubtags, UNDETERMINED } from './languageTag.ts';
+import { canonicalLanguageTag, hasEnglishName, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './sections/section.ts';
 
@@ -38,18 +38,13 @@ export function trimmedText(missing: RecordIssue): ValueRule {
 /** The maximum number of characters of a person's language. */
 const MAX_LANGUAGE_CHARACTERS = 10;
 
-const isUndetermined = (tag: string) => /^und(?:[-_]|$)/i.test(tag);
-
 /**
  * Replaces the tag of a person's language with its canonical form. If that is too long for the field, the tag does not
  * change: ZITADEL stores the canonical form, and then cannot import its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
-  if (canonical.length > MAX_LANGUAGE_CHARACTERS) return { value: text };
-  const isLost = isUndetermined(canonical) && !isUndetermined(text);
-  const dropped = isLost ? [text] : lostSubtags(text, canonical);
-  return { value: canonical, ...(dropped.length === 0 ? {} : { dropped }) };
+  return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
 });
 
 /** Replaces a text's language with its canonical form. Releases of ZITADEL differ in the supported languages. */
@@ -59,28 +54,40 @@ export const textLanguage: ValueRule = (value) => {
   const language = canonicalLanguageTag(text);
   if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined', params } };
   const [base = ''] = language.split('-');
-  const dropped = lostSubtags(text, language);
-  if (base.length > 1 && hasEnglishName(base)) return { value: language, ...(dropped.length === 0 ? {} : { dropped }) };
+  if (base.length > 1 && hasEnglishName(base)) return { value: language };
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported', params } };
 };
 
 /**
  * Converts a person's phone number to E.164. Does not change a text that is not a single number, such as two numbers or
- * a number with a label: ZITADEL stores another number for it, or none. Drops such a text if it begins with 00 instead
- * of the plus sign, which ZITADEL requires.
+ * a number with a label: ZITADEL stores another number for it, or none. Drops such a text if it does not begin with the
+ * plus sign, which ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
-  const text = value.phone;
-  const unchanged = text.startsWith('00') ? { dropped: [text] } : { value };
+  const text = internationalNumber(value.phone);
+  if (text === undefined) return { value };
+  const unchanged = value.phone.startsWith('+') ? { value } : { dropped: [value.phone] };
   const number = withoutExtension(text);
   if (SECOND_NUMBER.test(text) || !digitsAndSeparators.test(number)) return unchanged;
   const converted = toStableE164(number);
-  if (converted === text) return { value };
+  if (converted === value.phone) return { value };
   if (converted === undefined || !hasPossibleLength(converted)) return unchanged;
   const dropped = text.slice(number.length).trim();
   return { value: { ...value, phone: converted }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };
+
+/**
+ * Returns a phone number that begins with a plus sign or with 00, without the scheme of a link and invisible
+ * characters, which address books copy; undefined for another text.
+ */
+export function internationalNumber(text: string): string | undefined {
+  const number = text
+    .replaceAll(/[\p{Cf}--[\xad\u200b\u2060]]/gv, '')
+    .trim()
+    .replace(/^(?:tel|callto):\s*/i, '');
+  return /^[(（\s]*(?:[+＋]|00)/.test(number) ? number : undefined;
+}
 
 /** Matches a text of digits, plus signs and separators. */
 const digitsAndSeparators =
@@ -114,7 +121,7 @@ export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
 export function durationOr(value: string): ValueRule {
   return (duration) => {
     if (duration === undefined) return { value };
-    return duration === '0s' ? { value, dropped: [duration] } : { value: duration };
+    return { value: duration === '0s' ? value : duration };
   };
 }
 

@@ -409,6 +409,15 @@ export const rows: Readonly<Record<string, Row>> = {
     says: 'created org 1 | failed humanUsers 1 | human_user ada: email_refused',
     dry: 'created humanUsers 1, org 1',
   },
+  'values are sent in the form that ZITADEL accepts': {
+    file: `1 person ada user.phone.phone=0041791234567 user.profile.preferredLanguage=de_DE.UTF-8;
+      1 person ben user.phone.phone=00999; 1 member ada ORG_OWNER UNKNOWN`,
+    says: 'created humanUsers 2, org 1, orgMembers 1',
+    leaves: '1 humanUsers ada user.phone.phone=+41791234567; 1 humanUsers ada user.profile.preferredLanguage=de-DE',
+    warns: `human_user ada: phone_corrected ("0041791234567", +41791234567) | human_user ada: value_converted
+      (user.profile.preferredLanguage, "de_DE.UTF-8", "de-DE") | human_user ben: value_dropped ("00999", user.phone) |
+      org_member 1_ada: value_dropped ("UNKNOWN", roles)`,
+  },
   'the links that a person holds count by what becomes of the person': {
     on: { rejectsPerson: (userId) => userId === 'ben' },
     file: '1 oidc I; 1 linked ada I a ada; 1 linked ben I b ben',

@@ -10,12 +10,14 @@ import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/allSections.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { giftOf, privilegeWarning } from '../../../shared/organisation/privileges.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
 import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
+import { valueWarnings } from '../../../shared/organisation/valueWarnings.ts';
 import { contains, overlap } from '../../../shared/organisation/zitadelReleases.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { type FileSecrets, providersOf } from '../../exports/fileFacts.ts';
@@ -245,12 +247,13 @@ function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): st
 /** The notices about the records of an import. */
 interface RecordNotices {
   readonly leftToDo: LeftToDo;
-  /** The warnings about privileges in existing organisations and projects, and about deleted records. */
+  /** The warnings about privileges in existing organisations and projects, converted values and deleted records. */
   readonly warnings: BoundedList<ImportWarning>;
 }
 
 /**
- * Lists the manual steps after an import, the privileges that it grants, and the deleted records that it creates again.
+ * Lists the manual steps after an import, the privileges that it grants, the values that it converts, and the deleted
+ * records that it creates again.
  */
 export async function listNotices(
   { ledger, secrets, imports, options }: SurveyedFile,
@@ -270,8 +273,11 @@ export async function listNotices(
     const privilege = isAdded ? privilegeWarning(gift, record) : undefined;
     if (privilege !== undefined) warnings.add(privilege);
     const { section } = record;
-    if (wasDeleted && outcome === 'created')
-      warnings.add({ type: section.error.type, id, ...warn('record_recreated', {}) });
+    if (outcome === 'created') {
+      const ofRecord = wasDeleted ? [warn('record_recreated', {})] : [];
+      for (const warning of [...valueWarnings(normaliseRecord(record).record), ...ofRecord])
+        warnings.add({ type: section.error.type, id, ...warning });
+    }
     const { passwordHash, ...others } = { id: '', ...storedFields(record) };
     const isSent = passwordHash !== undefined && !imports.omitsHash(record);
     const document = isSent ? { ...others, passwordHash } : others;

@@ -4,6 +4,7 @@ import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@b
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisationSection } from '../../../shared/organisation/allSections.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
 import { isList, type SectionName } from '../../../shared/organisation/sections/section.ts';
@@ -76,6 +77,7 @@ function outgoing({ record, ...known }: LedgerRecord, imports: ImportFacts): Out
 /** Returns a record with its credentials, in the form that ZITADEL imports without loss (zitadel 4.6). */
 function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { section, json, credentials, clearPassword, orgId } = record;
+  convertValues(record);
   const omitsHash = imports.omitsHash(record);
   for (const { path, field, clear } of section.credentials ?? []) {
     const isOmitted = field === 'passwordHash' && omitsHash;
@@ -89,6 +91,21 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
   // The protobuf field of the hash is unset, which JSON cannot express.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
+}
+
+/**
+ * Converts a record's values as imports do (zitadel 2.5), because ZITADEL rejects some of the others. Does not convert
+ * parts of the id, by which ZITADEL's response identifies the record.
+ */
+function convertValues(record: OrganisationRecord): void {
+  const { section, json } = record;
+  const { json: stored } = normaliseRecord(record).record;
+  if (stored === json) return;
+  const ids = [...section.key, ...section.error.id];
+  for (const field of Object.keys(section.values ?? {}).map((path) => path.replace('[]', ''))) {
+    const value = valueAt(stored, field);
+    if (!ids.includes(field) && value !== valueAt(json, field)) putAt(json, field, value ?? null);
+  }
 }
 
 function keepElements(json: JsonObject, path: string, isKept: (element: JsonObject) => boolean): void {

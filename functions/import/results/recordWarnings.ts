@@ -1,9 +1,9 @@
 // Warnings about a record that the import did not reject.
 
-import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
-import { valueAt } from '../../../shared/json/jsonObject.ts';
+import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { valueWarnings } from '../../../shared/organisation/valueWarnings.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { RecordOutcome } from '../stages.ts';
 
@@ -12,22 +12,13 @@ const NONE_OF_RECORD: readonly RecordWarning[] = [];
 
 /** Lists the warnings about a record with this outcome. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
-  const { section, unknown, adjustment, dropped, leftOut, converted } = record;
   if (outcome.kind === 'failed') return NO_WARNINGS;
-  const ofRecord = section.warnings?.(record) ?? NONE_OF_RECORD;
+  const ofRecord = record.section.warnings?.(record) ?? NONE_OF_RECORD;
+  const ofValues = valueWarnings(record);
+  const { adjustment } = record;
   const { warnings: fromStore = [] } = outcome;
-  const isPlain =
-    unknown.values.length === 0 && adjustment === undefined && (dropped ?? leftOut ?? converted) === undefined;
-  if (isPlain && fromStore.length === 0) return toWarnings(record, ofRecord);
-  return toWarnings(record, [
-    ...lostValues(record),
-    ...droppedTexts(record),
-    ...convertedTexts(record),
-    ...leftOutElements(record),
-    adjustment?.warning,
-    ...ofRecord,
-    ...fromStore,
-  ]);
+  if (ofValues.length === 0 && adjustment === undefined && fromStore.length === 0) return toWarnings(record, ofRecord);
+  return toWarnings(record, [...ofValues, adjustment?.warning, ...ofRecord, ...fromStore]);
 }
 
 function toWarnings(
@@ -38,26 +29,4 @@ function toWarnings(
   return warnings
     .filter((warning) => warning !== undefined)
     .map((warning) => ({ type: record.section.error.type, id: reportedId(record), ...warning }));
-}
-
-function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
-  return unknown.values
-    .filter(({ path, value }) => valueAt(json, path) !== value)
-    .map(({ path, value }) => warn('value_unknown', { value: JSON.stringify(value), field: path }));
-}
-
-function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
-  return dropped.map(({ field, text, isRepeated }) =>
-    warn(isRepeated ? 'value_repeated' : 'value_dropped', { value: JSON.stringify(text), field }),
-  );
-}
-
-function convertedTexts({ converted = [] }: OrganisationRecord): RecordWarning[] {
-  return converted.map(({ field, value, stored }) =>
-    warn('value_converted', { field, value: JSON.stringify(value), stored: JSON.stringify(stored) }),
-  );
-}
-
-function leftOutElements({ leftOut = [] }: OrganisationRecord): RecordWarning[] {
-  return leftOut.map(({ field, problem }) => warn('element_invalid', { field, problem }));
 }

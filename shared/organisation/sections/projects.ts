@@ -1,6 +1,6 @@
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
+import { isGoUrl } from '../goUrl.ts';
 import { deriveId, reorder } from '../recordBody.ts';
-import type { RecordIssue } from '../relations.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
@@ -15,17 +15,10 @@ const oidcAppDefaults: Section['defaults'] = [
 /** The base URI of a login. */
 const LOGIN_URI = 'app.loginVersion.loginV2.baseUri';
 
-function unparsable(uri: string, problem: string): RecordIssue {
-  const key = `parse ${JSON.stringify(uri)}: ${problem}`;
-  return { id: '', key, reason: 'value_invalid', params: { field: LOGIN_URI, problem: key } };
-}
-
-/** Trims the base URI of a login, which may be relative. */
+/** Trims the base URI of a login, which may be relative. Drops a text that is no URI. */
 const loginUri = textRule((text) => {
   const uri = trimSpace(text);
-  const problem = uri.startsWith(':') ? 'missing protocol scheme' : 'invalid URI';
-  if (uri.startsWith(':') || !URL.canParse(uri, 'https://login.invalid')) return { issue: unparsable(uri, problem) };
-  return { value: uri || undefined };
+  return isGoUrl(uri) ? { value: uri || undefined } : { dropped: [text] };
 });
 
 /** The fact about the identities of applications. */

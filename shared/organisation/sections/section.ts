@@ -301,6 +301,8 @@ export interface Section {
   readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
+  /** Returns the warning about a converted value that is not a text of its own. */
+  readonly valueWarning?: (record: ImportedRecord) => RecordWarning | undefined;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**

@@ -87,6 +87,7 @@ export const humanUserSection: Section = {
     kept: [{ path: 'otpEmail', type: 'factor' }],
     ignored: [{ path: 'user.hashedPassword.algorithm', reason: 'the hash itself begins with its algorithm' }],
   },
+  valueWarning: warnOfPhone,
   warnings: warnOfPerson,
   zitadel: peopleInZitadel,
   error: {
@@ -224,10 +225,9 @@ function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
   const { passwordHash, totpSeed } = record.credentials;
   const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;
-  const ofPhone = warnOfPhone(record);
   const ofId = warnOfId(record);
-  if (ofHash === undefined && ofSeed === undefined && ofPhone === undefined) return ofId;
-  return [...ofId, ofHash, ofSeed, ofPhone].filter((warning) => warning !== undefined);
+  if (ofHash === undefined && ofSeed === undefined) return ofId;
+  return [...ofId, ofHash, ofSeed].filter((warning) => warning !== undefined);
 }
 
 function warnOfPhone({ json, given = json }: ImportedRecord): RecordWarning | undefined {
