@@ -1,10 +1,16 @@
 def filled(otherwise): if . == null or . == "" then otherwise else . end;
-($passwords | map(select(.email)) | map({key: .email, value: .passwordHash}) | from_entries) as $hashes
-| {orgs: [{orgId: "auth0", orgState: "ORG_STATE_ACTIVE", org: {name: "Auth0"},
-  humanUsers: map((.username // .email // .phone_number // .user_id) as $name | (.nickname // $name) as $other | (.email // "") as $email | {userId: .user_id,
+def listed: flatten | map(if type == "object" and (.users | type) == "array" then .users[] else . end);
+def named: with_entries(.key |= (ascii_downcase | gsub(" "; "_"))) | .user_id = (.user_id // .id // error("a user without user_id: export this field too"));
+def accounts: [.user_id, (.identities[]? | "\(.provider)|\(.user_id)")];
+(listed | map(named)) as $users
+| ($passwords | flatten | map({key: "auth0|\(._id."$oid")", value: .passwordHash}) | from_entries) as $hashes
+| ((($hashes | keys) - ($users | map(accounts[])))[] | "no user for the password hash of \(.)" | debug | empty),
+{orgs: [{orgId: "auth0", orgState: "ORG_STATE_ACTIVE", org: {name: "Auth0"},
+  humanUsers: ($users | map((.username // .email // .phone_number // .user_id) as $name | (.nickname // $name) as $other
+    | ([accounts[] | $hashes[.] // empty] | first) as $hash | {userId: .user_id,
     state: (if .blocked then "USER_STATE_LOCKED" else "USER_STATE_ACTIVE" end),
     user: ({userName: $name,
         profile: {firstName: (.given_name | filled($other)), lastName: (.family_name | filled($other))},
-        email: {email: $email, isEmailVerified: (.email_verified // false)}}
-      + if .phone_number then {phone: {phone: .phone_number, isPhoneVerified: (.phone_verified // false)}} else {} end
-      + if $hashes[$email] then {hashedPassword: {value: $hashes[$email]}} else {} end)})}]}
+        email: {email: (.email // ""), isEmailVerified: (.email_verified == true)}}
+      + if .phone_number then {phone: {phone: .phone_number, isPhoneVerified: (.phone_verified == true)}} else {} end
+      + if $hash then {hashedPassword: {value: $hash}} else {} end)}))}]}

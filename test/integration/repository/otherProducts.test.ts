@@ -6,8 +6,8 @@ import { call, identityJson } from '../../support/command.ts';
 import { readDocument } from '../../support/documents/documentation.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 
-const hasJq = await run('jq', ['--version']).then(
-  ({ code }) => code === 0,
+const hasTools = await Promise.all(['jq', 'python3'].map((tool) => run(tool, ['--version']))).then(
+  (runs) => runs.every(({ code }) => code === 0),
   () => false,
 );
 
@@ -65,19 +65,89 @@ const realm = {
   ],
 };
 
+/** A realm of Keycloak's own samples, whose users have neither ids nor hashed passwords. */
+const sampleRealm = {
+  realm: 'test',
+  enabled: true,
+  users: [
+    {
+      username: 'alice',
+      enabled: true,
+      email: 'alice@keycloak.example',
+      credentials: [{ type: 'password', value: 'Secret-12' }],
+      requiredActions: ['UPDATE_PASSWORD'],
+    },
+    { username: 'jdoe', enabled: true, email: 'jdoe@keycloak.example' },
+  ],
+};
+
+/** An export of a release of Keycloak before 8, whose credentials have no texts of JSON. */
+const oldRealm = {
+  realm: 'old',
+  users: [
+    {
+      ...name,
+      id: 'o1',
+      username: 'old',
+      enabled: true,
+      email: 'old@keycloak.example',
+      credentials: [
+        { type: 'totp', hashedSaltedValue: 'abcdefghijklmnopqrst', digits: 6, period: 30, algorithm: 'HmacSHA1' },
+        {
+          type: 'password',
+          hashedSaltedValue: hash,
+          salt,
+          hashIterations: 27_500,
+          algorithm: 'pbkdf2-sha256',
+          counter: 0,
+          digits: 0,
+          period: 0,
+        },
+      ],
+    },
+  ],
+};
+
+/** Two users of Auth0 with the same e-mail address: a stranger signed up with the address of the first. */
 const auth0 = [
-  { user_id: 'auth0|1', email: 'ann@example.com', email_verified: true, given_name: 'A', family_name: 'B' },
-  { user_id: 'auth0|2', email: 'bob@example.com', nickname: 'bob', blocked: true },
+  { user_id: 'google-oauth2|1', email: 'ann@example.com', email_verified: true, given_name: 'A', family_name: 'B' },
+  { user_id: 'auth0|abc', username: 'mallory', email: 'ann@example.com', email_verified: false },
+  { user_id: 'auth0|2', email: 'Bob@example.com', nickname: 'bob', blocked: true },
   { user_id: 'sms|3', phone_number: '+41791234567', phone_verified: true },
+  {
+    user_id: 'github|4',
+    email: 'cleo@example.com',
+    identities: [
+      { provider: 'github', user_id: 4, connection: 'github', isSocial: true },
+      { provider: 'auth0', user_id: 'def', connection: 'db', isSocial: false },
+    ],
+  },
 ];
+const auth0Hash = (oid: string, email: string) =>
+  json({ _id: { $oid: oid }, email_verified: false, email, passwordHash: bcrypt, tenant: 't', connection: 'db' });
+const auth0Hashes = [
+  auth0Hash('abc', 'ann@example.com'),
+  auth0Hash('2', 'bob@example.com'),
+  auth0Hash('def', 'cleo@example.com'),
+  auth0Hash('gone', 'gone@example.com'),
+].join('\n');
+const auth0People = [
+  { userId: 'google-oauth2|1', user: { profile: { firstName: 'A' }, email: { isEmailVerified: true } } },
+  { userId: 'auth0|abc', user: { email: { isEmailVerified: false }, hashedPassword: { value: bcrypt } } },
+  { userId: 'auth0|2', state: 'USER_STATE_LOCKED', user: { profile: { lastName: 'bob' } } },
+  { userId: 'sms|3', user: { userName: '+41791234567', phone: { phone: '+41791234567', isPhoneVerified: true } } },
+  { userId: 'github|4', user: { hashedPassword: { value: bcrypt } } },
+];
+/** The names of a file's columns, as the dashboard exports them. */
+const auth0Columns = { Id: 'auth0|abc', Email: 'ann@example.com', 'Email Verified': true, 'Given Name': 'A' };
 
 const columns = 'id,userName,firstName,lastName,email,emailVerified';
-const ann = '1,ann,A,B,ann@example.com,true';
-const bob = '2,bob,C,D,bob@example.com,';
-const semicolons = (text: string) => text.replaceAll(',', ';');
+const ann = '1,ann,A,B,ann@example.com,TRUE ';
+const bob = '2,bob,"C, c",D,bob@example.com,FALSE';
+const semicolons = (text: string) => text.replaceAll(/,(?! )/g, ';');
 const csvPeople = [
   { userId: '1', user: { userName: 'ann', email: { email: 'ann@example.com', isEmailVerified: true } } },
-  { userId: '2', user: { profile: { firstName: 'C' }, email: { isEmailVerified: false } } },
+  { userId: '2', user: { profile: { firstName: 'C, c' }, email: { isEmailVerified: false } } },
 ];
 
 /** The inputs of each product's program, the people of its output, and facts about what is imported. */
@@ -95,20 +165,39 @@ const products = [
     failed: 0,
   },
   {
-    product: 'Auth0',
-    files: {
-      'users.json': auth0.map(json).join('\n'),
-      'passwords.json': json({ _id: { $oid: '1' }, email: 'ann@example.com', passwordHash: bcrypt }),
-    },
+    product: 'Keycloak',
+    files: { 'realm.json': json([sampleRealm, oldRealm]) },
     people: [
-      { userId: 'auth0|1', user: { profile: { firstName: 'A' }, hashedPassword: { value: bcrypt } } },
-      { userId: 'auth0|2', state: 'USER_STATE_LOCKED', user: { profile: { lastName: 'bob' } } },
-      { userId: 'sms|3', user: { userName: '+41791234567', phone: { phone: '+41791234567', isPhoneVerified: true } } },
+      {
+        userId: 'o1',
+        user: {
+          hashedPassword: { value: `$pbkdf2-sha256$27500$${salt}$${hash}` },
+          otpCode: 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U',
+        },
+      },
+      { userId: 'alice', user: { password: 'Secret-12', passwordChangeRequired: true } },
+      { userId: 'jdoe' },
     ],
-    secrets: { passwordHashes: 1 },
-    formats: { bcrypt: 1 },
+    secrets: { passwordHashes: 1, totpSeeds: 1 },
+    formats: { pbkdf2: 1 },
+    failed: 0,
+  },
+  ...[auth0.map(json).join('\n'), json(auth0), json({ start: 0, limit: 50, total: 5, users: auth0 })].map((users) => ({
+    product: 'Auth0',
+    files: { 'users.json': users, 'passwords.json': auth0Hashes },
+    people: auth0People,
+    secrets: { passwordHashes: 3 },
+    formats: { bcrypt: 3 },
     // The person without an e-mail address.
     failed: 1,
+  })),
+  {
+    product: 'Auth0',
+    files: { 'users.json': json(auth0Columns), 'passwords.json': auth0Hashes },
+    people: [{ userId: 'auth0|abc', user: { email: { isEmailVerified: true }, hashedPassword: { value: bcrypt } } }],
+    secrets: { passwordHashes: 1 },
+    formats: { bcrypt: 1 },
+    failed: 0,
   },
   ...[
     `${columns}\r\n${ann}\r\n${bob}\n`,
@@ -124,20 +213,22 @@ const products = [
 ];
 
 /** Runs a product's command of the document on the product's files, in a directory. */
-async function convert(product: string, files: Readonly<Record<string, string>>) {
+async function convert(product: string, files: Readonly<Record<string, string | Buffer>>) {
   const { text } = await readDocument('docs/other-products.md');
-  const [, command = ''] = new RegExp(`^## ${product}$[\\s\\S]*?^ {4}(jq .*) > people\\.json$`, 'm').exec(text) ?? [];
+  const [, command = ''] =
+    new RegExp(`^## ${product}$[\\s\\S]*?^ {4}((?:jq|python3) .*) > people\\.json$`, 'm').exec(text) ?? [];
   const directory = await testDirectory();
   for (const [file, content] of Object.entries(files)) await writeFile(join(directory, file), content);
   const ended = await run('bash', ['-c', command.replace('docs/', `${root}/docs/`)], { cwd: directory });
   return { directory, ...ended };
 }
 
-describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq)', () => {
+describe.skipIf(!hasTools)('a program of docs/other-products.md (skipped without jq and Python)', () => {
   it.each(products)('turns the users of $product into an export file', async ({ product, files, ...expected }) => {
     const { directory, code, stdout, stderr } = await convert(product, files);
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ orgs: [{ humanUsers: expected.people }] });
+    const { orgs }: { orgs: { humanUsers: unknown[] }[] } = JSON.parse(stdout);
+    expect(orgs.flatMap(({ humanUsers }) => humanUsers)).toMatchObject(expected.people);
 
     const file = join(directory, 'people.json');
     await writeFile(file, stdout);
@@ -152,25 +243,39 @@ describe.skipIf(!hasJq)('a program of docs/other-products.md (skipped without jq
   });
 
   it.each([
-    ['a field in quotes', `${columns}\n1,ann,"A, B",C,ann@example.com,true\n`, 'a field is in quotes'],
     [
       'a list without a column',
       'id,userName\n1,ann\n',
-      'the first line lacks firstName, lastName, email, emailVerified',
+      'the first line needs each of these names once: firstName, lastName, email, emailVerified',
     ],
-    ['a line with fewer fields', `${columns}\n1,ann\n`, 'not 6 fields: ["1","ann"]'],
-  ])('refuses %s', async (_what, list, problem) => {
-    const { code, stderr } = await convert('CSV', { 'people.csv': list });
+    ['a line with fewer fields', `${columns}\n1,ann\n`, 'line 2 has 2 fields instead of 6'],
+    ['an unknown value', `${columns}\n1,ann,A,B,ann@example.com,maybe\n`, "line 2: emailVerified is 'maybe'"],
+    ['an open quote', `${columns}\n1,ann,"A,B,ann@example.com,true\n`, 'line 2: '],
+    ['another encoding', Buffer.from(`${columns}\n1,ann,J\u00f6,B,ann@example.com,\n`, 'latin1'), 'is not in UTF-8'],
+  ])('refuses a CSV file with %s', async (_what, list, problem) => {
+    const { code, stdout, stderr } = await convert('CSV', { 'people.csv': list });
     expect(code).not.toBe(0);
+    expect(stdout).toBe('');
     expect(stderr).toContain(problem);
   });
 
+  it('refuses a realm of Keycloak without users', async () => {
+    const { code, stderr } = await convert('Keycloak', { 'realm.json': json({ realm: 'empty', enabled: true }) });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('no users: export the realm with kc.sh export');
+  });
+
   it('lists the users of Keycloak whose one-time passwords it leaves out', async () => {
-    const { text } = await readDocument('docs/other-products.md');
-    const [, program = ''] = /^ {4}jq -r '(.*)' realm\.json$/m.exec(text) ?? [];
-    const directory = await testDirectory();
-    await writeFile(join(directory, 'realm.json'), json(realm));
-    const { stdout } = await run('jq', ['-r', program, 'realm.json'], { cwd: directory });
-    expect(stdout).toBe('cleo\n');
+    const { stderr } = await convert('Keycloak', { 'realm.json': json(realm) });
+    expect(stderr.trim()).toBe(json(['DEBUG:', 'left out: one-time passwords of cleo']));
+  });
+
+  it('gives a password hash of Auth0 only to its own user, and lists hashes without a user', async () => {
+    const files = { 'users.json': auth0.map(json).join('\n'), 'passwords.json': auth0Hashes };
+    const { stdout, stderr } = await convert('Auth0', files);
+    const { orgs }: { orgs: { humanUsers: { userId: string; user: object }[] }[] } = JSON.parse(stdout);
+    const withHash = orgs.flatMap(({ humanUsers }) => humanUsers).filter(({ user }) => 'hashedPassword' in user);
+    expect(withHash.map(({ userId }) => userId)).toEqual(['auth0|abc', 'auth0|2', 'github|4']);
+    expect(stderr.trim()).toBe(json(['DEBUG:', 'no user for the password hash of auth0|gone']));
   });
 });
