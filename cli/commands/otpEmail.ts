@@ -1,13 +1,13 @@
 // The commands on OTP e-mail factors.
 
 import { readFile } from 'node:fs/promises';
+import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
 import { decodeText } from '../../shared/json/utf8Text.ts';
 import type { Match, People } from '../open/people.ts';
 import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
 import {
   defineInstanceCommand,
   flag,
-  InterruptedError,
   type Output,
   optional,
   repeatable,
@@ -157,7 +157,8 @@ async function removeFactors(people: People, users: readonly string[], call: Rem
     }
   } catch (error) {
     const done = removals.filter(({ outcome }) => outcome === 'removed').length;
-    if (signal.aborted) throw new InterruptedError(`interrupted after ${counted(done, 'removal')}: repeat the command`);
+    if (signal.aborted)
+      throw commandInterrupted({ interruption: `interrupted after ${counted(done, 'removal')}: repeat the command` });
     throw error;
   }
   return removalOutput(removals, isDryRun);

@@ -2,10 +2,11 @@
 
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
+import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
 import { withLock } from '../../shared/store/lock/fence.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { InterruptedError, NOTHING_CHANGED } from '../terminal/command.ts';
+import { NOTHING_CHANGED } from '../terminal/command.ts';
 import { progressLines, trackPhase, waitText } from '../terminal/progress.ts';
 
 /** A call of a command. */
@@ -28,7 +29,7 @@ type OnDone = (records: number) => void;
 /**
  * Does a command's work while no import and no other exclusive command writes. Prints the operation that it waits for,
  * and the progress.
- * @throws InterruptedError for any error after the call's signal has aborted; while the command waits, nothing is
+ * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted; while the command waits, nothing is
  * changed
  */
 export async function runAlone<Result>(
@@ -45,7 +46,7 @@ export async function runAlone<Result>(
       return tracked(phase, stderr, (onDone) => work(locked, onDone));
     });
   } catch (error) {
-    throw signal.aborted ? new InterruptedError(hasBegun ? interruption : NOTHING_CHANGED) : error;
+    throw signal.aborted ? commandInterrupted({ interruption: hasBegun ? interruption : NOTHING_CHANGED }) : error;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Audit } from '../../shared/audit/audit.ts';
 import { type AuditFacts, MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { defined } from '../../shared/defined.ts';
-import { instanceMissing } from '../../shared/errors/commandErrors.ts';
+import { commandInterrupted, instanceMissing } from '../../shared/errors/commandErrors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { configureLog } from '../../shared/log.ts';
 import { hasDatabase, openStore } from '../../shared/store/openStore.ts';
@@ -17,7 +17,6 @@ import {
   type ExitStatus,
   type GivenValues,
   type InstanceCommand,
-  InterruptedError,
   interruptible,
   type ListOutput,
   type Output,
@@ -70,7 +69,7 @@ export async function runCommand(
 
 /**
  * Prints the output of a command.
- * @throws InterruptedError for a list that the signal ends
+ * @throws IdentityError COMMAND_INTERRUPTED for a list that the signal ends
  */
 async function printOutput(
   output: Output | ListOutput,
@@ -88,7 +87,7 @@ async function printOutput(
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
     // Only the signal ends an endless list, so its error is the normal end. A reader may close the pipe early.
-    if (!(output.isEndless && error instanceof InterruptedError) && systemCode(error) !== 'EPIPE') throw error;
+    if (!(output.isEndless && commandInterrupted.is(error)) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
 
@@ -138,7 +137,7 @@ async function runAudited(
       await call.end(output?.exitStatus?.() === 'unconfirmed' ? unconfirmed() : undefined);
       return output;
     } catch (error) {
-      await call.end(asOutcome(error));
+      await call.end(error);
       throw error;
     }
   } finally {
@@ -182,10 +181,4 @@ function recordedOutput(output: AnyOutput): AuditFacts {
 /** Returns the error of a call that the user did not confirm. */
 function unconfirmed(): IdentityError {
   return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
-}
-
-/** Converts an error of a call to the recorded outcome. */
-function asOutcome(error: unknown): unknown {
-  if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });
-  return error;
 }

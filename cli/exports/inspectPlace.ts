@@ -37,7 +37,7 @@ interface Reading {
 
 /**
  * Reads and validates the export of a place, record by record.
- * @throws IdentityError for an invalid export file or a manifest mismatch; InterruptedError when the signal aborts
+ * @throws IdentityError for an invalid export file or a manifest mismatch; COMMAND_INTERRUPTED when the signal aborts
  */
 export function inspectPlace(
   { name, readExport }: Place,

@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { total } from '../../shared/collections/counts.ts';
+import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import {
   migrationStopped,
@@ -18,7 +19,7 @@ import { trackStore } from '../exports/trackTransfer.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
 import { errorParams, isDeadline } from '../http/serverErrors.ts';
 import { type Block, blockJson, blockLines, listBlock } from '../report/blocks.ts';
-import { InterruptedError, isUsageError, type Output, usageError } from '../terminal/command.ts';
+import { isUsageError, type Output, usageError } from '../terminal/command.ts';
 import { describeError } from '../terminal/describeError.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
 import { askConfirmation, canAsk } from '../terminal/questions.ts';
@@ -245,13 +246,13 @@ function planOutput(
 /** Returns the error of a migration that has stopped, with its progress and the command to run again. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
-  const isInterrupted = call.signal.aborted || error instanceof InterruptedError;
+  const isInterrupted = call.signal.aborted || commandInterrupted.is(error);
   // Another process may have created them since the export.
   if (organisationsExist.is(error))
     return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
   const next = nextStep(call, run, hasExpired);
-  if (isInterrupted) return new InterruptedError(`interrupted: ${run.progressText}; ${next}`);
+  if (isInterrupted) return commandInterrupted({ interruption: `interrupted: ${run.progressText}; ${next}` });
   const isRepeatable = placeFailed.is(error) || placeLost.is(error) || placeUnavailable.is(error);
   const isTransient = isRepeatable || hasExpired || isConnectionLost(error) || tokenRejected.is(error);
   if (run.step === 'planning' && !isTransient) return error;

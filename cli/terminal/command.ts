@@ -1,7 +1,7 @@
 // Definitions of commands: options, calls, output and exit codes.
 
 import type { Readable, Writable } from 'node:stream';
-import { configurationInvalid, usageInvalid } from '../../shared/errors/commandErrors.ts';
+import { commandInterrupted, configurationInvalid, usageInvalid } from '../../shared/errors/commandErrors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -239,11 +239,6 @@ export function isUsageError(error: unknown): error is IdentityError {
   return usageInvalid.is(error) || configurationInvalid.is(error);
 }
 
-/** An interruption by a signal. The message contains the command to continue. */
-export class InterruptedError extends Error {
-  override readonly name = 'InterruptedError';
-}
-
 /** The exit codes of all commands, with their meanings for the help. */
 export const exitCodes = {
   done: { code: 0, meaning: 'done, or equal' },
@@ -268,7 +263,7 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 /**
  * Does work that a signal can abort.
  * @param message the message of the interruption, which describes how to continue, or a function that returns it
- * @throws InterruptedError for any error of the work after the signal has aborted
+ * @throws IdentityError COMMAND_INTERRUPTED for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(
   signal: AbortSignal,
@@ -279,6 +274,6 @@ export async function interruptible<Result>(
     return await work();
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new InterruptedError(typeof message === 'string' ? message : message());
+    throw commandInterrupted({ interruption: typeof message === 'string' ? message : message() });
   }
 }

@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import { total } from '../../shared/collections/counts.ts';
-import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
+import { commandInterrupted, organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../../shared/errors/identityError.ts';
 import { planChanged, spoolFull } from '../../shared/errors/placeErrors.ts';
 import { storeFailed } from '../../shared/errors/storeErrors.ts';
 import { isDatabaseFull, isStorageFull, systemCode } from '../../shared/systemCode.ts';
 import type { ExitStatus } from './command.ts';
-import { InterruptedError, isUsageError } from './command.ts';
+import { isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
 import { printable } from './terminal.ts';
 
@@ -25,7 +25,7 @@ interface DescribedError {
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
   // The text of an invalid configuration is one line.
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
-  if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
+  if (commandInterrupted.is(error)) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
   // Only the system's error contains the path.

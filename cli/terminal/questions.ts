@@ -1,7 +1,8 @@
 // Questions to a person at a terminal.
 
 import { setImmediate } from 'node:timers/promises';
-import { InterruptedError, type Surroundings } from './command.ts';
+import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
+import type { Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
@@ -17,7 +18,7 @@ export function canAsk({ stdin, stderr }: Asked): boolean {
  * Asks the user at a terminal for confirmation, unless the call contains it. Prints the question on standard error.
  * @param about the lines before the question
  * @returns false for the answer no, and without `--yes` and a terminal
- * @throws InterruptedError when the user interrupts the question
+ * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
  */
 export async function askConfirmation(message: string, asked: Asking, about: readonly Line[] = []): Promise<boolean> {
   if (asked.options.yes === true) return true;
@@ -29,7 +30,7 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 
 /**
  * Asks the user at a terminal for a secret, and does not show it. Prints the question on standard error.
- * @throws InterruptedError when the user interrupts the question
+ * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
   return ask(asked, ({ password }, at) => password({ message, ...at }));
@@ -38,7 +39,7 @@ export function askSecret(message: string, asked: Asked): Promise<string> {
 /**
  * Asks the user at a terminal for a text. Prints the question on standard error.
  * @param about the lines before the question
- * @throws InterruptedError when the user interrupts the question
+ * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
  */
 export function askText(
   message: string,
@@ -52,7 +53,7 @@ export function askText(
 
 /**
  * Asks the user at a terminal to choose. Prints the question on standard error.
- * @throws InterruptedError when the user interrupts the question
+ * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
  */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
   const options = choices.map((value) => ({ value }));
@@ -70,7 +71,8 @@ async function ask<Answer>(
   const prompts = await import('@clack/prompts');
   const isInterrupted = (await takeTyped(stdin)).includes('\u0003');
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
-  if (answer === undefined || prompts.isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
+  if (answer === undefined || prompts.isCancel(answer))
+    throw commandInterrupted({ interruption: 'interrupted: nothing is changed' });
   return answer;
 }
 

@@ -4,6 +4,9 @@ import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
+/** The interruption of a command by a signal. The text contains the command to continue. */
+export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED', { text: '{interruption}' });
+
 // The message lists all problems, one per line.
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 

@@ -1,9 +1,14 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type ExitStatus, InterruptedError, usageError } from '../../../../cli/terminal/command.ts';
+import { type ExitStatus, usageError } from '../../../../cli/terminal/command.ts';
 import { describeError, failureText, writtenText } from '../../../../cli/terminal/describeError.ts';
 import { openTemporaryDatabase } from '../../../../shared/collections/temporaryDatabase.ts';
-import { nameInvalid, organisationUnknown, userUnknown } from '../../../../shared/errors/commandErrors.ts';
+import {
+  commandInterrupted,
+  nameInvalid,
+  organisationUnknown,
+  userUnknown,
+} from '../../../../shared/errors/commandErrors.ts';
 import { IdentityError, internalError } from '../../../../shared/errors/identityError.ts';
 import { placeFailed, storageFull } from '../../../../shared/errors/placeErrors.ts';
 import { storeUnavailable } from '../../../../shared/errors/storeErrors.ts';
@@ -16,7 +21,7 @@ describe('a fault', () => {
     [nameInvalid({ problem: 'it is blank' }), 'usage'],
     [userUnknown({ userId: '1' }), 'failed'],
     [organisationUnknown({ orgId: '1' }), 'usage'],
-    [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
+    [commandInterrupted({ interruption: 'interrupted: repeat the command' }), 'interrupted'],
     [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
   ])('%s is printed unchanged, and ends the command as %s', (error, exitStatus) => {
     expect(describeError(error)).toEqual({ message: error.message, exitStatus });
