@@ -170,16 +170,38 @@ describe('a file of another kind', () => {
   });
 
   it.each([
+    ['\0\0', 'its content was lost'],
+    ['version https://git-lfs.github.com/spec/v1', 'fetch the content first'],
+    ['Salted__', 'decrypt it first'],
+    ['null', 'use the file that was exported'],
+    [`data:application/json,${FILE}`, 'decode it first'],
+    [`callback(${FILE})`, 'keep only the object {"orgs":[…]}, from its first brace'],
+    ['--X\r\nContent-Type: a/b\r\n\r\n', 'keep only the content of the part'],
+    ['HTTP/1.1 200 OK', 'keep only the body'],
+    ['orgs: []', 'convert it to JSON'],
+    ['{"timeout":"1m"}', 'send it with Content-Type'],
+    [`{"data":${FILE}}`, 'keep only the object {"orgs":[…]} in it'],
+    ['CREATE TABLE a', 'export the organisations from the running instance'],
+    ['<users/>', 'convert it first'],
+    ['BZh91AY', 'extract or decompress it'],
+    ['[]', 'write the organisations as'],
+    ['Bad Gateway', 'check the address and the token'],
+    ['{"message":"Bad Gateway"}', 'check the address and the token'],
+  ])('is rejected with its own remedy: %j', async (text, remedy) => {
+    expect(await errorIn(Buffer.from(text), 5)).toContain(`, not an export file: ${remedy}`);
+  });
+
+  it.each([
     ['half of its bytes', FILE.slice(0, 30), 'orgs[0].org: unexpected end of JSON input: the file is truncated'],
     [
       'a list of organisations',
       json([{ orgId: '1', humanUsers: [{ userName: 'u' }] }]),
-      'the file is a list, not an export file: write the list of organisations as {"orgs":[…]}',
+      'the file is a list, not an export file: write the organisations as {"orgs":[…]}',
     ],
     [
       'JSON behind a comment',
       `// exported from north, on Monday\n${FILE}`,
-      'the file is JSON with a comment, not an export file: remove all comments, which JSON does not have',
+      'the file is JSON with a comment, not an export file: keep only the object {"orgs":[…]}, from its first brace to its last, without comments',
     ],
     ['one organisation', json({ orgId: '1', org: {} }), 'expected {"orgs":[…]}; the file begins with orgId, org'],
     ['a word that JSON does not have', 'NaN', 'the file is text, not an export file: check the address'],
