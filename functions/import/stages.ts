@@ -3,10 +3,11 @@
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Gift } from '../../shared/organisation/privileges.ts';
+import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/sections/section.ts';
-import type { Write } from '../../shared/store/store.ts';
+import type { DocumentKey, Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record whose references were checked. Its outcome depends on the documents stored under its key and its names. */
@@ -37,12 +38,19 @@ export interface Settled {
 /** A record of a batch. A record that the check rejects is already settled. */
 export type BatchRecord = Checked | Settled;
 
+/** A stored record that a mirroring import deletes. */
+export interface DoomedRecord extends Pick<OrganisationRecord, 'section' | 'orgId'> {
+  readonly key: DocumentKey;
+}
+
 /** The outcomes of a batch's records, which are final once the writes are committed. */
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
   /** The paths of the records that are deleted because others take their names. */
   readonly freed: readonly string[];
+  /** The stored user grants that a mirroring import deletes before it writes project grants of the batch. */
+  readonly early: readonly DoomedRecord[];
   /** The creation and change date of the written records; unique to this attempt. */
   readonly stamp: string;
 }

@@ -1,6 +1,7 @@
 import { hashPassword, verifyPassword } from '../../../shared/auth/passwordHashing.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { StoredDocument } from '../../../shared/store/store.ts';
+import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import { type Decided, isWritten } from '../stages.ts';
 
 /** The hashes of a batch's clear passwords. Hashing is slow, so a batch that is decided again keeps the hashes. */
 export class BatchPasswords {
@@ -18,9 +19,19 @@ export class BatchPasswords {
     this.signal = signal;
   }
 
-  /** Hashes the clear passwords of records. */
-  async hash(plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, string>> {
-    return new Map(await Promise.all(plans.filter(hasClearPassword).map((plan) => this.hashOf(plan))));
+  /** Adds the hashes of clear passwords to the writes of a decided batch. */
+  async complete(decided: Decided): Promise<Decided> {
+    const written = decided.records.filter(({ plan, outcome }) => isWritten(outcome) && hasClearPassword(plan));
+    if (written.length === 0) return decided;
+    const hashes = new Map(await Promise.all(written.map(({ plan }) => this.hashOf(plan))));
+    const writes = decided.writes.map((write): Write => {
+      const passwordHash = hashes.get(documentPath(write.key));
+      if (passwordHash === undefined || write.type === 'delete') return write;
+      const added = { passwordHash };
+      if (write.type === 'create') return { ...write, fields: { ...write.fields, ...added } };
+      return { ...write, fields: { ...write.fields, ...added } };
+    });
+    return { ...decided, writes };
   }
 
   /** Returns the records whose clear passwords match the stored hashes, and the records without clear passwords. */
@@ -32,11 +43,11 @@ export class BatchPasswords {
     return plans;
   }
 
-  private async hashOf(plan: RecordPlan): Promise<readonly [RecordPlan, string]> {
+  private async hashOf(plan: RecordPlan): Promise<readonly [string, string]> {
     const { clearPassword = '' } = plan.record;
     const hash = this.hashes.get(plan) ?? hashPassword(clearPassword, this.cost, this.signal);
     this.hashes.set(plan, hash);
-    return [plan, await hash];
+    return [documentPath(plan.key), await hash];
   }
 
   private verify(plan: RecordPlan, hash: string): Promise<boolean> {

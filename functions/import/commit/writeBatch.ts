@@ -3,7 +3,7 @@ import { changeDate } from '../../../shared/store/lastChange.ts';
 import { type StoredDocument, WriteConflictError } from '../../../shared/store/store.ts';
 import { checkBatch } from '../check/checkBatch.ts';
 import type { ImportContext } from '../context.ts';
-import { decide } from '../decide/decide.ts';
+import { decide, nothingStored } from '../decide/decide.ts';
 import { readBatch } from '../read/readBatch.ts';
 import { findRemovedMembers } from '../read/removedMembers.ts';
 import { domainVersionWrites } from '../read/reservedNames.ts';
@@ -33,26 +33,11 @@ async function decideCreation(
 ): Promise<Decided | undefined> {
   const checked = unsettled(batch);
   if (checked.some(({ rejection }) => rejection !== undefined)) return undefined;
-  const intentions = new Map(checked.map((record) => [record, 'create'] as const));
-  const passwordHashes = await passwords.hash(checked.map(({ plan }) => plan));
-  const decided = decide(
-    batch,
-    {
-      documents: new Map(),
-      intentions,
-      versions: new Map(),
-      passwordHashes,
-      freed: new Map(),
-      isSimultaneous: false,
-      adopted: new Set(),
-    },
-    rules,
-    stamps.next(),
-  );
+  const decided = decide(batch, nothingStored, rules, stamps.next());
   const areCreated = decided.records.every(
     (record, index) => record === batch[index] || record.outcome.kind === 'created',
   );
-  return areCreated ? decided : undefined;
+  return areCreated ? await passwords.complete(decided) : undefined;
 }
 
 /**
@@ -106,13 +91,14 @@ async function decideStored(
     const attempts = creation === undefined ? earlier : [creation, ...earlier];
     const written = findCommitted(attempts, stored.documents);
     if (written !== undefined) return written;
-    const decided = decide(batch, stored, rules, stamps.next());
+    const decided = await passwords.complete(decide(batch, stored, rules, stamps.next()));
     const freed = decided.freed.flatMap((path) => stored.freed.get(path) ?? []);
     if (freed.length > 0) await mirror?.onFreeing(transaction, freed);
     transaction.write([...decided.writes, ...domainVersionWrites(decided.records)]);
     return decided;
   }, signal);
   for (const path of committed.freed) mirror?.onFreed(path);
+  for (const grant of committed.early) mirror?.deletions.deleteEarly(grant);
   const batch = await check();
   const decided = committed.records.filter((record, index) => record !== batch[index]);
   if (decided.length > 0) pace.readsFirst = decided.some(({ outcome }) => outcome.kind !== 'created');

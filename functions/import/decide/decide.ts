@@ -1,4 +1,4 @@
-// Decides a batch: a pure function. The intention for each record is decided before, by the documents under its keys.
+// Decides a batch: a pure function of its checked records and the stored data.
 
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
@@ -9,6 +9,7 @@ import {
   type BatchRecord,
   type Checked,
   type Decided,
+  type DoomedRecord,
   isSettled,
   type RecordOutcome,
   type Settled,
@@ -16,17 +17,14 @@ import {
   withWarnings,
 } from '../stages.ts';
 import { ClaimLedger, type FreedHolder } from './claims.ts';
-import { decideRepetition, type Intentions, type Rules, type StoredRecords } from './intentions.ts';
+import { decideRepetition, type Intentions, intend, type Rules, type StoredRecords } from './intentions.ts';
 import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 /** The stored data needed to decide a batch. */
-export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
-  readonly intentions: Intentions;
-  /** The versions of the stored records, by path, if some are overwritten. */
+export interface StoredBatch extends StoredRecords {
+  /** The versions of the stored records, by path, if records can be overwritten. */
   readonly versions: ReadonlyMap<string, string>;
-  /** The hashes of clear passwords to store. */
-  readonly passwordHashes: ReadonlyMap<RecordPlan, string>;
   /** The records that are deleted when a record of the batch takes their names, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;
   /** Whether all records give up their names before any record claims one. */
@@ -36,23 +34,37 @@ export interface StoredBatch extends Pick<StoredRecords, 'documents'> {
    * this import from now on.
    */
   readonly adopted: ReadonlySet<string>;
+  /** The stored user grants that a mirroring import must delete before it writes the batch's project grants. */
+  readonly early: readonly DoomedRecord[];
 }
+
+/** The stored data of a batch of new records. */
+export const nothingStored: StoredBatch = {
+  documents: new Map(),
+  changed: new Set(),
+  equal: new Set(),
+  removed: new Set(),
+  reserved: new Map(),
+  replaced: new Set(),
+  rolesInUse: new Map(),
+  versions: new Map(),
+  freed: new Map(),
+  isSimultaneous: false,
+  adopted: new Set(),
+  early: [],
+};
 
 /**
  * Decides the records of a batch in order. When a record gives up a name, later records can claim it; if the batch is
- * decided simultaneously, all records can.
+ * decided simultaneously, all records can. The writes lack the hashes of clear passwords.
  * @param stamp the creation and change date of the written records
  */
-export function decide(
-  batch: readonly BatchRecord[],
-  stored: StoredBatch,
-  rules: Pick<Rules, 'onConflict'>,
-  stamp: string,
-): Decided {
+export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
+  const intentions = intend(unsettled(batch), stored, rules);
   // If a record cannot get its new names, it keeps its old names, and other records cannot claim these.
   const keeping = new Set<BatchRecord>();
   for (;;) {
-    const decided = decideInOrder(batch, stored, rules, stamp, keeping);
+    const decided = decideInOrder(batch, stored, intentions, rules, stamp, keeping);
     if (!stored.isSimultaneous) return decided;
     const kept = keeping.size;
     for (const [index, record] of batch.entries())
@@ -64,7 +76,8 @@ export function decide(
 /** @param keeping records that keep their names until they are decided themselves */
 function decideInOrder(
   batch: readonly BatchRecord[],
-  { documents, intentions, versions, passwordHashes, freed, isSimultaneous, adopted }: StoredBatch,
+  { documents, versions, freed, isSimultaneous, adopted, early }: StoredBatch,
+  intentions: Intentions,
   { onConflict }: Pick<Rules, 'onConflict'>,
   stamp: string,
   keeping: ReadonlySet<BatchRecord>,
@@ -94,15 +107,14 @@ function decideInOrder(
     const taken = ledger.claim(adjusted, heldClaims(plan, document));
     if (taken !== undefined) return settled(record, { kind: 'failed', ...taken });
     written.set(path, plan);
-    const kept = withPasswordHash(adjusted, passwordHashes.get(plan));
-    const overwrite = document && overwriteRecord(kept, document, versions.get(path), stamp);
-    writes.push(overwrite ?? createRecord(kept, stamp));
+    const overwrite = document && overwriteRecord(adjusted, document, versions.get(path), stamp);
+    writes.push(overwrite ?? createRecord(adjusted, stamp));
     const warnings = writeWarnings(record, document);
     const kind = intention === 'create' ? 'created' : 'overwritten';
     return settled(record, warnings.length === 0 ? { kind } : { kind, writeWarnings: warnings }, adjusted);
   };
   const records = batch.map((record) => (isSettled(record) ? record : decideNext(record)));
-  return { records, writes: [...writes, ...ledger.writes()], stamp, freed: [...ledger.released.keys()] };
+  return { records, writes: [...writes, ...ledger.writes()], stamp, freed: [...ledger.released.keys()], early };
 }
 
 /** Settles a record. */
@@ -124,10 +136,4 @@ function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']):
   const adjustment = { warning: adjusted.held(parseObject(holder?.body)) };
   const changed = withChanges(record, new Map([[adjusted.field, undefined]]));
   return { ...plan, record: { ...changed, adjustment }, claims: claims.filter((other) => other !== claim) };
-}
-
-function withPasswordHash(plan: RecordPlan, passwordHash: string | undefined): RecordPlan {
-  if (passwordHash === undefined) return plan;
-  const { record } = plan;
-  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
 }

@@ -1,4 +1,4 @@
-// Decides what to do with a record by the document under its own key: a pure function.
+// Decides what to do with a record by its own document, before the names that it claims: a pure function.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
@@ -40,6 +40,8 @@ export interface StoredRecords {
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
   /** The paths of stored records that a mirroring import deletes before it writes the file's records. */
   readonly replaced: ReadonlySet<string>;
+  /** The project grants that would lose roles which user grants use, with these uses. */
+  readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
 }
 
 /**
@@ -52,36 +54,18 @@ export type Intentions = ReadonlyMap<Checked, Intention>;
 
 /** Decides records by their own documents. Ignores names that other records claim. */
 export function intend(records: readonly Checked[], stored: StoredRecords, rules: Rules): Intentions {
-  return new Map(records.map((record) => [record, intentionOf(record, stored, rules)]));
-}
-
-/** Lists the records that replace stored records, or would with `overwrite`: stored project grants could lose roles. */
-export function replacingPlans(intentions: Intentions): RecordPlan[] {
-  const isReplacing = (record: Checked, intention: Intention) =>
-    typeof intention === 'string' || isReported(record, intention);
-  return [...intentions].filter(([record, intention]) => isReplacing(record, intention)).map(([{ plan }]) => plan);
-}
-
-/**
- * Returns the intentions without project grants that would lose roles in use.
- * @param uses the uses of the lost roles
- */
-export function withoutLostRoles(intentions: Intentions, uses: ReadonlyMap<RecordPlan, IssueParams>): Intentions {
-  if (uses.size === 0) return intentions;
   return new Map(
-    Array.from(intentions, ([record, intention]) => {
-      const params = uses.get(record.plan);
-      if (params === undefined) return [record, intention];
-      const { exists } = record.plan.record.section.error;
-      const isReport = typeof intention === 'object';
-      return [record, failed(isReport ? { ...exists, reason: 'roles_in_use', params } : { ...rolesInUse, params })];
-    }),
+    records.map((record) => [record, withoutLostRoles(record, intentionOf(record, stored, rules), stored)]),
   );
 }
 
-/** Lists the records to write. */
-export function plansToWrite(intentions: Intentions): RecordPlan[] {
-  return [...intentions].flatMap(([{ plan }, intention]) => (typeof intention === 'string' ? [plan] : []));
+/** Rejects a project grant that would lose roles in use, and reports the use if only an overwrite would be rejected. */
+function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: uses }: StoredRecords): Intention {
+  const params = uses.get(record.plan);
+  if (params === undefined) return intention;
+  if (typeof intention === 'string') return failed({ ...rolesInUse, params });
+  const { exists } = record.plan.record.section.error;
+  return isReported(record, intention) ? failed({ ...exists, reason: 'roles_in_use', params }) : intention;
 }
 
 function intentionOf(
@@ -116,9 +100,9 @@ function intentionOf(
 }
 
 /** Whether a record fails only because its stored content differs, and an overwrite may replace that content. */
-function isReported({ plan }: Checked, intention: Intention): boolean {
-  if (typeof intention !== 'object' || intention.kind !== 'failed') return false;
-  const { key, reason } = intention.issue;
+function isReported({ plan }: Checked, outcome: RecordOutcome): boolean {
+  if (outcome.kind !== 'failed') return false;
+  const { key, reason } = outcome.issue;
   return key === plan.record.section.error.exists.key && reason === undefined;
 }
 

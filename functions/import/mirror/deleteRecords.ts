@@ -8,8 +8,9 @@ import { userKey } from '../../../shared/store/documentKeys.ts';
 import { type DocumentKey, documentPath, type Store } from '../../../shared/store/store.ts';
 import type { Beginning } from '../context.ts';
 import type { ImportReport } from '../results/report.ts';
+import type { DoomedRecord } from '../stages.ts';
 import { findChanged } from '../stamp.ts';
-import type { Deletions, DoomedRecord } from './deletions.ts';
+import type { Deletions } from './deletions.ts';
 import { changedErrors } from './obstacles.ts';
 
 /** The deletions of an import that holds the lock exclusively. */

@@ -11,14 +11,7 @@ import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { userKey } from '../../../shared/store/documentKeys.ts';
 import { collections, type DocumentKey, documentPath } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { RecordOutcome } from '../stages.ts';
-
-/** A record to delete. */
-export interface DoomedRecord {
-  readonly key: DocumentKey;
-  readonly section: Section;
-  readonly orgId: string;
-}
+import type { DoomedRecord, RecordOutcome } from '../stages.ts';
 
 const RECORD = 'path TEXT PRIMARY KEY, collection TEXT, id TEXT, section TEXT, org TEXT, phase INTEGER';
 const TABLES = `
@@ -107,6 +100,11 @@ export class Deletions implements Disposable {
     return this.finds('SELECT 1 FROM deletions WHERE path = ?', path);
   }
 
+  /** Whether a stored record is to be deleted, or the file has it too. */
+  knows(path: string): boolean {
+    return this.has(path) || this.isInFile(path);
+  }
+
   /** Adds a token or an instance role that is deleted with its user. */
   addAlong(kind: 'tokens' | 'instanceMembers', { collection, id }: DocumentKey, userId: string): void {
     const user = documentPath(userKey(userId));
@@ -148,10 +146,12 @@ export class Deletions implements Disposable {
       yield recordSection(sectionRow.parse(one).section);
   }
 
-  /** Adds a record of the file whose stored version must be deleted before the file's records are written. */
-  replace(record: DoomedRecord): void {
-    this.addHolder(record);
-    this.database.run('UPDATE holders SET early = 1 WHERE path = ?', documentPath(record.key));
+  /** Deletes a stored record, which the file may contain, before the file's records are written. */
+  deleteEarly(record: DoomedRecord): void {
+    const path = documentPath(record.key);
+    if (this.isInFile(path)) this.addHolder(record);
+    for (const table of ['deletions', 'holders'])
+      this.database.run(`UPDATE ${table} SET early = 1 WHERE path = ?`, path);
   }
 
   /** Whether the stored version of a record is deleted before the file's records are written. */
@@ -207,11 +207,6 @@ export class Deletions implements Disposable {
   /** Marks a record as freed: it is deleted in the commit of the record that takes its name. */
   markFreed(path: string): void {
     this.database.run('UPDATE deletions SET freed = 1 WHERE path = ?', path);
-  }
-
-  /** Marks a record that must be deleted before the file's records are written. */
-  markEarly(path: string): void {
-    this.database.run('UPDATE deletions SET early = 1 WHERE path = ?', path);
   }
 
   /**

@@ -12,7 +12,6 @@ import type { BatchPasswords } from '../commit/batchPasswords.ts';
 import type { ImportContext } from '../context.ts';
 import type { RecordConflict } from '../contract.ts';
 import type { StoredBatch } from '../decide/decide.ts';
-import { intend, plansToWrite, replacingPlans, withoutLostRoles } from '../decide/intentions.ts';
 import { heldClaims } from '../decide/overwrite.ts';
 import { differingProviders, isEqual, needsBody } from '../decide/storedEquality.ts';
 import { isDoomed, type Mirror } from '../mirror/deletions.ts';
@@ -31,15 +30,15 @@ interface ReadBatch {
 /**
  * Reads the data that decide a batch, in parallel with the data for its check. If the batch equals the stored records,
  * no further read is needed. Otherwise a second read fetches the bodies to compare or overwrite, which can be large,
- * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. Data needed only
- * for written records is read once these records are known.
+ * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. What depends on
+ * written records is read for all records that differ.
  * @param check checks the records of the batch, in their order
  */
 export async function readBatch(
   transaction: Transaction,
   {
     base,
-    rules,
+    rules: { onConflict },
     beginning,
     reservedNames,
     mirror,
@@ -54,27 +53,36 @@ export async function readBatch(
   const { byPath } = documents;
   const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
   const created = records.filter(isNew).map(({ plan }) => plan);
-  const { onConflict } = rules;
-  const writable = onConflict === 'overwrite' ? records.map(({ plan }) => plan) : created;
+  const overwrites = onConflict === 'overwrite';
+  const writable = overwrites ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
     // Another import may have created a removed member again.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
     reservedNames.find(transaction, writable),
   ]);
+  const isDiffering = ({ plan, rejection }: Checked) => rejection === undefined && !equal.has(plan);
+  const differing = records.filter(isDiffering).map(({ plan }) => plan);
+  const { rolesInUse, early } = await findRolesInUse(base, onConflict === 'skip' ? [] : differing, byPath, mirror);
+  const freed = await documents.readFreed(differing, mirror);
   const changed = findChanged(transaction, byPath, beginning.position);
-  const replaced = new Set(mirror && [...byPath.keys()].filter((path) => mirror.deletions.isReplaced(path)));
-  const intended = intend(records, { documents: byPath, changed, equal, removed, reserved, replaced }, rules);
-  const lostRoles = await findRolesInUse(base, replacingPlans(intended), byPath, mirror);
-  const intentions = withoutLostRoles(intended, lostRoles);
-  const written = plansToWrite(intentions);
-  const isOverwriting = written.some(({ key }) => byPath.has(documentPath(key)));
-  const adopted = findAdopted(byPath, changed, mirror);
-  const versions = isOverwriting || adopted.size > 0 ? transaction.changedAfter('') : new Map();
-  const freed = await documents.readFreed(written, mirror);
-  const passwordHashes = await passwords.hash(written);
-  const isSimultaneous = mirror?.isDeleting === true;
-  return { batch, stored: { documents: byPath, intentions, versions, passwordHashes, freed, isSimultaneous, adopted } };
+  return {
+    batch,
+    stored: {
+      documents: byPath,
+      changed,
+      equal,
+      removed,
+      reserved,
+      replaced: new Set(mirror && [...byPath.keys()].filter((path) => mirror.deletions.isReplaced(path))),
+      rolesInUse,
+      versions: overwrites ? transaction.changedAfter('') : new Map(),
+      freed,
+      isSimultaneous: mirror?.isDeleting === true,
+      adopted: findAdopted(byPath, changed, mirror),
+      early,
+    },
+  };
 }
 
 /**

@@ -11,6 +11,7 @@ import { documentPath, type StoredDocument } from '../../../shared/store/store.t
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportedStore } from '../context.ts';
 import type { Mirror } from '../mirror/deletions.ts';
+import type { DoomedRecord } from '../stages.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
@@ -24,21 +25,29 @@ interface Use {
 /** The stored roles that project grants of a batch would lose. */
 type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 
+/** The uses of roles that project grants of a batch would lose. */
+interface RolesInUse {
+  /** The project grants, each with the use of its roles. */
+  readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
+  /**
+   * The user grants that do not prevent the loss, because a mirroring import can delete them first. It creates those in
+   * the file again.
+   */
+  readonly early: readonly DoomedRecord[];
+}
+
 /**
- * Finds the project grants that would lose roles which user grants use.
+ * Finds the user grants with roles that project grants would lose.
  * @param documents the stored records with their bodies, by path
- * @param mirror lists the user grants that are deleted before the project grants are written; those in the file are
- * created again
- * @returns the project grants, each with the use of its roles
  */
 export async function findRolesInUse(
   store: ImportedStore,
   plans: readonly RecordPlan[],
   documents: ReadonlyMap<string, StoredDocument>,
   mirror: Mirror | undefined,
-): Promise<ReadonlyMap<RecordPlan, IssueParams>> {
-  const uses = await findUses(store, findLostRoles(plans, documents), mirror);
-  return new Map([...uses].map(([plan, use]) => [plan, describeUse(use)]));
+): Promise<RolesInUse> {
+  const { uses, early } = await findUses(store, findLostRoles(plans, documents), mirror);
+  return { rolesInUse: new Map([...uses].map(([plan, use]) => [plan, describeUse(use)])), early };
 }
 
 function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): LostRoles {
@@ -59,7 +68,8 @@ async function findUses(
   store: ImportedStore,
   lostRoles: LostRoles,
   mirror: Mirror | undefined,
-): Promise<ReadonlyMap<RecordPlan, Use>> {
+): Promise<{ readonly uses: ReadonlyMap<RecordPlan, Use>; readonly early: readonly DoomedRecord[] }> {
+  const early: DoomedRecord[] = [];
   const uses = new Map<RecordPlan, Use>();
   const byOrganisation = Map.groupBy(lostRoles, ([plan]) => grantField(plan, 'projectGrant.grantedOrgId'));
   for (const [orgId, grants] of byOrganisation) {
@@ -69,22 +79,20 @@ async function findUses(
     for await (const documents of scanInPasses(store, range)) {
       for (const { body, id: documentId } of documents) {
         const key = { collection: userGrantSection.collection, id: documentId };
-        const path = documentPath(key);
-        const deletions = mirror?.isDeleting === true ? mirror.deletions : undefined;
+        const isDeletable = mirror?.isDeleting === true && mirror.deletions.knows(documentPath(key));
         const json = parseObject(body);
         const used = new Set(textsAt(json, 'roleKeys[]', orgId));
         for (const [plan, lost] of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
           const roles = used.intersection(lost);
           if (roles.size === 0) continue;
-          if (deletions?.has(path) === true) deletions.markEarly(path);
-          else if (deletions?.isInFile(path) === true) deletions.replace({ key, section: userGrantSection, orgId });
+          if (isDeletable) early.push({ key, section: userGrantSection, orgId });
           else addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
         }
       }
       await yieldToEventLoop();
     }
   }
-  return uses;
+  return { uses, early };
 }
 
 function grantField({ record }: RecordPlan, path: string): string {

@@ -42,7 +42,7 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
     const decided = decide(batch, stored, rules, stamp);
     expect(decide(batch, stored, rules, stamp), 'the same values decided again').toEqual(decided);
     context.created.add(decided.records);
-    await store.commit(decided.writes);
+    await store.commit((await passwords.complete(decided)).writes);
     for (const { plan, outcome } of decided.records) report.add(plan.record, outcome);
   };
 
