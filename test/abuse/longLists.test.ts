@@ -26,7 +26,7 @@ function* repeated(start: string, entry: string, entries: number, end: string): 
   yield Buffer.from(end);
 }
 
-/** The cost of inspecting a file: its CPU time, and the turns of the event loop meanwhile. */
+/** The cost of inspecting a file: its CPU time, and the turns of the event loop during the inspection. */
 async function cost(open: () => Generator<Buffer>) {
   const source = {
     isInRequest: true,

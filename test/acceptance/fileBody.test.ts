@@ -13,7 +13,7 @@ import {
 } from '../support/http/wire.ts';
 import { describeDeployment } from '../support/instances/deployments.ts';
 
-/** A file in v1's form, with the lists of a login policy beside it. */
+/** A file of v1, with the lists of a login policy next to the policy. */
 const asV1 = (organisation: object) => ({
   ...organisation,
   loginPolicy: { allowUsernamePassword: true },

@@ -36,7 +36,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface Applied extends AsyncDisposable {
   readonly google: Google;
   readonly project: Project;
-  /** The directory of the copy, whose parent holds what the configuration reads beside it. */
+  /** The directory of the copy. Its parent contains the other files that the configuration reads. */
   readonly directory: string;
   terraform(...args: readonly string[]): Promise<Ended>;
   // These return Terraform's output, and throw an error with it if Terraform fails.

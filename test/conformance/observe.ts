@@ -24,7 +24,7 @@ type Caller = NonNullable<RecordedRequest['as']>;
 
 /** The most characters of an id in a request for an export. */
 export const MAX_ID_LENGTH = 200;
-/** The time of a ZITADEL's export grows with its organisations times its projects times its grants. */
+/** The time of ZITADEL's export grows with its organisations times its projects times its grants. */
 const ORGANISATIONS_PER_EXPORT = 10;
 
 /** A server's response to a case, and the values of the case's placeholders. */
@@ -50,7 +50,7 @@ export type Exported = ReadonlyMap<string, JsonObject>;
 
 /**
  * Exports the organisations of many cases at once: an export for each case would take much longer. Those of one case are in
- * one export, because a ZITADEL omits grants to organisations outside of the export.
+ * one export, because ZITADEL omits grants to organisations outside of the export.
  */
 export async function exportAll(server: Server, cases: readonly (readonly string[])[]): Promise<Exported> {
   await sleep(server.lagMs);

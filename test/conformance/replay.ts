@@ -53,7 +53,7 @@ export async function replay(
 ): Promise<Judged[]> {
   const answers = new Map<RecordedCase, Answered>();
   const isRunnable = ({ request: { as } }: RecordedCase) => as === undefined || server.tokens[as] !== undefined;
-  // An export of everything takes a ZITADEL half a second for each organisation that the other cases create.
+  // ZITADEL exports everything in half a second for each organisation that the other cases create.
   const isExport = ({ request: { path } }: RecordedCase) => path.startsWith('/admin/v1/export');
   const waiting = cases
     .filter(isRunnable)
@@ -100,7 +100,7 @@ function judge(
   return { recorded, verdict, found: least, reasons: reasons ?? [], error: errorOf(answered) };
 }
 
-/** Removes the members of other cases' projects: a ZITADEL exports those of all exported projects in each organisation. */
+/** Removes the members of other cases' projects: ZITADEL exports those of all exported projects in each organisation. */
 function withoutOthersMembers(organisations: readonly JsonObject[]): JsonObject[] {
   const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
   const own = new Set(organisations.flatMap(({ projects }) => listOf(projects).map(({ projectId }) => projectId)));

@@ -30,7 +30,7 @@ const options = {
 const token = z.string().min(1);
 const otherTokens = z.strictObject({ orgOwner: token, viewer: token, nobody: token }).partial();
 const milliseconds = z.coerce.number().int().min(0);
-/** How long the reads of a ZITADEL lag behind its writes. */
+/** How long ZITADEL's reads lag behind its writes. */
 const ZITADEL_LAG_MS = 2_000;
 
 try {

@@ -23,7 +23,7 @@ export interface FuzzedInstance extends Instance {
 
 const userIds = Array.from({ length: 3_000 }, (_, index) => `user-${index}`);
 
-/** Clear passwords cost a quarter of a second of a core each: few are enough, and cheap ones. */
+/** A clear password takes a quarter of a second of a core: use few, and a cheap hash. */
 const environment = {
   BCRYPT_COST: '10',
   MAX_CLEAR_PASSWORDS: '2',

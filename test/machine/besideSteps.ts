@@ -150,7 +150,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 
 /** Selected organisations are read section by section; all organisations' sections are begun together. */
 const anySelected = fc.constantFrom([], orgIds, orgIds);
-/** Exports of so few records make few reads, and the write is to meet one of them. */
+/** Exports of so few records make few reads, and the write must happen during one of them. */
 const anyRead = fc.integer({ min: 1, max: 8 });
 
 interface ExportBeside {

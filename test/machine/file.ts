@@ -221,7 +221,7 @@ function recordsOf(orgId: OrgId): RecordArbitraries {
 const SYSTEM = 'IDP_OWNER_TYPE_SYSTEM';
 const ORG = 'IDP_OWNER_TYPE_ORG';
 
-/** Sections whose records meet each other; more frequent ones are listed more than once. */
+/** Sections whose records refer to each other; more frequent sections are listed more than once. */
 const themes = [
   'humanUsers humanUsers machineUsers domainPolicy domains domains projects userMetadata orgMembers projectGrants userGrants',
   'projects projectRoles projectRoles projectGrants projectGrants userGrants userGrants projectMembers projectGrantMembers humanUsers humanUsers',
@@ -342,7 +342,7 @@ export const firstFiles: readonly (readonly Organisation[])[] = [
   [...grantingEntries(second), { orgId: 'c', name: 'c', orgState: undefined, records: [personOf('b2', '$2a$10$2')] }],
 ].map((entries) => entries.map(toOrganisation));
 
-/** The organisations of an export file, with few names so that much of it meets stored records. */
+/** The organisations of an export file, with few names, so that many records exist already. */
 export const anyFile: fc.Arbitrary<readonly Organisation[]> = fc
   .oneof(fc.array(anyEntry, { minLength: 1, maxLength: 3 }), anyGranting.map(grantingEntries))
   .map((entries) => entries.map(toOrganisation));

@@ -79,7 +79,7 @@ const rolePrefixes: Readonly<Record<string, string>> = {
   projectGrantMembers: 'PROJECT_GRANT_',
 };
 
-/** Returns a member without the roles that are not valid there, if it has valid ones. */
+/** Returns a member without the invalid roles, if it has valid roles too. */
 export function withValidRoles(record: ModelRecord): ModelRecord {
   const prefix = rolePrefixes[record.section];
   if (prefix === undefined) return record;

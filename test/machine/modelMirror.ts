@@ -10,7 +10,7 @@ export type Mirrored =
   | { readonly outcomes: readonly Outcome[]; readonly deleted: Readonly<Record<string, number>>; readonly after: Model }
   | 'fails';
 
-/** Mirrors the organisations of a file in a copy of a model: what the file lacks goes, then the file is imported. */
+/** Mirrors the organisations of a file in a copy of a model: deletes what the file lacks, then imports the file. */
 export function mirrorFile(model: Model, orgs: readonly Organisation[], options: Options, stated: Stated): Mirrored {
   const orgIds = new Set(orgs.map(({ orgId }) => orgId));
   const given = readFile(orgs, stated).flatMap(({ records }) => records);

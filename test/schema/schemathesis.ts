@@ -57,7 +57,7 @@ async function whyFailed(command: string, args: readonly string[]): Promise<stri
   }
 }
 
-/** Tests an instance against its own description, as schemathesis.toml says. It works in `directory`. */
+/** Tests an instance against its own description, with the settings of schemathesis.toml. Works in `directory`. */
 export function runSchemathesis(
   python: string,
   { url, token, bucket, key }: TestedInstance,

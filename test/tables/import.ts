@@ -1,5 +1,5 @@
 /**
- * What is stored, what the file has, the outcomes of its records, and what the import leaves of the written ones if that is
+ * What is stored, what the file has, the outcomes of its records, and what the import leaves of the written records if that is
  * not what the file has. Outcomes and remains with `report`, `skip` and `overwrite` are separated by bars; one text holds
  * for all three.
  * `exists`, `taken` and `twice` are errors of their sections, other ids are errors, and `created+ID` is both; a record that `differs` exists, is

@@ -184,7 +184,7 @@ export function organisationsOf(row: string, own: Own): Organisation[] {
   return [...organisations.values()].map(withoutEmpty);
 }
 
-/** Reads records into organisations as a ZITADEL takes them: with names, states, and the ids of service users inside. */
+/** Reads records into organisations in the form that ZITADEL imports: with names, states, and the ids of service users inside. */
 export function zitadelOrganisations(records: string): Organisation[] {
   return organisationsOf(records.trim().replaceAll(/\s+/g, ' '), (text) => text).map(({ orgId, org: _, ...content }) =>
     withInnerIds(organisation(orgId, content)),

@@ -5,14 +5,14 @@ import { organisation, person, zitadelText } from '../support/fixtures/organisat
 import { type Report, testInstance } from '../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 
-/** An import whose report has more than counts: the file, what is stored before, and other fields of the request. */
+/** An import whose report has more than counts: the file, the stored records, and other fields of the request. */
 interface Row {
   readonly orgs: readonly object[];
   readonly stored?: readonly object[];
   readonly request?: object;
   /** Whether the file is of v1. */
   readonly isV1?: boolean;
-  /** Fields of the file beside its organisations. */
+  /** Fields of the file other than its organisations. */
   readonly file?: object;
 }
 

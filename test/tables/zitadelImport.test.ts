@@ -33,7 +33,7 @@ function reported({ errors = [], elsewhere = [], summary }: Report): string[] {
   return [...counts, ...errors.map(noted), ...elsewhere.map((error) => `elsewhere ${noted(error)}`)];
 }
 
-/** The message of an error that the command has found is the text of its reason; others are the ZITADEL's. */
+/** The message of an error that the command has found is the text of its reason; other messages are ZITADEL's. */
 function expectTexts({ errors = [] }: Report): void {
   for (const error of errors)
     if (!/Message=|failed validation|^invalid /.test(error.message))

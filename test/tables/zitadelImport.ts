@@ -1,9 +1,9 @@
 import type { Release, ZitadelBehaviour } from '../support/zitadel/behaviour.ts';
 import type { ZitadelStandIn } from '../support/zitadel/standIn.ts';
 
-/** An import into a ZITADEL. Records are written as in `importRows.ts`; the parts of a report are separated by bars. */
+/** An import into ZITADEL. Records are written as in `importRows.ts`; the parts of a report are separated by bars. */
 export interface Row {
-  /** The releases of the ZITADEL; 4.0 by default. */
+  /** The releases of ZITADEL; 4.0 by default. */
   readonly releases?: readonly Release[];
   readonly on?: Partial<ZitadelBehaviour>;
   /** What others have created there, and then the caller by an earlier import. */
@@ -16,7 +16,7 @@ export interface Row {
   readonly onConflict?: 'report' | 'skip' | 'overwrite' | 'fail';
   /** The report: the counts by outcome, and each error with its reason and parameters. */
   readonly says?: string;
-  /** The report of the dry run, where that does not foretell the import. */
+  /** The report of the dry run, if it differs from that of the import. */
   readonly dry?: string;
   /** The report of a repetition. */
   readonly again?: string;
@@ -24,7 +24,7 @@ export interface Row {
   readonly throws?: string;
   /** The warnings about records. */
   readonly warns?: string;
-  /** What is stored afterwards: `ORGANISATION SECTION KEY PATH=VALUE`; `!` begins what is not. */
+  /** The stored values after the import: `ORGANISATION SECTION KEY PATH=VALUE`; `!` begins a value that is not stored. */
   readonly leaves?: string;
   /** The events that it adds to records that others own or owned, where it may. */
   readonly foreign?: string;

@@ -50,7 +50,7 @@ export async function startGoogle(project: Project): Promise<Google> {
     response.end(answer === undefined ? undefined : JSON.stringify(answer));
   });
   server.on('connect', ({ url }, socket) => {
-    // The provider asks there whose token it has, and goes on without an answer.
+    // The provider requests the owner of its token there, and continues without a response.
     if (url !== 'openidconnect.googleapis.com:443') unexpected.push(`CONNECT ${url}`);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });

@@ -173,7 +173,7 @@ async function migrateKilled(places: Places, maxKills: number, traffic: Traffic,
     if (code === 0) return { result: await checkMigrated(places, stdout), kills };
     expect(code, stderr).toBe(victim === 'client' ? null : 1);
     if (code === 1) expect(stderr).toMatch(/run the same command again: identity migrate |cannot be reached/);
-    // A fault of this run that has not happened would block the next run, and nobody would await it.
+    // A fault of this run that has not happened would block the next run, and no code would await it.
     await restart(places);
     running = await startMigration(places, directory);
   }
@@ -195,8 +195,8 @@ function startMigration(places: Places, directory: string): Promise<Running> {
 }
 
 /**
- * Holds back a byte in one of the networks; resolves with the victim that is to be killed meanwhile.
- * A migration that is to be killed several times is killed after an equally smaller part of its bytes each time.
+ * Holds back a byte in one of the networks; resolves with the victim to kill during that time.
+ * Kills a migration several times, each time after an equally smaller part of its bytes.
  */
 async function strike(places: Places, traffic: Traffic, kills: number, random: () => number): Promise<'client' | Side> {
   const networks = networksOf(places);

@@ -27,7 +27,7 @@ export interface StrikingStore {
 /**
  * Puts faults in front of single commits of a store. Commits are small, so that a small file has many in flight. A throttled
  * commit is in back-off until it succeeds, or until its call ends: then it fails with the call's reason, without an effect.
- * The response to a delayed commit is lost if its call ends meanwhile.
+ * The response to a delayed commit is lost if its call ends during the delay.
  */
 export function strikingStore(inner: Store, random: () => number): StrikingStore {
   let onCommit: (() => Strike | undefined) | undefined;

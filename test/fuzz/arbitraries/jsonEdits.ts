@@ -58,7 +58,7 @@ const anyEdit = fc.record({
   times: fc.oneof({ weight: 30, arbitrary: fc.constantFrom(2, 3) }, { weight: 1, arbitrary: fc.constantFrom(40, 300) }),
 });
 
-/** The texts of documents that are some edits away from the given ones; many are not valid documents. */
+/** Texts of documents with a few random edits; many are not valid documents. */
 export function editedJson(bases: readonly unknown[], maxEdits = 4): fc.Arbitrary<string> {
   return fc.tuple(fc.nat(bases.length - 1), fc.array(anyEdit, { maxLength: maxEdits })).map(([which, wanted]) => {
     // The root is an item too, so that it can be edited.

@@ -40,7 +40,7 @@ function few(content: unknown): unknown {
   return Array.isArray(content) ? content.slice(0, MOST_RECORDS) : content;
 }
 
-/** Imports of documents that are some edits away from real ones. */
+/** Imports of real documents with a few random edits. */
 export function documents({ exported }: Known): Kind {
   const v2 = [...excerpts(organisations), ...organisations.slice(0, 3)];
   const file = fc.oneof(

@@ -21,7 +21,7 @@ describe('tools/run.cjs', () => {
   });
   afterAll(() => directory.remove());
 
-  /** Makes a project whose code needs a Node, and which has the Node of a lock file where `locked` says so. */
+  /** Makes a project whose code needs a version of Node. With `locked`, the project has the Node of a lock file. */
   async function project(name: string, needed: string, locked = false): Promise<string> {
     const path = join(directory.path, name);
     const bin = join(path, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');

@@ -38,7 +38,7 @@ async function startedBy(line: string, cwd: string): Promise<string> {
   return readFile(log, 'utf8');
 }
 
-// Each test goes on from where the one before it has come to, as somebody does who follows what is printed.
+// Each test continues the previous test, like a user who follows the printed commands.
 describe('npm start', () => {
   let directory: TemporaryDirectory = { path: '', remove: async () => {} };
   let local: LocalStart | undefined;

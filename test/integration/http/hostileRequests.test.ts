@@ -84,7 +84,7 @@ const largest: HostileRequest = {
 describe('a server that receives malformed requests', () => {
   beforeAll(async () => {
     for (let i = 0; i < 50; i += 1) await answerTo(well);
-    // The largest ones once, so that what they leave to the garbage collector counts as the memory of before.
+    // Send the largest requests once before, so that their garbage counts as earlier memory.
     for (const row of bodies) await answerTo(row);
     expect((await answerTo(largest)).status).toBe(200);
     memoryBefore = await memoryOf(serving);

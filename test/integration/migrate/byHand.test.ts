@@ -112,7 +112,7 @@ describe('the end of a migration', () => {
   });
 });
 
-/** Returns the call of a migration from a ZITADEL to a file. */
+/** Returns the call of a migration from ZITADEL to a file. */
 async function fromZitadel(given: Parameters<typeof filledZitadel>[1] = {}) {
   const { zitadel, tokenFile } = await filledZitadel([acme], given);
   const from = ['--from', zitadel.url, '--from-token-file', tokenFile];

@@ -315,7 +315,7 @@ describe('a migration', () => {
   it.skipIf(process.platform === 'win32')('reports a full disk, and migrates when there is space', async () => {
     const [north, south] = [await filledPlace(4_000), await servedPlace(sqlite)];
     const line = `${migration(north, south)} --yes`;
-    // The limit of a process for its files' sizes stands for the disk's.
+    // The process's limit for the size of its files simulates a full disk.
     const limited = ['-c', 'ulimit -f 40 && exec "$0" "$@"', ...identityProgram, ...line.split(' ')];
     const directory = await testDirectory();
     const env = { NODE_COMPILE_CACHE: undefined, TMPDIR: directory };

@@ -32,7 +32,7 @@ async function answering(answers: readonly string[], type = JSON_TYPE) {
   return { url, token: await tokenFileWith('some-token') };
 }
 
-/** The line that says what is wrong. */
+/** The line with the problem. */
 function message(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
 }

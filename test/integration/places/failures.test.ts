@@ -206,7 +206,7 @@ describe('a call on places that fails', () => {
     const large = await exportFileWith(organisation('acme', { humanUsers: people }));
     const directory = await testDirectory();
     const target = join(directory, 'out.json');
-    // The limit of a process for its files' sizes stands for the disk's.
+    // The process's limit for the size of its files simulates a full disk.
     const limited = ['-c', 'ulimit -f 100 && exec "$0" "$@"', ...identityProgram, 'export', large, '--to', target];
     const { code, stderr } = await run('/bin/sh', limited);
     expect({ code, stderr }).toEqual({

@@ -13,7 +13,7 @@ import {
 const documents = await readDocuments();
 const commands = await manualCommands();
 
-/** Why a block is not run, as it stands behind its `sh`, and what such a block has in it. */
+/** The reasons why blocks are not run, which follow `sh`, and a pattern that such a block must match. */
 const reasons: Readonly<Record<string, RegExp>> = {
   'needs Google Cloud': /\bgcloud |\bterraform |\bfirebase-tools |--firestore |https:\/\/id\.example\.com/,
   'needs a deployment': /https:\/\/north\.example\.com/,

@@ -51,7 +51,7 @@ async function expectAllSecrets(store: Store): Promise<void> {
   expect(users.map((user) => user?.totpSeed)).toEqual(names.map((name) => `SEED of ${name}`));
 }
 
-/** The ids of the keys beside the users' values, and the number of values of each. */
+/** The ids of the keys that encrypt the users' values, and the number of values of each. */
 async function usedKeys(store: Store): Promise<Record<string, number>> {
   const users = await store.getMany(
     names.map((name) => userKey(name)),

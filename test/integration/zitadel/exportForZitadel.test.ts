@@ -25,7 +25,7 @@ const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.s
 const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
 const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
 
-/** The errors that ZITADEL reported, except those for records that it imported nevertheless. */
+/** The errors that ZITADEL reported, without those for records that it imported. */
 function recordedLosses(name: string): string[] {
   const { errors } = response.parse(JSON.parse(zitadelText(name)));
   return errors
@@ -43,7 +43,7 @@ function entries({ orgs }: Pick<Exported, 'orgs'>) {
   return { first, second };
 }
 
-/** The organisations in the form that a ZITADEL imported without a loss: first entries, then second ones. */
+/** The organisations in the form that ZITADEL imports without a loss: first entries, then second entries. */
 function adjusted(orgs: readonly Organisation[]): { first: Organisation[]; second: Organisation[] } {
   const split = orgs.map((org) => {
     const own = new Set(ofProject.parse(org.projects).map(({ projectId }) => projectId));

@@ -22,7 +22,7 @@ function hashed(userId: string, hash = `$2b$10$${SALT_AND_HASH}`) {
   return person(userId, { userName: userId, email, hashedPassword: { value: hash } });
 }
 
-/** Returns functions that migrate organisations to a ZITADEL, and expect an exit code; one reads the plan and the result. */
+/** Returns functions that migrate organisations to ZITADEL, and expect an exit code; one of them reads the plan and the result. */
 async function migrating(orgs: readonly unknown[], given: Parameters<typeof filledZitadel>[1] = {}) {
   const { zitadel, tokenFile } = await filledZitadel([], given);
   const places = ['--from', await exportFileWith(...orgs), '--to', zitadel.url, '--to-token-file', tokenFile];

@@ -51,7 +51,7 @@ const mirror = { mirror: true, maxDeleted: 100, onConflict: 'report' } as const;
 /** The contents after imports, because each import takes as long as a test. */
 const imported = new Map<string, Contents>();
 
-/** Returns a ZITADEL with imported organisations. */
+/** Returns a stand-in for ZITADEL with imported organisations. */
 async function importedInto(orgs: readonly Organisation[], release: Release = '4.0'): Promise<ZitadelStandIn> {
   const key = JSON.stringify([orgs, release]);
   const zitadel = await startZitadel({ lagMs: 0, release }, imported.get(key));

@@ -24,7 +24,7 @@ const acme = organisation('acme', {
   apiApps: [app('13')],
   actions: [action('21'), action('22')],
 });
-/** The records of `acme` that are inactive in the ZITADEL. */
+/** The records of `acme` that are inactive in ZITADEL. */
 const inactive = [
   { section: 'projects', type: 'project', key: 'projectId', id: '2', state: 'PROJECT_STATE_INACTIVE' },
   { section: 'oidcApps', type: 'oidc_app', key: 'appId', id: '12', state: 'APP_STATE_INACTIVE' },
@@ -54,7 +54,7 @@ describe('a migration out of a ZITADEL', () => {
     for (const { section, key, id, state } of inactive)
       expect(exported[section]).toContainEqual(expect.objectContaining({ [key]: id, state }));
     expect(JSON.stringify(exported).match(/_STATE_INACTIVE/g)).toHaveLength(inactive.length);
-    // The state that the ZITADEL has now differs.
+    // The present state in ZITADEL differs.
     zitadel.contents.put('acme', 'projects', '1', { ...project('1'), state: 'PROJECT_STATE_INACTIVE' });
     const sides = ['compare', zitadel.url, north.database, '--token-file', tokenFile, '--org', 'acme'];
     await calling(migrating)(sides, 3, 'state: "PROJECT_STATE_INACTIVE" | (absent)');

@@ -232,7 +232,7 @@ function deadlyExport({ url, behaviour }: ZitadelStandIn): Promise<Response> {
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 
-/** A person whom a ZITADEL keeps as it is. */
+/** A person whom ZITADEL keeps without a change. */
 function hashed(userId: string, userName = `name of ${userId}`) {
   const email = { email: `${userId}@customer.example`, isEmailVerified: true };
   return person(userId, { userName, email, hashedPassword: { value: HASH } });

@@ -11,18 +11,18 @@ import { fillIn } from '../../support/zitadel/fillIn.ts';
 import { exportForZitadel } from '../../support/zitadel/forZitadel.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
-/** The sections that a ZITADEL carries both ways without a change. */
+/** The sections that ZITADEL imports and exports without a change. */
 const carried = [
   ...['humanUsers', 'machineUsers', 'projects', 'projectRoles', 'apiApps', 'actions', 'userMetadata'],
   ...['projectGrants', 'userGrants', 'orgMembers', 'projectMembers', 'projectGrantMembers', 'machineKeys', 'appKeys'],
   ...['loginTexts', 'initMessages', 'passwordResetMessages', 'oidcIdps', 'jwtIdps', 'userLinks', 'loginPolicy'],
 ];
 
-/** The fields that no export of a ZITADEL has. */
+/** The fields that no export of ZITADEL has. */
 const lost = ['user.passwordChangeRequired', 'user.requestPasswordlessRegistration', 'user.accessTokenType'];
 const lostOfPolicies = ['allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone'];
 
-/** What a ZITADEL makes of a record, where that is documented. */
+/** The documented changes that ZITADEL makes to a record. */
 function asZitadelKeepsIt(section: string, given: JsonObject): JsonObject {
   const record = structuredClone(given);
   for (const path of section === 'loginPolicy' ? lostOfPolicies : lost) unset(record, path);
@@ -61,7 +61,7 @@ it('a migration to a ZITADEL and back keeps the records of every section that ZI
   const orgIds = given.orgs.map(({ orgId }) => orgId);
   const { text } = await exportFromZitadel(zitadel, orgIds);
   const report = await second.import(`{"with_keys":true,"data_orgs":${text}}`);
-  // The importer stays in the ZITADEL: the export has none of its memberships.
+  // The importer stays in ZITADEL: the export has none of its memberships.
   expect(report.errors).toBeUndefined();
   const [before, after] = [await first.export(), await second.export()];
   expect(sectionsOf(after.orgs)).toEqual(sectionsOf(before.orgs, asZitadelKeepsIt));

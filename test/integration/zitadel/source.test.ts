@@ -141,7 +141,7 @@ const { getMyOrg } = ManagementService.method;
 /** Returns the response of a method. */
 const answerOf = ({ output }: DescMethod, body: object) => grpcWeb(output, replies.found(body), '4.0');
 
-/** Answers lists of organisations and exports in turn, the last ones for good; all other lists are empty. */
+/** Returns the lists of organisations and the exports in turn, and repeats the last ones; all other lists are empty. */
 async function answering(lists: readonly Reply[], exports: readonly Reply[]): Promise<{ readonly url: string }> {
   const next = (answers: Reply[]) => (answers.length > 1 ? answers.shift() : answers[0]);
   const remaining = { lists: [...lists], exports: [...exports] };

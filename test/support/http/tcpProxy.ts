@@ -11,7 +11,7 @@ export interface TcpProxy {
   readonly connections: () => number;
   /** The number of ended connections. */
   readonly ended: () => number;
-  /** The number of bytes in a direction so far, including lost ones. */
+  /** The number of bytes in a direction so far, including lost bytes. */
   bytes(direction: Direction): number;
   /** Breaks the connection before the byte that follows `after` more bytes in a direction; once. */
   cut(direction: Direction, after: number): void;

@@ -19,7 +19,7 @@ export async function newToken(database: readonly string[], userId: string): Pro
   return made.parse(await hostedJson(['pat', 'create', '--user', userId, ...database]));
 }
 
-/** Creates a service user without any role, and a token of it. */
+/** Creates a service user without a role, and a token for the user. */
 export async function newServiceUser(
   database: readonly string[],
   name: string,

@@ -2,7 +2,7 @@
 export type Release = '2.71' | '4.0' | '2026-07';
 
 /**
- * The limits and delays of a stand-in. The defaults were measured at a ZITADEL instance, unless they would delay tests
+ * The limits and delays of a stand-in. The defaults were measured at ZITADEL, unless they would delay tests
  * too much.
  */
 export interface ZitadelBehaviour {

@@ -12,7 +12,7 @@ const brokenRules = z.object({
   request: z.object({ body: z.object({ dataOrgs: z.unknown() }) }),
   zitadel: z.object({ body: z.object({ message: z.string() }) }),
 });
-// Responses of a ZITADEL to documents that break a rule.
+// Responses of ZITADEL to documents that break a rule.
 const broken = readRecordings().cases.filter(
   ({ name, zitadel }) =>
     // An unknown number of an enumeration counts as an unknown name, which is no fault.

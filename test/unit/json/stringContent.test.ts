@@ -20,7 +20,7 @@ const contentOf = (json: string) => Buffer.from(json.slice(1, -1));
 const TEXT = 'invalid escape, or an unescaped control character, in a text';
 const PAIR = 'unpaired surrogate in an escape';
 
-// Every escape of JSON, pairs of surrogates beside each other, text of one to four bytes, and runs of backslashes.
+// Every escape of JSON, adjacent pairs of surrogates, text of one to four bytes, and runs of backslashes.
 const escapes = String.raw`"\"\\\/\b\f\n\r\t\u0041\u00e9\u6f22\ud83d\ude00\uD83D\uDE80\\u0041\\\\\\\"éé漢🚀\u0000\uffff\\\ud83d\ude00"`;
 
 describe('the content of a JSON string', () => {

@@ -15,7 +15,7 @@ interface Decision {
   readonly fields: RegExp;
   readonly broken: RegExp;
   readonly outcome: Outcome;
-  /** Why a ZITADEL can or cannot export the value, with the place in its code. */
+  /** Why ZITADEL can or cannot export the value, with the place in its code. */
   readonly because: string;
 }
 
@@ -160,7 +160,7 @@ function outcomeOf(place: FieldPlace, value: unknown): Outcome {
   return stored.includes(JSON.stringify(value)) || value === '' ? 'is kept' : 'is dropped';
 }
 
-/** Fields that repeat an id of the record, or of its organisation, which stands. */
+/** Fields that repeat an id of the record or of its organisation. That id decides. */
 const repeated = ['machineUsers.user.userId', 'domainPolicy.orgId'];
 
 const places = fieldPlaces.flatMap((place) => {

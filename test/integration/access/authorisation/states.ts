@@ -104,7 +104,7 @@ export async function startCallers(store: Store) {
     );
 }
 
-/** An error's parts that tell the caller what is wrong. */
+/** The parts of an error that describe the problem. */
 function shown({ status, headers, text }: Answer) {
   const message = status === 200 ? undefined : errorBody.parse(JSON.parse(text)).message;
   const reason = status === 200 ? undefined : /"reason":"(\w+)"/.exec(text)?.[1];

@@ -134,7 +134,7 @@ function arbitrarySection({ name, inner }: Section, org: string, other: string):
   return fc.array(record, { minLength: 3, maxLength: 3 }).map((records) => records.map(fixed));
 }
 
-/** Every text has content, since empty ones are not imported. */
+/** Every text has content, because empty texts are not imported. */
 function textFixture(name: string, index: number): Json {
   const content = name === 'loginTexts' ? 'loginText.title' : 'text';
   return { language: languages[index], [content]: `text ${index}` };

@@ -44,7 +44,7 @@ export async function expectClosedExport(
   return exported;
 }
 
-/** Expects that other instances import an instance's exports for a ZITADEL, and without secrets. */
+/** Expects that other instances import an instance's exports for ZITADEL, and without secrets. */
 export async function expectOtherForms(kind: StoreKind, { source }: Pick<Closed, 'source'>): Promise<void> {
   await importedElsewhere(kind, await exportForZitadel(source));
   await importedElsewhere(kind, await source.export({ with_passwords: false, with_otp: false, with_keys: false }));

@@ -14,7 +14,7 @@ const some: readonly (ZitadelRelease | undefined)[] = [undefined, '2', '3', '4',
 const ranges = some.flatMap((since) =>
   some.map((until): ReleaseRange => ({ ...(since && { since }), ...(until && { until }) })),
 );
-/** Each range of a fact, with each range of a ZITADEL. */
+/** Each range of a fact, with each range of releases of a target. */
 const pairs = ranges.filter(isRange).flatMap((fact) => ranges.filter(isRange).map((releases) => ({ fact, releases })));
 
 function isRange(range: ReleaseRange): boolean {
@@ -34,7 +34,7 @@ function declare(name: string, zitadel: ZitadelBehaviour) {
 
 const text = 'an invented fact';
 const provider = { idpId: '51', idp: { name: 'one' } };
-/** The facts of an empty file for a ZITADEL of some releases. */
+/** The facts of an empty file for ZITADEL of some releases. */
 const noFacts = (releases: ReleaseRange) =>
   new ImportFacts(new TemporaryDatabase(''), { releases, omitsHashes: false });
 const first = (loss?: string) => ({ body: '{}', secrets: {}, ...defined({ loss }) });
