@@ -56,7 +56,7 @@ export const port = z
   .string()
   .refine(
     (text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536,
-    'must be a port from 0 to 65535 (0 picks a free one)',
+    'must be a port from 0 to 65535 (0 selects a free port)',
   )
   .transform(Number);
 

@@ -195,7 +195,7 @@ function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (TOKEN.test(token)) return token;
   const found = notTokens.find(({ pattern }) => pattern.test(token))?.found ?? '';
-  throw usageError(`${holder} ${found}: store the token alone, in one line`);
+  throw usageError(`${holder} ${found}: store only the token, on one line`);
 }
 
 /**

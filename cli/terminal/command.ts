@@ -250,7 +250,7 @@ export const exitCodes = {
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },
-  hungUp: { code: 129, meaning: 'interrupted by the end of its terminal: repeat the command' },
+  hungUp: { code: 129, meaning: 'interrupted because its terminal closed: repeat the command' },
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
 } as const;
 

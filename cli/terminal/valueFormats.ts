@@ -119,7 +119,7 @@ const valueFormats = {
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {
-    remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
+    remedy: 'specify a number from 0 to 65535 (0 selects a free port)',
     schema: async () => (await import('../../shared/config.ts')).port,
   },
   'PROJECT[/DATABASE]': {

@@ -116,7 +116,7 @@ export const backupKeyMissing = defineError('FAILED_PRECONDITION', 'BACKUP_KEY_M
 });
 
 export const portInUse = defineError('FAILED_PRECONDITION', 'PORT_IN_USE', {
-  text: 'port {port} is in use: stop the program that listens there, or choose another port with {setting} (0 picks a free one)',
+  text: 'port {port} is in use: stop the program that listens there, or choose another port with {setting} (0 selects a free port)',
 });
 
 export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN', {

@@ -4,7 +4,7 @@ import { generateToken } from '../../shared/auth/token.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
 const spans = 'specify a duration such as 30d, 12h, 45m or 90s';
-const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
+const ports = 'specify a number from 0 to 65535 (0 selects a free port)';
 const hosts = 'specify an address of this machine, such as 127.0.0.1';
 const ids = 'specify an id of 1 to 200 characters';
 const tokenIds = 'specify the 32 digits that identity pat list shows, not the token itself';

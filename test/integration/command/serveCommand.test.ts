@@ -96,7 +96,7 @@ describe('identity serve', () => {
     // The port of the metrics is open by then, and must not keep the process alive.
     const env = { METRICS_PORT: '0', LOG_LEVEL: 'error' };
     const taken = await identity(['serve', '--data', path, '--port', port], { env });
-    const advice = 'stop the program that listens there, or choose another port with --port (0 picks a free one)';
+    const advice = 'stop the program that listens there, or choose another port with --port (0 selects a free port)';
     const stderr = `identity: port ${port} is in use: ${advice}\n`;
     expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
     const open = await identity(['serve', '--data', path, '--port', '0', '--host', '0.0.0.0']);

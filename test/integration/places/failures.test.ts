@@ -72,7 +72,7 @@ describe('a call on places that fails', () => {
       ['a‑token', 'contains no text in ASCII'],
       ['', 'is empty'],
     ] as const) {
-      const refused = `${found}: store the token alone, in one line`;
+      const refused = `${found}: store only the token, on one line`;
       const { stderr } = await call(exporting(await tokenFileWith(content)), 64, refused);
       if (content !== '') expect(stderr).not.toContain(content);
     }
