@@ -40,7 +40,6 @@ export const orgDeleteCommand = defineInstanceCommand({
     const {
       arguments: [given],
       store,
-      signal,
     } = call;
     const orgIds = [...new Set(given)];
     if (orgIds.length > MAX_DELETED_ORGANISATIONS)
@@ -59,7 +58,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     const { records, gone } = await runAlone(
       { name: 'org delete', phase: 'deleting', interruption },
       call,
-      async (locked, onDone) => {
+      async (locked, onDone, signal) => {
         const missing = await findMissing(locked, orgIds);
         const present = orgIds.filter((orgId) => !missing.includes(orgId));
         return {

@@ -13,7 +13,7 @@ export const rekeyCommand = defineInstanceCommand({
   options: {},
   examples: ['rekey --data ./north'],
   run: async (call) => {
-    const { location, signal, stderr } = call;
+    const { location, stderr } = call;
     const { keyFenceMs, openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
     const { rekey } = await import('../accounts/masterKeyRotation.ts');
     requireMasterKey(location);
@@ -21,8 +21,10 @@ export const rekeyCommand = defineInstanceCommand({
     const fenceMs = keyFenceMs(location);
     const keyring = openKeyring(location);
     const interruption = 'interrupted: repeat the command, which encrypts the rest';
-    const rekeyed = await runAlone({ name: 'rekey', phase: 'encrypting', interruption }, call, (store, onResealed) =>
-      rekey(store, keyring, { signal, onStep, onResealed, fenceMs }),
+    const rekeyed = await runAlone(
+      { name: 'rekey', phase: 'encrypting', interruption },
+      call,
+      (store, onResealed, signal) => rekey(store, keyring, { signal, onStep, onResealed, fenceMs }),
     );
     const { keyId, documents, earlierKeys } = rekeyed;
     return {

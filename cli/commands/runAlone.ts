@@ -29,21 +29,22 @@ type OnDone = (records: number) => void;
 /**
  * Does a command's work while no import and no other exclusive command writes. Prints the operation that it waits for,
  * and the progress.
+ * @param work receives a signal that ends it with the call, or if the lock is lost
  * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted; while the command waits, nothing is
  * changed
  */
 export async function runAlone<Result>(
   { name, phase, interruption }: Operation,
   { store, signal, stderr }: Call,
-  work: (store: Store, onDone: OnDone) => Promise<Result>,
+  work: (store: Store, onDone: OnDone, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   let hasBegun = false;
   const onWait = (holder: LockHolder) => void stderr.write(`${waitText(holder)}\n`);
   const request = { mode: 'alone', operation: name, caller: systemAccount(), signal, onWait } as const;
   try {
-    return await withLock(store, request, (locked) => {
+    return await withLock(store, request, (locked, whileHeld) => {
       hasBegun = true;
-      return tracked(phase, stderr, (onDone) => work(locked, onDone));
+      return tracked(phase, stderr, (onDone) => work(locked, onDone, whileHeld));
     });
   } catch (error) {
     throw signal.aborted ? commandInterrupted({ interruption: hasBegun ? interruption : NOTHING_CHANGED }) : error;

@@ -155,11 +155,10 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
   const {
     arguments: [userId],
     options: { force },
-    signal,
   } = call;
   const interruption = `interrupted: the ${kind} may be deleted in part; repeat the command`;
   try {
-    await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted) =>
+    await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted, signal) =>
       remove(store, userId, { force, signal, onDeleted }),
     );
     return `${kind} ${userId} is deleted`;

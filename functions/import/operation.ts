@@ -17,7 +17,7 @@ import { domainSection } from '../../shared/organisation/sections/domains.ts';
 import { phases } from '../../shared/organisation/sections/section.ts';
 import { organisationKey, userKey } from '../../shared/store/documentKeys.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
-import { fencedDocuments } from '../../shared/store/lock/fence.ts';
+import { fencedDocuments, whileHeld } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay, trialAdvice } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
@@ -167,9 +167,10 @@ async function locked(call: ImportCall, inspection: Inspection): Promise<ImportR
   await using held = await call.store.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
+  const holding = { ...call, signal: whileHeld(signal, held.fence) };
   const documents = fencedDocuments(call.store, held.fence);
-  if (call.deletions !== undefined) return await mirrorFile(mirrorCall(call, inspection, call.deletions), documents);
-  await writeFile(await begin(call, inspection, documents));
+  if (call.deletions !== undefined) return await mirrorFile(mirrorCall(holding, inspection, call.deletions), documents);
+  await writeFile(await begin(holding, inspection, documents));
   return report.toJson({ proved: inspection.proved, dryRun: false });
 }
 

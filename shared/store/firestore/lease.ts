@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SECOND_MS } from '../../clock.ts';
+import { instanceLockLost } from '../../errors/storeErrors.ts';
 import { log } from '../../log.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 import type { ExpectedVersions, Version } from '../database.ts';
@@ -90,7 +91,7 @@ async function attempt(
     const lease = isEntered === true && state.lease !== undefined ? state.lease : nextLease(state, request, holder);
     isSent = true;
     if (isEntered !== true) await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
-    return hold(connection, holder, await readFence(called, lease), leaseMs);
+    return hold(connection, holder, await readCopies(called, lease), leaseMs);
   };
   try {
     return await retry(conflictPolicy, enter, signal);
@@ -102,11 +103,14 @@ async function attempt(
   }
 }
 
+/** The copies of an epoch. */
+type Copies = Omit<Fence, 'lost'>;
+
 /**
- * Reads the fence after taking the lease.
+ * Reads the copies of the epoch after taking the lease.
  * @throws WriteConflictError if another process has taken the lease over since
  */
-async function readFence(connection: FirestoreConnection, { epoch }: Lease): Promise<Fence> {
+async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
   const { documents, versions } = await getDocuments(connection, fenceKeys, ['digest']);
   if (documents.some((copy) => copy?.digest !== epoch))
     throw new WriteConflictError('another process has taken the lease over');
@@ -187,18 +191,35 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
   return new Map(documents.map((document) => [documentPath(document.key), document]));
 }
 
-/** Renews a lease until it is released. If another process takes the lease, the fence prevents further commits. */
-function hold(connection: FirestoreConnection, holder: Holder, fence: Fence, leaseMs: number): HeldLock {
+/**
+ * Renews a lease until it is released or lost. If another process takes the lease, the fence prevents further commits
+ * even before a renewal fails.
+ */
+function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, leaseMs: number): HeldLock {
+  const lost = new AbortController();
   let sequence = 0;
-  const renew = () =>
-    commit(connection, [renewal(holder, ++sequence)], new Map()).catch((error: unknown) => {
-      log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
-    });
+  let isReleased = false;
+  const renew = async () => {
+    try {
+      await commit(connection, [renewal(holder, ++sequence)], new Map());
+    } catch (error) {
+      // A late renewal finds no document after the release.
+      if (isReleased || lost.signal.aborted) return;
+      if (!(error instanceof WriteConflictError)) {
+        log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
+        return;
+      }
+      // Another process has removed the document of this expired holder.
+      clearInterval(timer);
+      lost.abort(instanceLockLost());
+    }
+  };
   const timer = setInterval(() => void renew(), leaseMs / RENEWALS_PER_LEASE);
   timer.unref();
   return {
-    fence,
+    fence: { ...copies, lost: lost.signal },
     [Symbol.asyncDispose]: async () => {
+      isReleased = true;
       clearInterval(timer);
       await leave(connection, holder);
     },

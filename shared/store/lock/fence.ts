@@ -25,14 +25,22 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
   id: documentId('fence', String(number)),
 }));
 
-/** Runs work while holding the lock, with a store that commits only while the lock is held. */
+/**
+ * Runs work while holding the lock, with a store that commits only while the lock is held.
+ * @param work receives the store, and a signal that ends the work with the request or the lock
+ */
 export async function withLock<Result>(
   store: Store,
   request: LockRequest,
-  work: (store: Store) => Promise<Result>,
+  work: (store: Store, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   await using held = await store.lock.take(request);
-  return await work(fencedStore(store, held.fence));
+  return await work(fencedStore(store, held.fence), whileHeld(request.signal, held.fence));
+}
+
+/** Returns a signal that aborts with another signal, or if the lock is lost. */
+export function whileHeld(signal: AbortSignal, fence: Fence | undefined): AbortSignal {
+  return fence === undefined ? signal : AbortSignal.any([signal, fence.lost]);
 }
 
 /** Returns a store that commits only while the fence is unchanged; without a fence, the store itself. */

@@ -35,6 +35,8 @@ export interface LockRequest {
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
+  /** Aborts once this process notices that its lease has expired and another process has removed it. */
+  readonly lost: AbortSignal;
 }
 
 /** The lock while an operation holds it. Disposing of it releases the lock. */

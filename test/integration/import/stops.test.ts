@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
+import { instanceLockLost, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { openTestStore } from '../../support/stores/stores.ts';
+import { firestore, openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore, withSmallCommits } from '../../support/stores/watchedStore.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
@@ -91,6 +92,32 @@ describe('an import whose timeout expires among its organisations', () => {
     expect(written).toBeLessThanOrEqual(1_500);
     const { summary } = await (await testInstance(store)).import({ data_orgs: { orgs } });
     expect(summary).toMatchObject({ unchanged: { org: written }, created: { org: 2_000 - written } });
+  });
+});
+
+describeWithFirestore('an import that another process has overtaken', () => {
+  it('ends as soon as a renewal fails, with its progress, and writes nothing more', async () => {
+    const store = await openTestStore(firestore);
+    const lost = new AbortController();
+    const watched = watchedStore(store, (writes) => {
+      if (writes.some(({ key }) => key.collection === 'users')) lost.abort(instanceLockLost());
+    });
+    const lock: Store['lock'] = {
+      ...store.lock,
+      take: async (request) => {
+        const held = await store.lock.take(request);
+        return { ...held, fence: held.fence && { ...held.fence, lost: lost.signal } };
+      },
+    };
+    const instance = await testInstance(store, 'test', { store: withSmallCommits(watched, () => ({ lock })) });
+    const orgs = [organisation('O', { humanUsers: people(2_000) })];
+    const { status, body } = await instance.refusedImport({ data_orgs: { orgs } });
+    const written = (await readDatabase(store)).get('users')?.length ?? 0;
+    expect(status).toBe(503);
+    // The first service user is not from the file.
+    const progress = { written: { org: 1, humanUsers: written - 1 }, resumable: true };
+    expect(body).toMatchObject({ details: [progress, { reason: 'INSTANCE_LOCK_LOST' }] });
+    expect(written).toBeLessThan(1_000);
   });
 });
 

@@ -328,6 +328,7 @@ describeStores('the lock of an instance', (kind) => {
       await expectAllCounted(store, waiters);
       if (kind.name === 'SQLite') return;
       process.kill(running.pid, 'SIGCONT');
+      await running.written('ended this process was suspended');
       process.kill(running.pid, 'SIGUSR2');
       await running.written('refused this process was suspended');
       expect(await store.getMany([{ collection: 'instance', id: 'written 1' }])).toEqual([undefined]);
