@@ -1,9 +1,9 @@
 // Responses of gateways, proxies and other servers in front of an instance or in its place.
 
-import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { type IdentityError, shortenedText } from '../../shared/errors/identityError.ts';
 import { gatewayRefused, placeFailed } from '../../shared/errors/placeErrors.ts';
 import type { HttpResponse } from './httpClient.ts';
-import { isLater, laterError } from './laterResponse.ts';
+import { laterError } from './laterResponse.ts';
 import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
@@ -16,7 +16,7 @@ const remedies: Readonly<Record<number, string>> = {
   405: `${LET_PASS} with the methods GET, POST and DELETE`,
   407: 'reach the instance without that proxy, or configure the proxy to forward these calls without credentials',
   411: `${LET_PASS} with bodies of unknown length (Transfer-Encoding: chunked)`,
-  413: 'raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx, or import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR)',
+  413: 'raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx',
   414: 'raise the URL length limit of the gateway in front of the instance',
   417: `${LET_PASS} with the header Expect`,
   431: 'raise the header size limit of the gateway in front of the instance',
@@ -24,18 +24,7 @@ const remedies: Readonly<Record<number, string>> = {
   511: 'log in to the network of this machine, then repeat the command',
 };
 
-const LOGIN =
-  'specify the address to which it redirects, or, if that is a login page, configure the gateway in front of the instance to forward the calls of this command without a login';
-const WAIT_LONGER = 'if this happens again, raise the response timeout of the gateway in front of the instance';
 const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
-
-/** The statuses with which a gateway refuses all calls. The server behind it remains unknown. */
-const REFUSALS = new Set([401, 403, 407, 451, 511]);
-
-/** Whether the status is that of a gateway that refuses all calls. */
-export function isKeptAway(status: number): boolean {
-  return REFUSALS.has(status);
-}
 
 /** Whether the status is that of a redirection. */
 export function isRedirection(status: number): boolean {
@@ -48,16 +37,31 @@ export function gatewayError(place: string, response: HttpResponse, text: string
   const sentence = sentenceIn(text);
   const reason = sentence === '' ? `status ${status}` : `status ${status}: ${sentence}`;
   const later = laterError(response, { place, reason });
-  if (later !== undefined) return isLater(later) ? later : later.withNote(WAIT_LONGER);
+  if (later !== undefined) return later;
   const remedy = remedies[status];
   if (status >= 500 && remedy === undefined) return placeFailed({ place, reason });
-  if (isRedirection(status)) {
-    const target = URL.parse(headers.location ?? '', place)?.origin ?? 'another address';
-    return gatewayRefused({ place, problem: `redirects to ${target} (status ${status})`, advice: LOGIN });
-  }
+  if (isRedirection(status)) return redirectionError(place, response);
+  if (status < 300) return gatewayRefused({ place, problem: `responds with ${reason}`, advice: OTHER });
   const scheme = status === 401 || status === 407 ? challenge(headers) : undefined;
   const asked = scheme === undefined ? '' : `, which asks for ${scheme}`;
   return gatewayRefused({ place, problem: `refuses: ${reason}${asked}`, advice: remedy ?? OTHER });
+}
+
+const NOT_MODIFIED = 304;
+const MAX_TARGET_CHARACTERS = 300;
+
+function redirectionError(place: string, { status, headers: { location = '' } }: HttpResponse): IdentityError {
+  if (status === NOT_MODIFIED) {
+    const advice = `${LET_PASS} without answers from its cache`;
+    return gatewayRefused({ place, problem: 'responds with status 304 (not modified), without content', advice });
+  }
+  const target = location === '' ? undefined : URL.parse(location, place);
+  const shown = shortenedText(target?.href ?? location, MAX_TARGET_CHARACTERS) || 'no address: Location is missing';
+  const isOther = target !== undefined && target !== null && target.origin !== new URL(place).origin;
+  const advice = isOther
+    ? `specify ${target.origin}, or, if that is a login page, ${LET_PASS} without a login`
+    : `${LET_PASS} without redirecting them`;
+  return gatewayRefused({ place, problem: `redirects to ${shown} (status ${status})`, advice });
 }
 
 const MAX_CHALLENGE_CHARACTERS = 100;

@@ -5,10 +5,11 @@ import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessag
 import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { defined } from '../../shared/defined.ts';
-import { placeTimedOut } from '../../shared/errors/placeErrors.ts';
+import { gatewayTimedOut, placeLost, placeTimedOut } from '../../shared/errors/placeErrors.ts';
 import { decodeText } from '../../shared/json/utf8Text.ts';
+import { isLater } from './laterResponse.ts';
 import { type Patience, patiently } from './reconnection.ts';
-import { connectionError, trustSystem } from './tls.ts';
+import { connectionError, connectionReason, trustSystem } from './tls.ts';
 
 /** A call of an instance of this service or of ZITADEL. */
 export interface HttpCall {
@@ -40,12 +41,14 @@ export interface HttpResponse extends AsyncDisposable {
  * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch`
  * ends a call after five minutes). Does not follow redirections, so that no other server receives the token.
  * @param signal ends the call, on the server too
- * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
+ * @throws IdentityError when there is no response, or while the response is read; the errors of `body`; the signal's
+ * reason
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   signal.throwIfAborted();
   const { method, path, token, accept = 'application/json', contentType = 'application/json', body = [] } = call;
   const url = new URL(path, origin);
+  const moment = `its response to ${method} ${url.pathname}`;
   const headers = {
     ...call.headers,
     accept,
@@ -78,7 +81,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     return {
       status: response.statusCode ?? 0,
       headers: response.headers,
-      body: response,
+      body: receive(response, { place: origin, moment: `during ${moment}` }, signal),
       [Symbol.asyncDispose]: async () => void request.destroy(),
     };
   } catch (error) {
@@ -86,7 +89,24 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     await sent;
     signal.throwIfAborted();
     if (call.body === undefined && trustSystem(error)) return callServer(origin, call, signal);
-    throw sourceFailure ?? (await connectionError(origin, error));
+    throw sourceFailure ?? (await connectionError(origin, error, `before ${moment}`));
+  }
+}
+
+/**
+ * Yields the bytes of a response.
+ * @throws IdentityError PLACE_LOST for a broken connection; the signal's reason
+ */
+async function* receive(
+  response: IncomingMessage,
+  lost: { readonly place: string; readonly moment: string },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw placeLost({ ...lost, reason: connectionReason(error) });
   }
 }
 
@@ -135,8 +155,8 @@ interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
 }
 
 /**
- * Sends a short request and reads the response, within a time limit. Repeats it after an error of `read` that asks for
- * that.
+ * Sends a short idempotent request and reads the response, within a time limit. Repeats the request after an error of
+ * `read` that asks for that, after the timeout of a gateway, and after a lost connection.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
@@ -145,7 +165,7 @@ export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>
   signal: AbortSignal,
   read: (response: HttpResponse) => Promise<Result>,
 ): Promise<Result> {
-  return await patiently({ onRetry, signal }, async () => {
+  const attempt = async () => {
     const limit = limitAttempt({ origin: place, signal });
     try {
       await using response = await send(call, limit.signal);
@@ -153,7 +173,12 @@ export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>
     } catch (error) {
       throw limit.error(`${call.method} ${call.path}`) ?? error;
     }
-  });
+  };
+  return await patiently({ onRetry, signal }, attempt, isTransient);
+}
+
+function isTransient(error: unknown): boolean {
+  return isLater(error) || gatewayTimedOut.is(error) || placeLost.is(error);
 }
 
 /** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */
@@ -179,6 +204,22 @@ export async function readText(
 ): Promise<string> {
   const bytes = (await readBytes(body, maxBytes)).subarray(0, maxBytes);
   return decodeText(bytes, charsetIn(headers['content-type']));
+}
+
+/**
+ * Reads the response of an error as text, cut at a limit. Returns the received part if the connection is lost, because
+ * the status describes the error.
+ */
+export function readErrorText({ body, ...response }: HttpResponse, maxBytes: number): Promise<string> {
+  return readText({ ...response, body: untilLost(body) }, maxBytes);
+}
+
+async function* untilLost(body: HttpResponse['body']): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!placeLost.is(error)) throw error;
+  }
 }
 
 /** Returns the encoding that a media type states; undefined for none, and for an unknown encoding. */

@@ -2,7 +2,7 @@
 
 import { defined } from '../../shared/defined.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
 
 /** The statuses of a server, or of a gateway in front of it, that may handle the same request later. */
@@ -37,6 +37,8 @@ export function laterError(
 ): IdentityError | undefined {
   if (!LATER.has(response.status)) return undefined;
   const retryAfterSeconds = secondsUntilRepeat(response, cause !== undefined);
+  if (response.status === GATEWAY_TIMEOUT && retryAfterSeconds === undefined && cause === undefined)
+    return gatewayTimedOut(params);
   return placeUnavailable(params, defined({ cause, retryAfterSeconds }));
 }
 

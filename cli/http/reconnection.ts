@@ -74,16 +74,16 @@ export interface Patience {
 }
 
 /**
- * Calls a server, and repeats the call after a response that asks for that.
- * @param canRepeat whether the call can be sent again; by default always
+ * Calls a server, and repeats the call after some errors.
+ * @param isRepeated whether to repeat the call after an error; by default after a response that asks for that
  * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
  */
 export function patiently<Result>(
   { onRetry, signal }: Patience,
   call: () => Promise<Result>,
-  canRepeat = () => true,
+  isRepeated: (error: unknown) => boolean = isLater,
 ): Promise<Result> {
   if (onRetry === undefined) return call();
-  const isLost = (error: unknown): error is Error => isLater(error) && canRepeat();
+  const isLost = (error: unknown): error is Error => error instanceof Error && isRepeated(error);
   return reconnecting({ output: { retry: onRetry }, signal, isLost }, call);
 }

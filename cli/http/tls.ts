@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../../shared/errors/placeErrors.ts';
+import { placeLost, placeProtocolWrong, placeUnreachable, placeUntrusted } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 
 /** Whether a connection failed because of the server's certificate, by the codes of OpenSSL and Node. */
@@ -25,8 +25,12 @@ export function trustSystem(error: unknown): boolean {
   return true;
 }
 
-/** Returns the error of a connection without a response: a problem of TLS with its remedy, or an unreachable server. */
-export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
+/**
+ * Returns the error of a connection without a response: a problem of TLS with its remedy, an unreachable server, or a
+ * lost connection.
+ * @param moment when the connection was lost
+ */
+export async function connectionError(origin: string, error: unknown, moment: string): Promise<IdentityError> {
   const code = systemCode(error);
   if (isCertificateError(code)) return placeUntrusted({ place: origin, code });
   const { protocol, host } = new URL(origin);
@@ -36,9 +40,10 @@ export async function connectionError(origin: string, error: unknown): Promise<I
       problem: `does not use TLS: specify its TLS port, or on this machine http://${host}`,
     });
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+  const factory = code === 'ECONNRESET' || code === 'EPIPE' ? placeLost : placeUnreachable;
   return (
     (isRefused ? undefined : await plainToTls(origin)) ??
-    placeUnreachable({ place: origin, reason: connectionReason(error) })
+    factory({ place: origin, moment, reason: connectionReason(error) })
   );
 }
 

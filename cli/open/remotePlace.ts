@@ -3,15 +3,25 @@ import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
-import { isKeptAway, isRedirection } from '../http/gatewayResponse.ts';
-import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../http/httpClient.ts';
+import { isRedirection } from '../http/gatewayResponse.ts';
+import {
+  callBriefly,
+  callServer,
+  type HttpCall,
+  type HttpResponse,
+  readErrorText,
+  readText,
+} from '../http/httpClient.ts';
 import { isLater } from '../http/laterResponse.ts';
+import { sentenceIn } from '../http/serverSentence.ts';
 import { plainToTls } from '../http/tls.ts';
 import { type InstanceSettings, overNetwork, type Server } from '../places/calledServer.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
 
 const PATH = '/openapi.json';
 const MAX_DESCRIPTION_BYTES = 4_000_000;
+const MAX_PAGE_BYTES = 100_000;
+const NOT_FOUND = 404;
 const bytes = z.int().positive().exactOptional();
 const transfers = z.literal(true).exactOptional();
 const statedLimits = z.object({ requestBytes: bytes, responseBytes: bytes, transfers });
@@ -43,7 +53,7 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
 interface OtherServer {
   /** Why the server is not this service. */
   readonly reason: string;
-  /** The error of a gateway that refuses the command's calls to the server. */
+  /** The error of a server, or a gateway in front of it, that does not state that the document is missing. */
   readonly refusal?: IdentityError;
 }
 
@@ -53,10 +63,14 @@ async function recogniseOurs(server: Server, response: HttpResponse): Promise<Re
   const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) {
+    if (status === NOT_FOUND) {
+      const sentence = sentenceIn(await readErrorText(response, MAX_PAGE_BYTES));
+      return { reason: `${PATH} returns ${status}${sentence === '' ? '' : `: ${sentence}`}` };
+    }
     const { responseError } = await import('../places/instanceResponses.ts');
-    const error = await responseError(server, response);
-    if (isLater(error) || isRedirection(status)) throw error;
-    return { reason: `${PATH} returns ${status}`, ...(isKeptAway(status) ? { refusal: error } : {}) };
+    const refusal = await responseError(server, response);
+    if (status >= 500 || isLater(refusal) || isRedirection(status)) throw refusal;
+    return { reason: `${PATH} returns ${status}`, refusal };
   }
   const document = ours.safeParse(parseIfJson(await readText(response, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];

@@ -13,11 +13,10 @@ import {
 import { readContinued } from '../../shared/objectStorage/continuedRead.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { Backoff, parseRetryAfter, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, type HttpCall, type HttpResponse, limitAttempt, readText } from '../http/httpClient.ts';
+import { callServer, type HttpCall, type HttpResponse, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { connectionReason } from '../http/tls.ts';
 
-/** An address that permits one transfer. It is a credential, so messages contain only its origin. */
+/** An address that permits one transfer. It is a credential, so messages do not contain its query. */
 interface TransferAddress {
   readonly origin: string;
   readonly path: string;
@@ -89,12 +88,7 @@ async function* receive({ origin, path }: TransferAddress, start: number, signal
       throw placeFailed({ place: origin, reason: expiry(start, response) });
     throw rejected({ origin, path }, 'download', response);
   }
-  try {
-    yield* response.body;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw broken({ origin, path }, 'download', connectionReason(error));
-  }
+  yield* response.body;
 }
 
 /** An open upload of a file. */
@@ -237,9 +231,7 @@ async function callUpload(
   try {
     await using response = await callServer(origin, call, limit.signal);
     // Reads the response to its end, so that the next piece can use the connection.
-    await readText(response, MAX_RESPONSE_BYTES).catch((error: unknown) => {
-      throw broken(address, 'upload', connectionReason(error));
-    });
+    await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
     if (response.status !== INCOMPLETE) throw rejected(address, 'upload', response);
     const [, last] = /-(\d+)$/.exec(response.headers.range ?? '') ?? [];

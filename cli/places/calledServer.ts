@@ -1,11 +1,9 @@
 // Servers of this service, and the ways to call them.
 
 import { defined } from '../../shared/defined.ts';
-import { placeLost } from '../../shared/errors/placeErrors.ts';
 import type { ExportFile } from '../exports/placeInterfaces.ts';
 import { callServer, type HttpCall, type HttpResponse } from '../http/httpClient.ts';
 import type { Patience } from '../http/reconnection.ts';
-import { connectionReason } from '../http/tls.ts';
 
 /** A call of a server. Its body is either in memory or an export file. */
 export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
@@ -15,7 +13,8 @@ export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
 
 /**
  * Sends a call.
- * @throws IdentityError when there is no response; the errors of the call's file; the signal's reason
+ * @throws IdentityError when there is no response, or while the response is read; the errors of the call's file; the
+ * signal's reason
  */
 type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 
@@ -26,8 +25,6 @@ export interface Server {
   readonly send: Send;
   /** Whether the server has an address. If so, proxies may limit the length of a query. */
   readonly isRemote: boolean;
-  /** Returns the error of a response that breaks off. */
-  readonly broken: (moment: string, error: unknown) => unknown;
   /** The option of the token's file. */
   readonly tokenOption: string;
   /** Undefined for a token that was entered at the terminal. */
@@ -52,6 +49,5 @@ export function overNetwork({ origin, token, tokenOption, tokenFile, onRetry }: 
     isRemote: true,
     send: ({ file, ...call }, signal) =>
       callServer(origin, { ...call, ...defined({ body: file?.open(signal) }), token }, signal),
-    broken: (moment, error) => placeLost({ place: origin, moment, reason: connectionReason(error) }),
   };
 }

@@ -31,7 +31,6 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
     name,
     isRemote: false,
     tokenOption: '',
-    broken: (_moment, error) => error,
     async send(call, signal) {
       await using resources = new AsyncDisposableStack();
       const { store, location, bcryptCost } = resources.use(await open());

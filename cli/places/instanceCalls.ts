@@ -50,7 +50,7 @@ export async function callOperation(
   };
   const attempt = () => callOnce(server, { ...call, ...defined({ file: observed }) }, statuses, signal);
   try {
-    return await patiently({ onRetry: server.onRetry, signal }, attempt, () => !isSpent);
+    return await patiently({ onRetry: server.onRetry, signal }, attempt, (error) => isLater(error) && !isSpent);
   } catch (error) {
     throw isSpent && isLater(error) ? error.withNote(READ_ONCE) : error;
   }

@@ -69,7 +69,7 @@ async function exportFromInstance(
     });
     if (response.status === SEE_OTHER)
       notices.push(...(yield* exportedObject({ server, response, held, onReceived, onItems }, signal)));
-    else yield* proved(server, response, () => received(server, response, signal), signal, onItems);
+    else yield* proved(server, response, () => response.body, signal, onItems);
   }
   return {
     isRepeatable: false,
@@ -139,15 +139,6 @@ async function* proved(
     yield* proveExport({ open }, signal, onItems);
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(server, response, error.message) : error;
-  }
-}
-
-async function* received(server: Server, { body }: HttpResponse, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw server.broken('during its export', error);
   }
 }
 
@@ -228,7 +219,7 @@ async function sendFile(
   const file = { contentType: EXPORT_FILE, file: content, query: importQuery(options) };
   const call = { operation: 'import', accept: ACCEPT, asksFirst: true, ...file } as const;
   await using response = await callOperation(server, call, [200], signal);
-  return await readImportResponse(server, response, meter, signal);
+  return await readImportResponse(server, response, meter);
 }
 
 /** The content that no export of this service contains (specification 8.4). */
@@ -285,8 +276,8 @@ function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSi
       if (error.code !== 'PERMISSION_DENIED') throw error;
       return { isDenied: true };
     }
-    const open = () => received(server, response, signal);
-    const content = operation === 'export' ? proved(server, response, open, signal) : response.body;
+    const { body } = response;
+    const content = operation === 'export' ? proved(server, response, () => body, signal) : body;
     const text = await readText({ ...response, body: content }, MAX_TRIAL_BYTES);
     return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });

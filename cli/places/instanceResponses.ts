@@ -25,12 +25,10 @@ import { isSameHolder } from '../../shared/store/lock/instanceLock.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { DoneRecords, ImportMeter } from '../exports/placeInterfaces.ts';
 import { gatewayError } from '../http/gatewayResponse.ts';
-import { type HttpResponse, readText } from '../http/httpClient.ts';
+import { type HttpResponse, readErrorText, readText } from '../http/httpClient.ts';
 import { laterError } from '../http/laterResponse.ts';
 import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
-
-const BEFORE_RESULT = 'before the result';
 
 /** The media types that the command accepts from an import: events, if the instance supports them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
@@ -46,20 +44,19 @@ export async function readImportResponse(
   server: Server,
   response: HttpResponse,
   meter: ImportMeter,
-  signal: AbortSignal,
 ): Promise<ImportResponse> {
   const { headers, body } = response;
   const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
   if (!areEvents) {
-    const text = await guarded(server, readText(response, MAX_RESPONSE_BYTES), signal);
+    const text = await readText(response, MAX_RESPONSE_BYTES);
     const { data } = importResponse.safeParse(parseIfJson(text));
     if (data === undefined) throw unlikeResponse(server, response, 'result of the import');
     return data;
   }
-  const last = await guarded(server, readImportEvents(body, meter), signal);
+  const last = await readImportEvents(server, body, meter);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(server, last.error);
-  throw placeLost({ place: server.name, moment: BEFORE_RESULT, reason: 'its last event is missing' });
+  throw beforeResult(server, 'its last event is missing');
 }
 
 /** The remedy for a response that does not come from the instance. */
@@ -74,6 +71,7 @@ export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expe
 
 /** Reads events up to the result or the error. Returns undefined if there is neither. */
 async function readImportEvents(
+  server: Server,
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
@@ -86,8 +84,9 @@ async function readImportEvents(
     if (!isKnown) meter.onWait(holder);
   };
   try {
-    for await (const line of lines(body)) {
-      const event = importEvent.parse(JSON.parse(line));
+    for await (const line of lines(server, body)) {
+      const event = importEvent.safeParse(parseIfJson(line)).data;
+      if (event === undefined) throw beforeResult(server, 'it sent other content than events');
       if (event.event !== 'progress') return event;
       wait(event.waitingFor);
       if (event.exceedsTimeout !== undefined && !isExcessKnown) meter.onExcess(event.exceedsTimeout);
@@ -102,7 +101,7 @@ async function readImportEvents(
 }
 
 /** Yields complete lines. The last line may be long, so its parts are joined only once. */
-async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -113,20 +112,15 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     }
     parts.push(chunk.subarray(start));
     size += chunk.byteLength - start;
-    if (size > MAX_RESPONSE_BYTES) throw new Error(`an event has more than ${MAX_RESPONSE_BYTES} bytes`);
+    if (size > MAX_RESPONSE_BYTES) throw beforeResult(server, `an event has more than ${MAX_RESPONSE_BYTES} bytes`);
   }
 }
 
 const NEWLINE = 0x0a;
 
-/** Converts the errors of reading a connection. */
-async function guarded<Result>(server: Server, reading: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  try {
-    return await reading;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw server.broken(BEFORE_RESULT, error);
-  }
+/** Returns the error of a response that ends before the result of an import. */
+function beforeResult({ name: place }: Server, reason: string): IdentityError {
+  return placeLost({ place, moment: 'before the result', reason });
 }
 
 const MAX_ERROR_BYTES = 1_000_000;
@@ -165,7 +159,7 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 
 /** Returns the error of a response other than 200, with a remedy. */
 export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
-  const text = await readText(response, MAX_ERROR_BYTES);
+  const text = await readErrorText(response, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));
   if (data === undefined) return gatewayError(server.name, response, text);
   const { status } = response;

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ImportResponse, importOptions, recordConflict } from '../../functions/import/contract.ts';
-import { placeUnavailable } from '../../shared/errors/placeErrors.ts';
+import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../exports/placeInterfaces.ts';
@@ -94,7 +94,7 @@ async function importUpload(
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
     const call = { ...jsonCall('import', { ...request, data_orgs_upload: id }), accept: ACCEPT };
     await using response = await callOnce(server, call, [200], signal);
-    return await readImportResponse(server, response, { ...meter, onPhase }, signal);
+    return await readImportResponse(server, response, { ...meter, onPhase });
   });
   return attempts === 1 || options.dryRun ? response : withWarnings(response, repetitionWarnings(response.summary));
 }
@@ -108,5 +108,5 @@ function withWarnings(
 
 /** Whether a repeated request continues an import. */
 function isUnfinished(error: unknown): error is Error {
-  return isConnectionLost(error) || placeUnavailable.is(error);
+  return isConnectionLost(error) || placeUnavailable.is(error) || gatewayTimedOut.is(error);
 }

@@ -16,7 +16,8 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
 import { gatewayError } from '../http/gatewayResponse.ts';
-import { callServer, type HttpResponse, readText } from '../http/httpClient.ts';
+import { callServer, type HttpResponse, readErrorText } from '../http/httpClient.ts';
+import { isConnectionLost } from '../http/reconnection.ts';
 import { connectionReason } from '../http/tls.ts';
 import { errorIds, hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
@@ -54,7 +55,9 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
     transport.unary(method, signal, undefined, headers, message).catch((error: unknown) => {
       throw withoutTransport(connection, error);
     });
-  const isTransient = (error: unknown) => error instanceof ConnectError && isUnavailable(error);
+  // The time limit of a gateway would end a long call again.
+  const isTransient = (error: unknown) =>
+    error instanceof ConnectError && (isUnavailable(error) || (timeoutMs === undefined && isGatewayTimeout(error)));
   return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
 }
 
@@ -65,7 +68,7 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { cause, code, metadata, rawMessage } = error;
-  if (cause instanceof IdentityError && !placeUnreachable.is(cause)) return cause;
+  if (cause instanceof IdentityError && !isConnectionLost(cause)) return cause;
   if (code !== Code.Unavailable && code !== Code.ResourceExhausted) return error;
   const retryAfterSeconds = parseRetryAfter(metadata.get('retry-after'), Date.now());
   if (retryAfterSeconds === undefined) return error;
@@ -124,7 +127,7 @@ async function requireRpc(origin: string, response: HttpResponse): Promise<void>
   if (type.startsWith('application/grpc-web') || STATUSES_OF_OUTAGES.has(response.status)) return;
   if (!STATUSES_OF_OTHERS.has(response.status)) {
     await using page = response;
-    throw gatewayError(origin, page, await readText(page, MAX_PAGE_BYTES));
+    throw gatewayError(origin, page, await readErrorText(page, MAX_PAGE_BYTES));
   }
   await response[Symbol.asyncDispose]();
   const problem = `HTTP ${response.status} with the content type ${type || 'none'} instead of ${MEDIA_TYPE}`;

@@ -11,9 +11,8 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { isLater, secondsUntilRepeat } from '../http/laterResponse.ts';
-import { type Patience, patiently } from '../http/reconnection.ts';
+import { isConnectionLost, type Patience, patiently } from '../http/reconnection.ts';
 import { sentenceIn } from '../http/serverSentence.ts';
-import { connectionReason } from '../http/tls.ts';
 
 /** A server that may be ZITADEL, and the signal that ends calls. */
 export interface ZitadelServer extends CallConnection, Patience {
@@ -53,7 +52,7 @@ interface ZitadelResponse {
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 /** Two timed-out attempts take about as long as all retries after a lost connection. */
 const TIMED_OUT_ATTEMPTS = 2;
-const UNAVAILABLE_STATUSES = new Set([429, 502, 503]);
+const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504]);
 /** The largest response to a request without a token. */
 const MAX_RESPONSE_BYTES = 1_000_000;
 
@@ -73,9 +72,7 @@ export async function send(
   const attempt = async (signal: AbortSignal) => {
     await using response = await callServer(origin, { method, path, ...content }, signal);
     const { status } = response;
-    const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
-      throw placeUnreachable({ place: origin, reason: connectionReason(error) });
-    });
+    const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (bytes.length > MAX_RESPONSE_BYTES)
       throw zitadelCallFailed({ url: origin, call: name, status, message: 'the response is too large' });
     const text = bytes.toString();
@@ -86,7 +83,7 @@ export async function send(
       throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
     return { status, text };
   };
-  return await retried(connection, name, undefined, attempt, (error) => placeUnreachable.is(error));
+  return await retried(connection, name, undefined, attempt, isConnectionLost);
 }
 
 /**

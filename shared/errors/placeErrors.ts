@@ -98,6 +98,12 @@ export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', 
   remedy: REPEAT_COMMAND,
 });
 
+/** A place whose gateway ended a call at its time limit. Short calls may succeed when they are repeated. */
+export const gatewayTimedOut = defineError('UNAVAILABLE', 'PLACE_GATEWAY_TIMED_OUT', {
+  text: '{place} failed: {reason}',
+  remedy: `${REPEAT_COMMAND}; if this happens again, raise the response timeout of the gateway in front of the instance`,
+});
+
 export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
   text: '{place} failed: the connection was lost {moment} ({reason})',
   remedy: REPEAT_COMMAND,

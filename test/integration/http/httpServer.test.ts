@@ -368,7 +368,9 @@ describe('the upload of a request body', () => {
     }
     const call = { method: 'POST', path: '/', body: body() } as const;
     const called = callServer(serverUrl(breaking), call, new AbortController().signal);
-    await expect(called).rejects.toThrow(`${serverUrl(breaking)} cannot be reached (E`);
+    await expect(called).rejects.toThrow(
+      `${serverUrl(breaking)} failed: the connection was lost before its response to POST / (E`,
+    );
   });
 
   it('starts after a status 100 if the body is read', async () => {

@@ -121,7 +121,8 @@ describe('a call on places that fails', () => {
     });
     const directory = await testDirectory();
     const target = `--token-file ${await tokenFileWith('some-token')} --to ${join(directory, 'out.json.gz')}`;
-    const problem = 'failed: the connection was lost during its export (ECONNRESET): repeat the command\n';
+    const problem =
+      'failed: the connection was lost during its response to POST /admin/v1/export (ECONNRESET): repeat the command\n';
     await call(`export ${broken.url} ${target}`, 1, `identity: ${broken.url} ${problem}`);
     expect(await readdir(directory)).toEqual([]);
   });
@@ -137,7 +138,7 @@ describe('a call on places that fails', () => {
     });
     const from = `import ${cut.url} --from-token-file ${await tokenFileWith('some-token')}`;
     for (const to of [`${url} --to-token-file ${tokenFile}`, database])
-      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during its export`);
+      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during its response to POST`);
     await call(`export ${database} --to - --org half`, 64, 'does not have half: correct --org');
   });
 

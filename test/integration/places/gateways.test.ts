@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -16,12 +17,17 @@ interface Page {
   readonly body?: string | Uint8Array;
   /** Whether the server has handled the request before the gateway responds. */
   readonly isHandled?: true;
+  /** The number of bytes of the response after which the gateway cuts the connection. */
+  readonly cutAt?: number;
 }
 
 /** Starts a gateway that responds to some requests itself, and passes all others on. */
 async function startGateway(backend: string, pageOf: (request: IncomingMessage) => Page | undefined): Promise<string> {
-  const respond = (response: ServerResponse, { status, headers, body = '' }: Page) =>
-    void response.writeHead(status, headers).end(body);
+  const respond = (response: ServerResponse, { status, headers, body = '', cutAt }: Page) => {
+    response.writeHead(status, headers);
+    if (cutAt === undefined) response.end(body);
+    else response.write(body.slice(0, cutAt), () => response.destroy());
+  };
   return await startServer((request, response) => {
     const { method, url = '', headers } = request;
     const page = pageOf(request);
@@ -32,6 +38,8 @@ async function startGateway(backend: string, pageOf: (request: IncomingMessage) 
     }
     const passed = send(new URL(url, backend), { method, headers }, (answer) => {
       if (page === undefined) answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+      else if (page.body === undefined && page.cutAt !== undefined)
+        void buffer(answer).then((body) => respond(response, { ...page, body }));
       else answer.resume().on('end', () => respond(response, page));
     });
     passed.on('error', () => response.destroy());
@@ -67,6 +75,7 @@ function once(
   };
 }
 
+const isDescription = ({ url }: IncomingMessage) => url === '/openapi.json';
 const isPost = ({ method }: IncomingMessage) => method === 'POST';
 const isDelete = ({ method }: IncomingMessage) => method === 'DELETE';
 
@@ -101,16 +110,19 @@ describe('a command whose first call a busy server refuses', () => {
     expect(JSON.parse((await readFile(out)).toString()).orgs).toHaveLength(orgs);
   });
 
-  it.each([{}, { isHandled: true }] as const)('removes a factor, even if the first call did: %j', async (handled) => {
+  it.each([
+    ['503', { status: 503, headers: { 'retry-after': '1' } }],
+    ['503 after the removal', { status: 503, headers: { 'retry-after': '1' }, isHandled: true }],
+    ['504 after the removal', { status: 504, isHandled: true }],
+    ['a cut after the removal', { status: 200, isHandled: true, cutAt: 5 }],
+    ['a cut before any byte of the response', { status: 200, isHandled: true, cutAt: 0 }],
+  ] as const)('removes a factor, even if the first call did: %s', async (_case, page) => {
     const place = await servedPlace(sqlite);
     const file = await exportFileWith(organisation('acme', { humanUsers: [person('ada')] }));
     await identity(['import', file, '--to', place.database]);
     const data = place.database.replace('sqlite:', '');
     expect((await identity(['otp-email', 'enable', 'ada', '--data', data])).code).toBe(0);
-    const url = await startGateway(
-      place.url,
-      once(isDelete, { status: 503, headers: { 'retry-after': '1' }, ...handled }),
-    );
+    const url = await startGateway(place.url, once(isDelete, page));
     const { code, stdout, stderr } = await identity([
       'otp-email',
       'remove',
@@ -121,6 +133,38 @@ describe('a command whose first call a busy server refuses', () => {
     ]);
     expect({ code, stdout }, stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(': removed') });
     expect(stderr).toContain(': trying again in 1 s\n');
+  });
+
+  it.each([
+    [
+      'a cut',
+      { status: 200, isHandled: true, cutAt: 50 },
+      /the connection was lost during its response to GET \/openapi\.json/,
+    ],
+    ['504', { status: 504 }, /failed: status 504/],
+    ['a cut error', { status: 503, body: '<title>half</title><p>', cutAt: 19 }, /failed: status 503: half/],
+  ] as const)('repeats its first call after %s', async (_case, page, problem) => {
+    const place = await servedPlace(sqlite);
+    const url = await startGateway(place.url, once(isDescription, page));
+    const { code, stderr } = await identity(['inspect', url, '--token-file', place.tokenFile]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(problem);
+    expect(stderr).toContain(': trying again in 1 s\n');
+  });
+
+  it('repeats its first call after a connection without a response', async () => {
+    const place = await servedPlace(sqlite);
+    let isDone = false;
+    const url = await startGateway(place.url, (request) => {
+      if (!isDone) request.socket.resetAndDestroy();
+      isDone = true;
+      return undefined;
+    });
+    const { code, stderr } = await identity(['inspect', url, '--token-file', place.tokenFile]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      `${url} failed: the connection was lost before its response to GET /openapi.json (ECONNRESET): trying again in 1 s\n`,
+    );
   });
 
   it('reads standard input once, and says so', async () => {
@@ -193,8 +237,18 @@ const pages: readonly (Page & { readonly printed: string })[] = [
   {
     status: 302,
     headers: { location: 'https://login.example.com/start?next=1' },
-    printed: 'redirects to https://login.example.com (status 302): specify the address to which it redirects, or, if',
+    printed:
+      'redirects to https://login.example.com/start?next=1 (status 302): specify https://login.example.com, or, if that is a login page, configure',
   },
+  {
+    status: 307,
+    headers: { location: '/en/' },
+    printed:
+      'redirects to http://SAME/en/ (status 307): configure the gateway in front of the instance to forward the calls of this command without redirecting them',
+  },
+  { status: 301, printed: 'redirects to no address: Location is missing (status 301): configure the gateway' },
+  { status: 304, printed: 'responds with status 304 (not modified), without content: configure the gateway' },
+  { status: 204, printed: 'responds with status 204: check that the address leads to the instance' },
   {
     status: 401,
     headers: { 'www-authenticate': 'Basic realm="intranet"' },
@@ -212,7 +266,12 @@ const pages: readonly (Page & { readonly printed: string })[] = [
     headers: { 'proxy-authenticate': 'Negotiate' },
     printed: 'refuses: status 407, which asks for Negotiate: reach the instance without that proxy',
   },
-  { status: 413, body: 'too big', printed: 'refuses: status 413: too big: raise the body size limit of the gateway' },
+  {
+    status: 413,
+    body: 'too big',
+    printed:
+      'refuses: status 413: too big: raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx\n',
+  },
   { status: 418, body: '{"message":"teapot"}', printed: 'refuses: status 418: teapot: check that the address leads' },
   { status: 451, printed: 'refuses: status 451: configure the gateway in front' },
   { status: 500, body: '<title>Oops</title>', printed: 'failed: status 500: Oops: repeat the command' },
@@ -251,33 +310,42 @@ describe('the page of a gateway', () => {
     const { code, stderr } = await identity(['import', file, '--to', url, '--token-file', place.tokenFile]);
     expect({ code, stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
+      stderr: expect.stringContaining(`identity: ${url} ${page.printed.replace('http://SAME', url)}`),
     });
   });
 
-  it.each(pages.filter(({ status }) => [302, 401, 403, 407, 451, 511].includes(status)))(
-    'is printed instead of an unknown server if it hides the server: $status',
+  it.each(pages.filter(({ status }) => status !== 504))('is printed for the first call: $status', async (page) => {
+    const url = await startServer((_request, response) => response.writeHead(page.status, page.headers).end(page.body));
+    const { code, stderr } = await identity(['inspect', url, '--token-file', await tokenFileWith('some-token')]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`identity: ${url} ${page.printed.replace('http://SAME', url)}`),
+    });
+  });
+
+  it('is printed if it states that the first document is missing', async () => {
+    const url = await startServer((_request, response) => response.writeHead(404).end('<h1>No such route</h1>'));
+    const { code, stderr } = await identity(['inspect', url, '--token-file', await tokenFileWith('some-token')]);
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `identity: ${url} is not an instance of this service (/openapi.json returns 404: No such route), nor a ZITADEL instance`,
+      ),
+    });
+  });
+
+  it.each(pages.filter(({ status }) => status !== 504 && status !== 204))(
+    'is printed for a call of ZITADEL: $status',
     async (page) => {
-      const url = await startServer((_request, response) =>
-        response.writeHead(page.status, page.headers).end(page.body),
+      const { zitadel, tokenFile } = await filledZitadel([organisation('acme')]);
+      const url = await startGateway(zitadel.url, ({ url: path = '' }) =>
+        path.startsWith('/zitadel.') ? page : undefined,
       );
-      const { code, stderr } = await identity(['inspect', url, '--token-file', await tokenFileWith('some-token')]);
+      const { code, stderr } = await identity(['inspect', url, '--token-file', tokenFile]);
       expect({ code, stderr }).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
+        stderr: expect.stringContaining(`identity: ${url} ${page.printed.replace('http://SAME', url)}`),
       });
     },
   );
-
-  it.each(pages.filter(({ status }) => status !== 504))('is printed for a call of ZITADEL: $status', async (page) => {
-    const { zitadel, tokenFile } = await filledZitadel([organisation('acme')]);
-    const url = await startGateway(zitadel.url, ({ url: path = '' }) =>
-      path.startsWith('/zitadel.') ? page : undefined,
-    );
-    const { code, stderr } = await identity(['inspect', url, '--token-file', tokenFile]);
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`identity: ${url} ${page.printed}`),
-    });
-  });
 });

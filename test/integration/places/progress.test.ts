@@ -153,7 +153,8 @@ describe('the progress of an import into an instance', () => {
     const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'INSTANCE_BUSY', domain: 'identity' };
     const error = { code: 14, message: `${text}: retry the request later`, details: [{ ...info, metadata }] };
     expect(await message(NDJSON, lines({ event: 'error', error }))).toBe(`failed: ${text}: repeat the command`);
-    const broken = /^failed: the connection was lost before the result \(.*\): repeat the command$/;
+    const broken =
+      /^failed: the connection was lost (?:before the result|during its response to POST \/admin\/v1\/import) \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
     const cut = [...lines(progress(1_000)), { text: '{"event":', printed: 1_000 }];
     expect(await message(NDJSON, cut, false)).toMatch(broken);

@@ -8,7 +8,8 @@ it.each([
   'CERT_NOT_YET_VALID',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])('the error of an untrusted certificate contains %s and the remedy', async (code) => {
-  const error = await connectionError('https://id.example.com', Object.assign(new Error('failed'), { code }));
+  const failure = Object.assign(new Error('failed'), { code });
+  const error = await connectionError('https://id.example.com', failure, 'before its response');
   expect(error.message).toBe(
     `the certificate of https://id.example.com is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
   );

@@ -18,7 +18,6 @@ function receivingServer() {
     name: 'https://north.example.com',
     tokenOption: '--token-file',
     isRemote: true,
-    broken: (_moment, error) => error,
     async send({ file }) {
       if (file !== undefined) received.push(String(await collect(file.open(signal))));
       const summary = { created: {}, unchanged: {}, failed: {}, notCarried: {}, warnings: [], proved: false };
