@@ -5,18 +5,22 @@ import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
 import type { OrganisationRecord } from './record.ts';
 import { recordSchema } from './recordSchema.ts';
-import type { RecordIssue } from './relations.ts';
+import type { FieldPath, RecordIssue } from './relations.ts';
 import { mayHaveOtpEmail } from './sections/section.ts';
+import { hasUsualFields } from './usualMessage.ts';
 
 /**
  * Finds the reason why imports would reject a record in its exported form. Records are checked before they are stored,
  * because a single such record would make every export that contains it unusable.
- * @param isAsRead whether the record's values are unchanged since the rules of its fields were checked
+ * @param changed the fields that have changed since the record was read and the rules of its fields were checked; by
+ * default all
  */
-export function exportedFormIssue(record: OrganisationRecord, isAsRead = false): RecordIssue | undefined {
-  return (isAsRead ? undefined : ruleIssue(record)) ?? sizeIssue(record);
+export function exportedFormIssue(record: OrganisationRecord, changed?: readonly FieldPath[]): RecordIssue | undefined {
+  const isValid = changed !== undefined && hasUsualFields(recordSchema(record.section), record.json, changed);
+  return (isValid ? undefined : ruleIssue(record)) ?? sizeIssue(record);
 }
 
+/** Reads the record as an import would, and returns the first broken rule. */
 function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
   try {
     readMessage(recordSchema(section), json, section);

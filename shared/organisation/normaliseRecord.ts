@@ -43,7 +43,9 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   const removed = unset === undefined ? nestedLists(record) : [unset, ...nestedLists(record)];
   const isAsRead = found.length === 0 && removed.length === 0;
   const stored = isAsRead ? record : withConversions(record, found, removed);
-  const issue = exportedFormIssue(stored, isAsRead && record.parent === undefined);
+  const changed = isAsRead ? removed : [...found.map(({ field }) => field), ...removed];
+  // A record inside another record was read as a part of that record, so no rule of its own definition was checked.
+  const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
 

@@ -2,6 +2,7 @@ import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bu
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { inWrittenOrder } from './recordBody.ts';
+import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
 /** Whether a usual value's fields are in canonical order. */
@@ -19,6 +20,7 @@ interface UsualField {
   readonly findOrder: FindOrder | undefined;
   /** Whether the field's rules allow its absence. */
   readonly mayBeAbsent: boolean;
+  readonly message: DescMessage | undefined;
 }
 
 /** The fields of a message in canonical order. */
@@ -41,6 +43,24 @@ export function usualMessage(schema: DescMessage, json: unknown, checked: boolea
   const order = findOrder(schema, json, checked);
   if (order === undefined || !isJsonObject(json)) return undefined;
   return order === 'written' ? json : inWrittenOrder(schema, json);
+}
+
+/**
+ * Whether each path of a message in canonical form has a usual value that satisfies its rules, or no value if its rules
+ * allow that.
+ */
+export function hasUsualFields(schema: DescMessage, json: JsonObject, paths: readonly FieldPath[]): boolean {
+  return paths.every((path) => isUsualAt(schema, json, path.split('.')));
+}
+
+function isUsualAt(schema: DescMessage, json: JsonObject, [name = '', ...inner]: readonly string[]): boolean {
+  const { fields, positions } = usualFields(schema);
+  const field = fields[positions.get(name) ?? -1];
+  if (field === undefined) return false;
+  const value = json[name];
+  if (value === undefined) return field.mayBeAbsent;
+  if (inner.length === 0) return field.findOrder?.(value, true) !== undefined;
+  return field.message !== undefined && isJsonObject(value) && isUsualAt(field.message, value, inner);
 }
 
 function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order | undefined {
@@ -81,7 +101,7 @@ function usualFields(schema: DescMessage): UsualFields {
 function compileField(field: DescField): UsualField {
   const findBroken = compileRules(field);
   const mayBeAbsent = findBroken?.(absentValue(field)) === undefined;
-  return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent };
+  return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent, message: field.message };
 }
 
 /** Returns the value to check if a field is absent. */

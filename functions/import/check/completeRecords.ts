@@ -34,7 +34,7 @@ function complete(plan: RecordPlan, completion: Completion | undefined): Complet
   if (completed === undefined || completion === undefined) return { plan, warnings: NO_WARNINGS };
   const record = withChanges(plan.record, new Map([[completed.field, completion.value]]));
   const changed = { ...plan, record, key: recordKey(record) };
-  const issue = exportedFormIssue(record);
+  const issue = exportedFormIssue(record, [completed.field]);
   return issue === undefined
     ? { plan: changed, warnings: [completion.warning] }
     : { plan: changed, outcome: failed(issue) };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sections } from '../../../shared/organisation/allSections.ts';
 import { decodeMessage, InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { recordSchema } from '../../../shared/organisation/recordSchema.ts';
-import { usualMessage } from '../../../shared/organisation/usualMessage.ts';
+import { hasUsualFields, usualMessage } from '../../../shared/organisation/usualMessage.ts';
 import { randomOf, seed } from '../../faults/support/random.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { repetitions } from '../../support/repetitions.ts';
@@ -99,6 +99,42 @@ describe('a usual message', () => {
   it.each(['QR==', 'QUI', 'QUI==', 'Q-I=', 'QU\nI='])('does not have %j for bytes', (value) => {
     expect(usualMessage(metadata, { id: 'U', key: 'k', value: 'QUI=' }, true)).toBeDefined();
     expect(usualMessage(metadata, { id: 'U', key: 'k', value }, false)).toBeUndefined();
+  });
+});
+
+describe('a changed field of a valid message', () => {
+  it('is usual only if the decoder finds no broken rule in the whole message', () => {
+    let [valid, broken] = [0, 0];
+    for (let record = 0; record < RECORDS; record++) {
+      const schema = recordSchema(pick(sections));
+      const json = usualMessage(schema, message(schema), true);
+      if (json === undefined) continue;
+      const field = pick(schema.fields);
+      const { [field.jsonName]: _, ...others } = json;
+      const changed = random() < 0.3 ? others : { ...json, [field.jsonName]: value(field) };
+      const text = JSON.stringify(changed);
+      const decoded = decoderResult(schema, text, true);
+      const isUsual = hasUsualFields(schema, changed, [field.jsonName]);
+      if (isUsual) valid++;
+      else if (!decoded.startsWith('{')) broken++;
+      if (isUsual && !decoded.startsWith('{')) expect.fail(`seed ${seed}: ${field.jsonName} of ${text}: ${decoded}`);
+    }
+    expect(valid).toBeGreaterThan(RECORDS / 100);
+    expect(broken).toBeGreaterThan(RECORDS / 1_000);
+  });
+
+  it.each([
+    ['a text inside another message', 'user.email.email', true],
+    ['an absent optional message', 'user.phone', true],
+    ['a field of an absent optional message', 'user.phone.phone', true],
+    ['an absent optional text', 'user.profile.nickName', true],
+    ['a missing required text', 'user.userName', false],
+    ['a field that the definition lacks', 'favouriteColour', false],
+  ])('may be %s', (_name, path, expected) => {
+    const { user, ...others } = person();
+    const { userName, ...unnamed } = user;
+    const json = { ...others, user: path === 'user.userName' ? unnamed : { userName, ...unnamed } };
+    expect(hasUsualFields(people, json, [path])).toBe(expected);
   });
 });
 
