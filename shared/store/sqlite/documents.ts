@@ -65,16 +65,26 @@ export function selectDocuments(
   keys: readonly DocumentKey[],
   fields: readonly FieldName[],
 ): VersionedDocuments {
-  const statement = connection.prepare(selectSql(fields));
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
-  for (const { collection, id } of keys) {
-    const row: unknown = statement.get(collection, id);
+  const add = ({ id }: DocumentKey, row: unknown) => {
     documents.push(Array.isArray(row) ? toDocument(id, row, fields) : undefined);
     versions.push(Array.isArray(row) ? versionText(Number(row[fields.length])) : undefined);
+  };
+  const { single, batch } = selectSql(fields);
+  let at = 0;
+  for (; keys.length - at >= SELECTED_TOGETHER; at += SELECTED_TOGETHER) {
+    const part = keys.slice(at, at + SELECTED_TOGETHER);
+    const rows = connection.prepare(batch).all(...part.flatMap(({ collection, id }) => [collection, id]));
+    const byPosition = new Map(rows.map((row) => [Array.isArray(row) ? row.at(-1) : undefined, row]));
+    for (const [position, key] of part.entries()) add(key, byPosition.get(position));
   }
+  for (const key of keys.slice(at)) add(key, connection.prepare(single).get(key.collection, key.id));
   return { documents, versions };
 }
+
+/** The number of documents that one statement reads: for each, it takes a third of the time of its own statement. */
+const SELECTED_TOGETHER = 50;
 
 const VERSION_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 
@@ -82,16 +92,27 @@ function versionText(version: number): string {
   return String(version).padStart(VERSION_DIGITS, '0');
 }
 
-const selects = new WeakMap<readonly FieldName[], string>();
+interface SelectStatements {
+  readonly single: string;
+  /** Ends each row with the position of its key. */
+  readonly batch: string;
+}
 
-/** Returns the statement that reads these fields, followed by the version. Returns the same text for the same list. */
-function selectSql(fields: readonly FieldName[]): string {
+const selects = new WeakMap<readonly FieldName[], SelectStatements>();
+
+/** Returns the statements that read these fields, followed by the version. Returns the same texts for the same list. */
+function selectSql(fields: readonly FieldName[]): SelectStatements {
   const known = selects.get(fields);
   if (known !== undefined) return known;
   const columns = [...fields.map(column), 'version'].join(', ');
-  const sql = `SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`;
-  selects.set(fields, sql);
-  return sql;
+  const keys = Array.from({ length: SELECTED_TOGETHER }, (_, position) => `(${position}, ?, ?)`);
+  const statements = {
+    single: `SELECT ${columns} FROM documents WHERE collection = ? AND id = ?`,
+    batch: `WITH keys (position, ofCollection, ofId) AS (VALUES ${keys.join(', ')})
+      SELECT ${columns}, position FROM keys CROSS JOIN documents ON collection = ofCollection AND id = ofId`,
+  };
+  selects.set(fields, statements);
+  return statements;
 }
 
 /**

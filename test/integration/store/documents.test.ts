@@ -68,6 +68,7 @@ describeContract('a stored document', (kind) => {
     await store.commit(keys.map((key, sequence) => ({ type: 'create', key, fields: { sequence } })));
     const expected = keys.map(({ id }, sequence) => ({ id, sequence }));
     expect(await store.getMany(keys)).toEqual(expected);
+    expect(await store.getMany([...keys, ...keys])).toEqual([...expected, ...expected]);
     const { documents } = await scanAll(await store.snapshot(), { collection: 'users' });
     expect(documents.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))).toEqual(expected);
   });
@@ -105,6 +106,16 @@ describeContract('a stored document', (kind) => {
     const bodies = (await store.getMany(keys)).map((document) => document?.body);
     expect(bodies).toEqual(['B', undefined, 'A', 'B']);
     expect(await store.getMany([])).toEqual([]);
+  });
+
+  it('is read by key among those of other collections, however many are read at once', async () => {
+    await store.commit([createUser('a', { body: 'user' })]);
+    const [user, project] = (['users', 'projects'] as const).map((collection) => ({ ...userKey('a'), collection }));
+    if (user === undefined || project === undefined) throw new Error('no keys');
+    await store.commit([{ type: 'create', key: project, fields: { body: 'project' } }]);
+    const keys = Array.from({ length: 200 }, (_, index) => [project, userKey(`missing ${index}`), user]).flat();
+    const bodies = (await store.getMany(keys, ['body'])).map((document) => document?.body);
+    expect(bodies).toEqual(Array.from({ length: 200 }, () => ['project', undefined, 'user']).flat());
   });
 
   it('is read by key with only the requested fields', async () => {
