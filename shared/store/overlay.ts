@@ -73,6 +73,7 @@ async function readThrough(
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] = fieldNames,
 ): Promise<(StoredDocument | undefined)[]> {
+  if (layer.isEmpty()) return await base.getMany(keys, fields);
   const written = keys.map((key) => layer.read(key));
   const unwritten = keys.filter((_key, index) => written[index] === undefined);
   const found = (unwritten.length === 0 ? [] : await base.getMany(unwritten, fields))[Symbol.iterator]();
@@ -105,6 +106,8 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 interface Layer {
+  /** Whether no document was written. */
+  isEmpty(): boolean;
   /** Reads a document's fields: `null` for a deleted document, `undefined` for a document that was not written. */
   read(key: DocumentKey): DocumentFields | null | undefined;
   /** Replaces a document; `null` marks it as deleted. */
@@ -125,13 +128,16 @@ function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
   );
   const select = database.prepare('SELECT fields FROM documents WHERE path = ?');
   const replace = database.prepare('REPLACE INTO documents (path, fields) VALUES (?, ?)');
+  let isEmpty = true;
   return {
+    isEmpty: () => isEmpty,
     read: (key) => {
       const row = select.get(documentPath(key));
       if (row === undefined) return undefined;
       return typeof row.fields === 'string' ? unsealFields(parseFields(key.id, row.fields), key, keyring) : null;
     },
     write: (key, fields) => {
+      isEmpty = false;
       const kept = fields && pick(fields, collectionsWithBody.has(key.collection) ? fieldNames : withoutBody);
       const sealed = kept && JSON.stringify(sealFields(kept, key, keyring.newest()));
       replace.run(documentPath(key), sealed);

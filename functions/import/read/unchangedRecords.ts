@@ -14,12 +14,18 @@ import type { Targets } from '../plan/targets.ts';
 /** Records of a file, by their position in it. */
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
+  /** The list of the last record: records of a list follow each other. */
+  private last: { readonly entry: number; readonly list: string; readonly indices: Set<number> } | undefined;
   size = 0;
 
   add({ entry, list, index }: InspectedRecord): void {
-    const place = `${entry}/${list}`;
-    const indices = this.places.get(place) ?? new Set();
-    this.places.set(place, indices.add(index));
+    if (this.last?.entry !== entry || this.last.list !== list) {
+      const place = `${entry}/${list}`;
+      const indices = this.places.get(place) ?? new Set();
+      this.places.set(place, indices);
+      this.last = { entry, list, indices };
+    }
+    this.last.indices.add(index);
     this.size++;
   }
 
