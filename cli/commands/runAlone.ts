@@ -7,7 +7,7 @@ import { withLock } from '../../shared/store/lock/fence.ts';
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { NOTHING_CHANGED } from '../terminal/command.ts';
-import { progressLines, trackPhase, waitText } from '../terminal/progress.ts';
+import { progressLines, trackPhase } from '../terminal/progress.ts';
 
 /** A call of a command. */
 interface Call {
@@ -39,7 +39,7 @@ export async function runAlone<Result>(
   work: (store: Store, onDone: OnDone, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   let hasBegun = false;
-  const onWait = (holder: LockHolder) => void stderr.write(`${waitText(holder)}\n`);
+  const onWait = (holder: LockHolder) => progressLines(stderr).wait(holder);
   const request = { mode: 'alone', operation: name, caller: systemAccount(), signal, onWait } as const;
   try {
     return await withLock(store, request, (locked, whileHeld) => {

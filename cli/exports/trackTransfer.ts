@@ -10,7 +10,6 @@ import {
   span,
   startPhase,
   trackPhase,
-  waitText,
 } from '../terminal/progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
@@ -67,7 +66,7 @@ export async function trackImport(
   };
   const onWait: ImportMeter['onWait'] = (holder) => {
     waits.change(holder !== undefined);
-    if (holder !== undefined) output.wait(waitText(holder));
+    if (holder !== undefined) output.wait(holder);
   };
   // A target that has read the file checks it before it writes records.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });

@@ -49,7 +49,7 @@ export interface ProgressOutput {
   /** Reports a lost connection or a response that asks to wait, and the seconds until the retry. */
   retry(problem: string, seconds: number): void;
   /** Reports that the work waits for another operation. */
-  wait(text: string): void;
+  wait(holder: LockHolder): void;
   /** Reports that the target will interrupt the work. */
   warn(text: string): void;
 }
@@ -218,7 +218,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
     show: (state) => void draw(fitted(progressLine(state), width), ''),
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
     retry: (problem, seconds) => void stream.write(`${printable(problem)}: trying again in ${numberText(seconds)} s\n`),
-    wait: (text) => void stream.write(`${text}\n`),
+    wait: (holder) => void stream.write(`${waitText(holder)}\n`),
     warn: (text) => void stream.write(`${text}\n`),
   };
 }
@@ -234,13 +234,13 @@ export function progressEvents(stream: TextStream): ProgressOutput {
     show: (state) => write('progress', state),
     finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
     retry: (problem, seconds) => stream.write(`${printableJson({ event: 'retry', problem, seconds })}\n`),
-    wait: (text) => void stream.write(`${printableJson({ event: 'wait', text })}\n`),
+    wait: (holder) => void stream.write(`${printableJson({ event: 'wait', ...holder, text: waitText(holder) })}\n`),
     warn: (text) => void stream.write(`${printableJson({ event: 'warning', text })}\n`),
   };
 }
 
 /** Describes a wait for the operation that has the lock of the instance. */
-export function waitText({ operation, caller, since }: LockHolder): string {
+function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }
 

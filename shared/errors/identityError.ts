@@ -102,6 +102,11 @@ export function badRequest(fieldViolations: readonly { readonly field: string; r
   return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
 
+/** Returns the detail that contains the delay before a retry, for errors in events, which have no header `Retry-After`. */
+export function retryInfo(seconds: number) {
+  return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
+}
+
 /** The only error class that reaches callers; `toJson` renders it. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';

@@ -2,6 +2,7 @@
 
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
+import { retryInfo } from '../../../shared/errors/identityError.ts';
 import type { HttpEnv } from '../../../shared/http/nodeResponse.ts';
 import { toPublicError } from '../../../shared/http/responses.ts';
 import { type ImportEvent, type ImportResponse, NDJSON, type OpenedUpload } from '../contract.ts';
@@ -84,6 +85,9 @@ function resultLine(response: ImportAnswer): LastLine {
 function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {
   const { trace } = context.get('origin');
   const publicError = toPublicError(error, context.get('requestId'), trace, context.env?.local?.onUnexpected);
-  const event: ImportEvent = { event: 'error', error: publicError.toJson() };
+  const { retryAfterSeconds } = publicError;
+  // The status and the headers were sent before the error.
+  const stated = retryAfterSeconds === undefined ? publicError : publicError.withDetail(retryInfo(retryAfterSeconds));
+  const event: ImportEvent = { event: 'error', error: stated.toJson() };
   return () => JSON.stringify(event);
 }

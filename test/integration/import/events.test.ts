@@ -178,7 +178,8 @@ describe('an import whose client accepts events', () => {
     expect(await store.getMany([organisationKey('A')])).toEqual([undefined]);
   });
 
-  it('is 503 with the holder of the lock at its timeout', async () => {
+  /** Sends an import whose timeout expires while it waits for another operation. */
+  async function expiredImport(accept: string): Promise<Response> {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const { signal } = new AbortController();
@@ -192,14 +193,24 @@ describe('an import whose client accepts events', () => {
     );
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const headers = { authorization: `Bearer ${instance.token}` };
-    const body = JSON.stringify({ timeout: '60s', data_orgs: file });
-    const response = await app.request('/admin/v1/import', { method: 'POST', headers, body });
+    return await request({ ...instance, app }, { timeout: '60s', data_orgs: file }, { accept });
+  }
+
+  it('is 503 with the holder of the lock at its timeout', async () => {
+    const response = await expiredImport('application/json');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
     expect(await response.json()).toMatchObject({
       code: 14,
       message: expect.stringMatching(/^rekey, which root began at .*Z, excludes this call: retry the request later$/),
     });
+  });
+
+  it('states in its last event when to retry, which the header of another response would', async () => {
+    const response = await expiredImport('application/x-ndjson');
+    const last = (await response.text()).trim().split('\n').at(-1) ?? '';
+    const { error } = errorEvent.parse(JSON.parse(last));
+    const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '30s' };
+    expect(error.details).toMatchObject([expect.anything(), retry, { reason: 'INSTANCE_BUSY' }]);
   });
 
   it('reports an error after the first event on its last line, with the progress', async () => {

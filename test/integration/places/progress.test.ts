@@ -102,8 +102,12 @@ describe('the progress of an import into an instance', () => {
     const waiting = [0, 0, 1].map((index) => ({ ...progress(1_000), waitingFor: holders[index] }));
     const { code, shown } = await importInto(NDJSON, lines(...waiting, progress(1_000), { event: 'result', response }));
     expect(code).toBe(0);
-    expect(shown.filter(({ event }) => event === 'wait').map(({ text }) => text)).toEqual(
-      holders.map(({ since }) => `waiting for another operation to end: rekey, which root began at ${since}`),
+    expect(shown.filter(({ event }) => event === 'wait')).toEqual(
+      holders.map((holder) => ({
+        event: 'wait',
+        ...holder,
+        text: `waiting for another operation to end: rekey, which root began at ${holder.since}`,
+      })),
     );
   });
 
