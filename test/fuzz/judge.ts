@@ -27,12 +27,12 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 
 /** gRPC's numbers of the same codes. */
 const errorsDocument = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
-const groups = Array.from(errorsDocument.matchAll(/^HTTP (\d{3}), code (\d+):\n\n((?:- .*\n)+)/gm));
+const groups = Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) \| (.*) \|$/gm));
 /** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
 const documented = new Set(groups.map(([, status, code]) => `${status} ${code}`));
 const documentedNames = new Set(
   groups.flatMap(([, status, code, items = '']) =>
-    Array.from(items.matchAll(/^- `(\w+)`/gm), ([, name]) => `${status} ${code} ${name}`),
+    Array.from(items.matchAll(/`([A-Z_]+)`/g), ([, name]) => `${status} ${code} ${name}`),
   ),
 );
 /** These codes as numbers of gRPC: of callers' errors, and of timeouts and operations that only ZITADEL has. */

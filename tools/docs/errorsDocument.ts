@@ -55,22 +55,19 @@ export function errorsDocument(): string {
 }
 
 function errorList(errorsByName: ErrorTable): string {
-  const rowsByStatus = new Map<string, string[]>();
-  for (const row of sorted(errorsByName)) {
-    const status = `HTTP ${httpStatusOf(row)}, code ${codes[row.code].number}:`;
-    rowsByStatus.set(status, [...(rowsByStatus.get(status) ?? []), errorItem(row)]);
-  }
-  return [...rowsByStatus].map(([status, items]) => [status, '', ...items].join('\n')).join('\n\n');
+  const byStatus = Map.groupBy(sorted(errorsByName), (row) => `${httpStatusOf(row)} ${codes[row.code].number}`);
+  const cells = [...byStatus].map(([status, rows]) => [...status.split(' '), rows.map(describeError).join(', ')]);
+  return table(['HTTP', 'code', 'names'], cells);
 }
 
-function errorItem({ reason, id, ...row }: ErrorRow): string {
-  return nameItem(reason, row, id === undefined ? [] : [`(${code(id)})`]);
+function describeError({ reason, id, ...row }: ErrorRow): string {
+  return describeName(reason, row, id === undefined ? [] : [`(${code(id)})`]);
 }
 
 /** Omits the texts, because the messages contain them. */
-function nameItem(name: string, row: IssueRow, facts: readonly string[] = []): string {
+function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(/\{\w+\}/g) ?? [];
-  return [`- ${code(name)}`, ...facts, ...new Set(parameters)].join(' ');
+  return [code(name), ...facts, ...new Set(parameters)].join(' ');
 }
 
 function item(name: string, text: string): string {
@@ -95,9 +92,9 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
 }
 
 function nameList(rows: Readonly<Record<string, IssueRow>>): string {
-  return Object.entries(rows)
-    .map(([reason, row]) => nameItem(reason, row))
-    .join('\n');
+  return `${Object.entries(rows)
+    .map(([reason, row]) => describeName(reason, row))
+    .join(', ')}.`;
 }
 
 function sorted(errorsByName: ErrorTable): ErrorRow[] {
