@@ -80,6 +80,15 @@ export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', 
   remedy: RETRY_LATER,
 });
 
+export const temporarySpaceShort = defineError('UNAVAILABLE', 'TEMPORARY_SPACE_SHORT', {
+  retryAfterSeconds: 5,
+  text: 'the disk for temporary files has too little free space for the bodies of running requests',
+  remedy: {
+    http: 'free space there, or retry the request later',
+    command: 'free space there, then repeat the command',
+  },
+});
+
 export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
   text: '{limit} {kind} are running, which is the limit',

@@ -38,6 +38,10 @@ export const lockFileDamaged = defineError('UNAVAILABLE', 'LOCK_FILE_DAMAGED', {
   remedy: 'stop all processes that use the data directory, then delete the file, which contains no data',
 });
 
+export const lockFileObstructed = defineError('UNAVAILABLE', 'LOCK_FILE_OBSTRUCTED', {
+  text: 'the lock of the instance cannot be taken, because {path} is not a {kind}: move it out of the data directory',
+});
+
 export const storeFailed = defineError('INTERNAL', 'STORE_FAILED', {
   text: 'database error: {reason}',
 });

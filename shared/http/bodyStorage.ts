@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tooManyBytes } from '../errors/httpErrors.ts';
+import { temporarySpaceShort, tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
@@ -171,14 +171,14 @@ export class BodyBudget {
     return isFree;
   }
 
-  /** Moves bytes from memory to files. @throws IdentityError 429 if the remaining space is smaller than the files */
+  /** Moves bytes from memory to files. @throws IdentityError 503 if the remaining space is smaller than the files */
   async moveToFile(bytes: number, directory: string): Promise<void> {
     // Count the bytes before the wait, because other bodies move to files during it.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;
     this.add({ memory: bytes, file: -bytes });
-    throw tooManyBytes();
+    throw temporarySpaceShort();
   }
 
   /** Releases the bytes of a body. */

@@ -3,13 +3,14 @@
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
-import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
+import { bodyCorrupted, cancelled, encodingUnsupported, temporarySpaceShort } from '../errors/httpErrors.ts';
 import { IdentityError, shortenedText } from '../errors/identityError.ts';
 import { isSpace, WhiteSpaceRun } from '../json/bytes.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { JsonSplitter, uniqueValue } from '../json/splitter.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
+import { isStorageFull } from '../systemCode.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
 /** The size up to which a body may have any compression ratio. */
@@ -31,7 +32,7 @@ export interface BodyLimits extends StorageOptions {
  * Receives a request's body, decompressed and in UTF-8 without byte order mark; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for a
- * corrupt one, invalid UTF-16 or too much white space, 429 if there is no space for it, CANCELLED when the client
+ * corrupt one, invalid UTF-16 or too much white space, 429 if other bodies use the space, 503 if the disk is too full, CANCELLED when the client
  * disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
@@ -51,8 +52,13 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
     return await storage.finish();
   } catch (error) {
     await storage.close();
-    throw error instanceof JsonError ? bodyInvalid({ problem: error.message }) : error;
+    throw receivingError(error);
   }
+}
+
+function receivingError(error: unknown): unknown {
+  if (isStorageFull(error)) return temporarySpaceShort({}, { cause: error });
+  return error instanceof JsonError ? bodyInvalid({ problem: error.message }) : error;
 }
 
 /** Returns the decompressed body. Clients may send a compressed file without a Content-Encoding header. */

@@ -332,6 +332,7 @@ interface Budget {
 }
 
 const tooMany = { code: 'RESOURCE_EXHAUSTED', httpStatus: 429, retryAfterSeconds: 5 };
+const tooFull = { reason: 'TEMPORARY_SPACE_SHORT', httpStatus: 503, retryAfterSeconds: 5 };
 const admitted = '500 500 !1 -0 -0 !501 500 -1 -2 1000';
 
 describe('a budget of all bodies', () => {
@@ -379,13 +380,20 @@ describe('a budget of all bodies', () => {
       else if (sign === '-') await bodies[Number(numbers)]?.close();
       else {
         const body = receive(numbers.split('+').map(Number), more === '', options, budget);
-        if (sign === '!') await expect(body.received, step).rejects.toMatchObject(tooMany);
+        if (sign === '!')
+          await expect(body.received, step).rejects.toMatchObject(free < Number.MAX_SAFE_INTEGER ? tooFull : tooMany);
         else bodies.push(body);
         if (sign === '') await (more === '' ? body.received : body.taken);
       }
       expect(budget.isMemoryFull, step).toBe(false);
     }
     for (const body of bodies) await body.close();
+  });
+
+  it('refuses a body while the disk is full', async () => {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const budget = new BodyBudget(1_000, 1_000, () => Promise.reject(full));
+    await expect(receive([300], true, {}, budget).received).rejects.toMatchObject({ ...tooFull, cause: full });
   });
 
   it('counts bodies that move to files at the same moment', async () => {
@@ -395,6 +403,7 @@ describe('a budget of all bodies', () => {
     asked.resolve(500);
     const ended = await Promise.allSettled(moving.map(({ received }) => received));
     expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))).toMatchObject([tooFull]);
     for (const { close } of moving) await close();
   });
 });

@@ -2,14 +2,15 @@
 // a process ends.
 
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { createPrivateFile, makeDirectory } from '../../durableFiles.ts';
-import { lockFileDamaged } from '../../errors/storeErrors.ts';
-import { sqliteCode } from '../../systemCode.ts';
+import { lockFileDamaged, lockFileObstructed } from '../../errors/storeErrors.ts';
+import { sqliteCode, systemCode } from '../../systemCode.ts';
 import {
   createTake,
   type HeldLock,
@@ -53,7 +54,7 @@ async function attempt(
   directory: string,
   { mode, operation, caller }: LockRequest,
 ): Promise<HeldLock | LockHolder | undefined> {
-  makeDirectory(directory);
+  makeLockDirectory(directory);
   const lock = withStoreErrors(() => lockFile(join(directory, LOCK_FILE), mode), directory);
   if (lock === undefined) return findHolder(directory);
   try {
@@ -74,6 +75,16 @@ async function attempt(
   }
 }
 
+function makeLockDirectory(directory: string): void {
+  try {
+    makeDirectory(directory);
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST'
+      ? lockFileObstructed({ path: directory, kind: 'directory' }, { cause: error })
+      : error;
+  }
+}
+
 /** The statements that lock a file until its connection is closed. A read transaction begins with its first read. */
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
@@ -83,6 +94,8 @@ const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(
  * new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw lockFileObstructed({ path: file, kind: 'file' });
   createPrivateFile(file);
   const database = new DatabaseSync(file);
   try {

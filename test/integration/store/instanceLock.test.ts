@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -227,6 +227,30 @@ describeStores('the lock of an instance', (kind) => {
         await using _held = await take(store, mode).held;
       },
     );
+  }
+
+  if (kind.name === 'SQLite') {
+    it.each([
+      ['a file in place of its directory', 'directory', ['lock'], (path: string) => writeFile(path, '')],
+      [
+        'a directory in place of its file',
+        'file',
+        ['lock', 'lock.sqlite'],
+        (path: string) => mkdir(path, { recursive: true }),
+      ],
+    ] as const)('is not taken with %s, which the error names', async (_what, expected, parts, obstruct) => {
+      const location = await kind.newLocation();
+      const store = await openTestStore(kind, location);
+      const path = join(location.directory ?? '', ...parts);
+      await obstruct(path);
+      await expect(take(store, 'alone').held).rejects.toMatchObject({
+        reason: 'LOCK_FILE_OBSTRUCTED',
+        httpStatus: 503,
+        message: `the lock of the instance cannot be taken, because ${path} is not a ${expected}: move it out of the data directory`,
+      });
+      await rename(path, `${location.directory}/moved`);
+      await using _held = await take(store, 'alone').held;
+    });
   }
 
   if (kind.name === 'Firestore') {
