@@ -102,7 +102,9 @@ export function badRequest(fieldViolations: readonly { readonly field: string; r
   return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
 
-/** Returns the detail that contains the delay before a retry, for errors in events, which have no header `Retry-After`. */
+/**
+ * Returns the detail that contains the delay before a retry, for errors in events, which have no header `Retry-After`.
+ */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
 }

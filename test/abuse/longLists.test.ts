@@ -115,6 +115,6 @@ it.each(['secondFactors', 'multiFactors', 'idps'])('the %s of a v1 file are read
   await read(SOME_ENTRIES);
   const [some, many] = [await read(2 * SOME_ENTRIES), await read(8 * SOME_ENTRIES)];
   expect(many.isRefused).toBe(false);
-  // Four times as many take sixteen times as long in quadratic time.
+  // In quadratic time, four times as many entries would take sixteen times as long.
   expect(many.processorUs).toBeLessThan(8 * some.processorUs);
 });

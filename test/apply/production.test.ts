@@ -16,7 +16,7 @@ interface Change {
   readonly value: unknown;
 }
 
-/** A value that the plan rejects, and the sentence by which it does. */
+/** A value that the plan rejects, and the sentence in the error. */
 interface RejectedChange extends Change {
   readonly sentence: RegExp;
 }

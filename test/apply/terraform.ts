@@ -6,7 +6,10 @@ import { type ConfigurationCopy, copyConfiguration } from '../terraform/configur
 import { PROJECT, Project } from './google/project.ts';
 import { type Google, startGoogle } from './google/server.ts';
 
-/** How long an enabled service does not answer, and a granted role has no effect. The configuration's waits are shortened too. */
+/**
+ * How long an enabled service does not answer, and a granted role has no effect. The configuration's waits are
+ * shortened too.
+ */
 const PROPAGATION_MS = 2_000;
 const SHORTENED_WAIT = '4s';
 

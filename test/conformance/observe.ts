@@ -66,7 +66,7 @@ export async function exportAll(server: Server, cases: readonly (readonly string
   return exported;
 }
 
-/** Exports organisations, or halves of them where one cannot be exported. */
+/** Exports organisations together. If that fails, exports each half separately. */
 async function exportBatch(
   server: Server,
   orgIds: readonly string[],

@@ -5,7 +5,9 @@ import { type Answered, type Exported, exportAll, MAX_ID_LENGTH, observe, type S
 import { Placeholders } from './placeholders.ts';
 import type { RecordedCase } from './recordedCase.ts';
 
-/** The outcome of a case: the recorded response, a deliberate difference, another response, or no token of its caller. */
+/**
+ * The outcome of a case: the recorded response, a deliberate difference, another response, or no token of its caller.
+ */
 type Verdict = 'same' | 'documented' | 'differs' | 'not run';
 
 /** A case and its verdict. */
@@ -100,7 +102,9 @@ function judge(
   return { recorded, verdict, found: least, reasons: reasons ?? [], error: errorOf(answered) };
 }
 
-/** Removes the members of other cases' projects: ZITADEL exports those of all exported projects in each organisation. */
+/**
+ * Removes the members of other cases' projects: ZITADEL exports those of all exported projects in each organisation.
+ */
 function withoutOthersMembers(organisations: readonly JsonObject[]): JsonObject[] {
   const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
   const own = new Set(organisations.flatMap(({ projects }) => listOf(projects).map(({ projectId }) => projectId)));

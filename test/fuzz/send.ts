@@ -56,7 +56,7 @@ export class Sender {
       const [headers, trailers] = [toHeaders(incoming.headers), toHeaders(incoming.trailers)];
       return { status: incoming.statusCode ?? 0, headers, body: content, trailers };
     } catch (error) {
-      // The server may close a kept connection just before it gets the request.
+      // The server may close an idle connection just before it receives the request.
       if (outgoing.reusedSocket && error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
         return this.#sendHttp1(request);
       throw error;

@@ -11,11 +11,14 @@ import { repetitions } from '../support/repetitions.ts';
 /** LOAD_SECONDS sets another duration. */
 const SECONDS = Number(process.env.LOAD_SECONDS ?? repetitions({ few: 60, many: 900 }));
 const SAMPLE_MS = 500;
-/** The permitted growth from the middle to the last third of the traffic, in addition to a tenth: a new heap still grows. */
+/**
+ * The permitted growth from the middle to the last third of the traffic, in addition to a tenth: a new heap still
+ * grows.
+ */
 const TOLERATED = { memory: 48e6, descriptors: 16 };
 /** Objects that are never freed fill this heap, and end the server. */
 const HEAP_MEGABYTES = 128;
-/** Longer than any response on a busy machine: the request is lost. */
+/** No response takes this long, even on a busy machine: the request counts as lost. */
 const LOST_SECONDS = 120;
 const PEOPLE = 500;
 

@@ -180,7 +180,10 @@ const exportBesideWrite = fc.record({ write: anyWrite, selected: anySelected, re
 /** An export of selected organisations. An import changes all their records before the export reads any. */
 export const exportBesideChanges = exportBesideStep({ write: importOfOtherValues, selected: orgIds, read: 2 });
 
-/** Calls at the same time. Their order is open: each record is as after one of the orders, and the whole is sound. */
+/**
+ * Calls at the same time, in an unknown order. Each record must be as after one of the possible orders, and the
+ * database must be consistent.
+ */
 export const besideSteps: readonly fc.Arbitrary<Step>[] = [
   twoImports,
   twoImports,

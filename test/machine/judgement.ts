@@ -45,7 +45,7 @@ function isPermitted(record: ModelRecord, target: ModelRecord, model: Model): bo
 const roleMissing: RecordIssue = { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
-/** The issue of a record whose target exists, but does not suit it. */
+/** The issue of a record whose target exists, but is not suitable. */
 function targetIssue(record: ModelRecord, target: ModelRecord, model: Model): RecordIssue | undefined {
   if (record.section === 'appKeys' && !textAt(target, 'app.authMethodType').endsWith('_PRIVATE_KEY_JWT'))
     return { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };

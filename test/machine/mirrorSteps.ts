@@ -20,9 +20,11 @@ import type { System } from './system.ts';
 
 const stated = { withPasswords: true, withOtp: true };
 
-/** A mirroring import of what another instance has: a part of the instance's own records, and those of further files. */
+/**
+ * A mirroring import of what another instance has: a part of the instance's own records, and those of further files.
+ */
 interface Sent {
-  /** Whether each of the instance's own records is in the other one, over and over. */
+  /** Whether the other instance has each of the instance's own records. Repeats from its start after its end. */
   readonly own: readonly boolean[];
   /** How the instance's own records have changed in the other one. */
   readonly changes: readonly Change[];

@@ -17,7 +17,10 @@ export class Model {
   readonly tokens = new Map<string, Token>();
   /** Organisations that have had users; uncertain if an import for them was interrupted. */
   readonly scopes = new Map<string, 'settled' | 'unsure'>();
-  /** Organisations that have lost records since the last mirror that named them: no other mirror may restore these. */
+  /**
+   * Organisations that have lost records since the last mirror that listed them: no other mirror may restore these
+   * records.
+   */
   readonly outdated = new Set<string>();
 
   clone(): Model {

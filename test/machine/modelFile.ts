@@ -25,7 +25,9 @@ export interface Contents {
 /** The secrets that a file's manifest states as selected; none without a manifest. */
 export type Stated = Partial<Omit<Contents, 'withKeys'>>;
 
-/** Reads a file's records, in either shape (zitadel 2.1). Entries with the same id are one organisation (zitadel 5.5). */
+/**
+ * Reads a file's records, in either shape (zitadel 2.1). Entries with the same id are one organisation (zitadel 5.5).
+ */
 export function readFile(orgs: readonly Organisation[], stated: Stated = {}): readonly Entry[] {
   const named = new Set<string>();
   const names = new Map(orgs.flatMap(({ orgId, org }) => (org === undefined ? [] : [[orgId, org]])));
@@ -103,7 +105,10 @@ function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObj
   };
 }
 
-/** Adds to a record what its file states by the values that the record lacks (specification 2.8). */
+/**
+ * Adds what absent values mean: the source lacks a secret that the request selected and the record lacks (specification
+ * 2.7).
+ */
 function withStated(record: ModelRecord, stated: Stated): ModelRecord {
   if (Object.keys(stated).length === 0) return record;
   const section = recordSection(record.section);

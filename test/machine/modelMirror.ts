@@ -54,7 +54,7 @@ export function mirrorFile(model: Model, orgs: readonly Organisation[], options:
   const deleted = Object.fromEntries(Object.entries(counts).filter(([, records]) => records > 0));
   return { outcomes, deleted, after };
 
-  /** Whether a record to delete must stay until others are written: something outside of the file requires one of these. */
+  /** Whether a record to delete is kept, because a record outside of the file requires it directly or indirectly. */
   function isHeld(place: string): boolean {
     return requiring(place).some((one) => !isDoomedOrMirrored(one) || isHeld(one[0]));
   }

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { type ModelRecord, reportedId, textAt, textsAt } from './kinds.ts';
 import type { Model } from './model.ts';
 
-/** A warning on which a user relies: what an import gives, adds or changes. */
+/**
+ * A warning on which a user relies: a privilege that an import gives, a domain that it adds, or a state that it
+ * changes.
+ */
 export interface Warning {
   readonly type: 'privilege' | 'domain' | 'state';
   readonly id: string;

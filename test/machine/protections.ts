@@ -10,7 +10,7 @@ export interface Protection {
   readonly name: string;
   /** @returns whether the call succeeded */
   readonly call: (system: System) => Promise<boolean>;
-  /** Takes effect in a model; repeated, it changes no content. */
+  /** Applies the call to a model. A repetition changes no content. */
   readonly effect: (model: Model) => void;
   /** Whether the call succeeds in a model. */
   readonly succeeds: (model: Model) => boolean;
@@ -84,7 +84,7 @@ const changeOfMember = (before: Model, change: 'add' | 'remove'): readonly Prote
           const stored = model.records.get(place);
           if (stored === undefined || !isPossible(model)) return;
           const others = rolesIn(model).filter((held) => held !== role);
-          // A role that is held already is written, too, so that an import does not replace it.
+          // The call also writes a role that the user has already, so that an import does not replace it.
           const added = rolesIn(model).includes(role) ? rolesIn(model) : [...others, role];
           const roles = change === 'add' ? added : others;
           if (roles.length === 0) model.remove(place);

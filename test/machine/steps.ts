@@ -251,5 +251,5 @@ export const firstSteps: readonly Step[] = [
   exportBesideChanges,
 ];
 
-/** The last step of each run: it changes the secrets of all kinds that the instance then has. */
+/** The last step of each run: changes every kind of secret that the instance has then. */
 export const lastStep: Step = reimportStep({ options: overwriting, dryRun: false, other: 'secrets' });

@@ -10,8 +10,8 @@ import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
 /**
- * The interruption of an import: its process dies before or after a commit, or its client disconnects after a commit or
- * during one, which then has no effect. An import that `repeats` a commit, because the response was lost, does not end.
+ * The interruption of an import: its process dies before or after a commit, or its client disconnects after a commit, or
+ * during a commit, which then has no effect. With `repeats`, the response to a commit is lost, and the import continues.
  */
 export type End = 'dies before' | 'dies after' | 'client leaves after' | 'client leaves during' | 'repeats';
 
@@ -220,7 +220,10 @@ class Fuse {
     return this.client.signal;
   }
 
-  /** Starts another call before the lock is taken, or at a commit, before its effect and after the reads of its transaction. */
+  /**
+   * Starts another call before the lock is taken, or at a commit, before its effect and after the reads of its
+   * transaction.
+   */
   meet({ commit, turns }: Moment, start: () => void): void {
     this.meeting = { commitsLeft: commit, turns, start };
   }

@@ -20,14 +20,14 @@ export interface TestedInstance {
 }
 
 /**
- * Installs schemathesis and what it needs, in the versions of requirements.txt, into an environment of Python's in
- * node_modules/.cache. No machine is asked to have Python: where it cannot be done the reason is printed, also with CI=true.
+ * Installs schemathesis with its dependencies, in the versions of requirements.txt, into a virtual environment in
+ * node_modules/.cache. Python is optional: without it, the tests print the reason and are skipped, also with CI=true.
  */
 export async function installSchemathesis(): Promise<FoundSchemathesis> {
   const versions = hash('sha256', await readFile(requirements)).slice(0, 12);
   const home = join(root, 'node_modules', '.cache', `schemathesis-${versions}`);
   if (!existsSync(home)) {
-    // Under its own name only when it is whole, so that an installation that was cut off is never taken for one.
+    // Rename the directory when it is complete, so that an interrupted installation is never used.
     const building = `${home}-${process.pid}`;
     const missing = await installInto(building);
     if (missing !== undefined) {

@@ -10,7 +10,7 @@ import { type Organisation, organisation } from '../support/fixtures/organisatio
 const { publicKey } = generateKeyPairSync('ed25519');
 const KEY = Buffer.from(String(publicKey.export({ type: 'spki', format: 'pem' }))).toString('base64');
 
-/** Makes an id or a name of a row's own: rows of one instance have none in common. */
+/** Makes an id or a name unique to a row: rows that share an instance must not share these. */
 type Own = (text: string) => string;
 
 /** A kind of record: its section, and the record of some arguments. */
@@ -184,7 +184,10 @@ export function organisationsOf(row: string, own: Own): Organisation[] {
   return [...organisations.values()].map(withoutEmpty);
 }
 
-/** Reads records into organisations in the form that ZITADEL imports: with names, states, and the ids of service users inside. */
+/**
+ * Reads records into organisations in the form that ZITADEL imports: with names, states, and the ids of service users
+ * inside.
+ */
 export function zitadelOrganisations(records: string): Organisation[] {
   return organisationsOf(records.trim().replaceAll(/\s+/g, ' '), (text) => text).map(({ orgId, org: _, ...content }) =>
     withInnerIds(organisation(orgId, content)),

@@ -24,7 +24,9 @@ export interface Row {
   readonly throws?: string;
   /** The warnings about records. */
   readonly warns?: string;
-  /** The stored values after the import: `ORGANISATION SECTION KEY PATH=VALUE`; `!` begins a value that is not stored. */
+  /**
+   * The stored values after the import: `ORGANISATION SECTION KEY PATH=VALUE`; `!` begins a value that is not stored.
+   */
   readonly leaves?: string;
   /** The events that it adds to records that others own or owned, where it may. */
   readonly foreign?: string;

@@ -9,7 +9,7 @@ export const CHECK = join(root, 'test/fixtures/terraform-providers/check');
 /** The exit code of a check that could not run at all. */
 export const COULD_NOT_RUN = 2;
 
-/** What a check found. */
+/** The result of a check. */
 interface Checked {
   /** The steps that failed, such as `test`. */
   readonly failed: readonly string[];
@@ -20,8 +20,8 @@ interface Checked {
 export interface ConfigurationCopy extends AsyncDisposable {
   readonly directory: string;
   /**
-   * Checks a directory of the configuration with its own tests: `.` is the root module, whose modules are checked without
-   * theirs.
+   * Checks a directory of the configuration with its own tests. In the root module, `.`, does not run the tests of the
+   * other modules.
    * @throws Error if the check cannot run
    */
   check(directory: string): Promise<Checked>;

@@ -178,7 +178,9 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
   return Number(changes) === 1;
 }
 
-/** Adds the values of the present fields to `values`. Returns a bit for each field, in the order of `storedFieldNames`. */
+/**
+ * Adds the values of the present fields to `values`. Returns a bit for each field, in the order of `storedFieldNames`.
+ */
 function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
   let present = 0;
   let bit = 1;

@@ -54,7 +54,8 @@ export async function startGoogle(project: Project): Promise<Google> {
     if (url !== 'openidconnect.googleapis.com:443') unexpected.push(`CONNECT ${url}`);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
-  // The provider does not retry a request that meets a closing connection. By default, connections close after 5 idle seconds.
+  // The provider does not retry a request that meets a closing connection. By default, connections close after 5 idle
+  // seconds.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

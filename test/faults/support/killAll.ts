@@ -13,7 +13,7 @@ import { randomOf } from './random.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './undisturbed.ts';
 
 const PEOPLE = 150;
-/** The kills of one import before it may be completed. */
+/** How often an import is killed before it may finish. */
 const KILLS_OF_ONE_IMPORT = 10;
 /** One process waits for its kill while the process of another starts. */
 const LANES = 2;

@@ -106,7 +106,7 @@ function withLost(sizes: readonly number[]): readonly number[] {
   return sizes.map((size) => size + LOST);
 }
 
-/** Fills a place with organisations of these sizes. They lose the people that they have beyond these. */
+/** Fills a place with organisations of these sizes, and removes people above these sizes. */
 async function fill({ database }: RestartablePlace, sizes: readonly number[], minute: number): Promise<void> {
   const organisations = sizes.map((size, index) => {
     const persons = Array.from({ length: size }, (_, number) =>

@@ -74,7 +74,7 @@ export const usualCaller: fc.Arbitrary<readonly Header[]> = fc.oneof(
   { weight: 1, arbitrary: fc.constant([]) },
 );
 
-/** Headers for a request whose test concerns another part: rarely any. */
+/** Headers for a request that tests another part: usually none. */
 export const fewHeaders: fc.Arbitrary<readonly Header[]> = fc.oneof(
   { weight: 6, arbitrary: fc.constant([]) },
   { weight: 1, arbitrary: someHeaders },

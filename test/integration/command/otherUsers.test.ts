@@ -153,7 +153,7 @@ it('a data directory that cannot be examined does not count as one without an in
 });
 
 it.skipIf(!isRoot)('a named pipe of another user is not believed (skipped without root)', async () => {
-  // Anybody can write there.
+  // Every user can write there.
   const folder = await mkdtemp('/dev/shm/identity-test-');
   onTestFinished(() => rm(folder, { recursive: true }));
   const pipe = join(folder, 'pipe.pat');

@@ -206,7 +206,7 @@ describeStores('an overwriting import', (kind) => {
     const store = await openTestStore(kind);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: orgs('first') } });
-    // It keeps the state that its file lacks.
+    // This overwrite keeps the lock, because its file contains no states.
     const other = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('other') } };
     const lockAndOverwrite = async () => {
       await lockUser(store);
@@ -246,7 +246,9 @@ describeStores('an overwriting import', (kind) => {
   });
 });
 
-/** The moments at which a member is removed: while the import waits for the lock, or before a commit to a collection. */
+/**
+ * The moments at which a member is removed: while the import waits for the lock, or before a commit to a collection.
+ */
 const moments: readonly [string, string, (organisations: object[]) => object][] = [
   ['while it waits for the lock', 'lock', (organisations) => ({ data_orgs: { orgs: organisations } })],
   ['before its phase', 'users', (organisations) => ({ on_conflict: 'overwrite', data_orgs: { orgs: organisations } })],

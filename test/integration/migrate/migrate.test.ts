@@ -54,7 +54,7 @@ describe('identity migrate', () => {
       },
       credentials: { people: 3, withPassword: 1, kept: 1, secondFactors: 'all', others: [] },
     });
-    // Nobody has a factor: to ask for them again would be no remedy.
+    // No person has a factor, so an export with factors would not help.
     expect(JSON.stringify(result.leftToDo)).not.toContain('include them');
     expect(result.phases.map(({ phase, succeeded }) => `${phase} ${succeeded}`)).toEqual(
       expect.arrayContaining(['checking the export true', 'importing true']),
@@ -323,7 +323,8 @@ describe('a migration', () => {
     const first = await migrate(args, await prepareMigration(north));
     expect(first).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 6 } });
     expect(first.moved.imported).toMatchObject({ notCarried: { userLinks: 1, oidcIdps: 1, projectRoles: 1 } });
-    // One number: the records of the file, with the link that a person holds. Those that are not carried are not written.
+    // One number: the records of the file, with the link that a person holds. Those that are not carried are not
+    // written.
     const { records, exported, imported = { notCarried: {} } } = first.moved;
     expect(total(exported)).toBe(records);
     const written = records - total(imported.notCarried);

@@ -28,7 +28,7 @@ describe('the bucket for transfers', () => {
 
   describeTransfersContract(transfers);
 
-  // Not in the contract: fake-gcs-server completes an upload that is only asked for its state.
+  // Not in the contract, because fake-gcs-server completes an upload when a client requests its state.
   it('continues an interrupted upload at the byte that its address reports', async () => {
     const bytes = randomBytes(2 * MIB);
     const { uri } = await transfers().openUpload('continued', { facts, size: bytes.length }, never);

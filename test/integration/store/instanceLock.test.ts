@@ -61,7 +61,10 @@ function take({ lock }: Store, mode: LockMode, operation = 'org delete'): Waitin
   return { held, waits: promise, end: (reason) => controller.abort(reason) };
 }
 
-/** Reads a holder's description as another process does, but for longer: it blocks the file while it waits for the holder. */
+/**
+ * Reads a holder's description as another process does, but for longer: it blocks the file while it waits for the
+ * holder.
+ */
 const LOOK = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require('node:sqlite');

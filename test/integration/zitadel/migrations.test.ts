@@ -22,7 +22,10 @@ function hashed(userId: string, hash = `$2b$10$${SALT_AND_HASH}`) {
   return person(userId, { userName: userId, email, hashedPassword: { value: hash } });
 }
 
-/** Returns functions that migrate organisations to ZITADEL, and expect an exit code; one of them reads the plan and the result. */
+/**
+ * Returns functions that migrate organisations to ZITADEL, and expect an exit code; one of them reads the plan and the
+ * result.
+ */
 async function migrating(orgs: readonly unknown[], given: Parameters<typeof filledZitadel>[1] = {}) {
   const { zitadel, tokenFile } = await filledZitadel([], given);
   const places = ['--from', await exportFileWith(...orgs), '--to', zitadel.url, '--to-token-file', tokenFile];
@@ -42,7 +45,7 @@ describe('a migration that is repeated after logins at the ZITADEL', () => {
     const acme = organisation('acme', { humanUsers: [hashed('ada'), hashed('bob')] });
     const { zitadel, migrate, migrateAndRead } = await migrating([acme]);
     await migrate(0);
-    // A ZITADEL hashes the password anew at a login.
+    // ZITADEL hashes the password again at a login.
     const stored = zitadel.contents.find('acme', 'humanUsers', 'ada');
     const rehashed = { hashedPassword: { value: `$2a$14$${SALT_AND_HASH}` } };
     zitadel.contents.put('acme', 'humanUsers', 'ada', { ...stored, user: { ...Object(stored?.user), ...rehashed } });

@@ -37,7 +37,7 @@ const bobs = [`person bob ${HASH}`, 'project Q', 'role Q editor', 'grant G Q oth
 const other = organisation('other');
 const acme = (records: readonly string[]) => zitadelOrganisations(records.map((record) => `acme ${record}`).join('; '));
 
-/** A file that was read in some seconds, because the test imports the earlier file now. */
+/** Returns a file whose time of reading is a minute from now, because the test imports an earlier file first. */
 async function fileOf(orgs: readonly Organisation[], manifest: Partial<Manifest> = {}): Promise<string> {
   return JSON.stringify(await provedFile(orgs, { ...laterThanNow(60_000), ...manifest }));
 }

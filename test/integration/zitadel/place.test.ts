@@ -75,7 +75,7 @@ describe('a ZITADEL as a source', () => {
     const text = await readFile(plain, 'utf8');
     const [exported] = file.parse(JSON.parse(text)).orgs;
     expect(exported).toMatchObject({ orgId: 'acme', machineUsers: [{ userId: '31' }] });
-    // A ZITADEL itself would export these to everybody.
+    // ZITADEL exports these even if they are not requested.
     expect(exported?.machineKeys).toBeUndefined();
     expect(text).not.toContain('secret of the provider');
     expect(await resultOf('inspect', complete)).toMatchObject({

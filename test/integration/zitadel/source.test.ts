@@ -129,7 +129,7 @@ describe('an export from a ZITADEL', () => {
       pipeline(Readable.from(endless(start)), response).catch(() => undefined);
     });
     await expect(exportFromZitadel({ url }, orgIds)).rejects.toThrow(message);
-    // What is in the buffers between the two was not read.
+    // The rest is in the buffers between server and client.
     expect(sent).toBeLessThan(32 * MEGABYTE);
   });
 });

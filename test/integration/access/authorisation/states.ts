@@ -8,7 +8,10 @@ import type { Answer } from '../../../support/http/wire.ts';
 import { testInstance } from '../../../support/instances/testInstance.ts';
 import { columns, errorBody, send } from './calls.ts';
 
-/** What is stored of a caller, apart from a service user's valid token and its role IAM_OWNER, and the error of its calls. */
+/**
+ * What is stored of a caller, apart from a service user's valid token and its role IAM_OWNER, and the error of its
+ * calls.
+ */
 interface CallerState {
   readonly name: string;
   readonly token?: 'malformed' | 'unknown';

@@ -3,7 +3,8 @@ import type { LockMode } from '../../../../shared/store/lock/instanceLock.ts';
 import { openStore, type StoreLocation } from '../../../../shared/store/openStore.ts';
 import { openWithShortLease } from './shortLease.ts';
 
-// Runs as a separate process: `holder.ts LOCATION MODE [short]`, at last for a short lease. Holds the lock, and writes a
+// Runs as a separate process: `holder.ts LOCATION MODE [short]`, at last for a short lease. Holds the lock, and writes
+// a
 // document at each SIGUSR2. Prints when it notices that it has lost the lock.
 
 const location: StoreLocation = JSON.parse(process.argv[2] ?? '');
