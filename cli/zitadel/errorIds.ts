@@ -22,6 +22,21 @@ export const errorIds = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
+ * Texts of errors without an id and a code of their own, which libraries create. Libraries do not translate
+ * their texts.
+ */
+export const errorTexts = {
+  /** gRPC: a message above the server's limit; quotas have the same code, 8. */
+  requestTooLarge: 'received message larger than max', // 2.71, 3.4, 4.x
+  /** Go: an import at its timeout; the code is 2, UNKNOWN. */
+  timedOut: 'context deadline exceeded', // 2.71, 3.4, 4.x
+  /** The client itself: a response above `readMaxBytes`; ZITADEL's limits have the same code, 8. */
+  responseTooLarge: 'readMaxBytes',
+  /** The client itself: the response of a gateway; other outages have the same code, 14. */
+  gatewayTimeout: 'HTTP 504',
+} as const;
+
+/**
  * Whether a message contains one of these ids. Imports put the id first (`ID=…`), the response for an unknown host after
  * its own words, and other responses last, in parentheses.
  */

@@ -19,7 +19,7 @@ import { gatewayError } from '../http/gatewayResponse.ts';
 import { callServer, type HttpResponse, readErrorText } from '../http/httpClient.ts';
 import { isConnectionLost } from '../http/reconnection.ts';
 import { connectionReason } from '../http/tls.ts';
-import { errorIds, hasErrorId } from './errorIds.ts';
+import { errorIds, errorTexts, hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
 // Uses gRPC-Web, not the REST gateway. The gateway rejects ids in paths that contain slashes or characters other than
@@ -156,7 +156,7 @@ function isUnavailable(error: ConnectError): boolean {
 
 /** Whether a gateway ended a call because it took too long. */
 export function isGatewayTimeout(error: unknown): boolean {
-  return error instanceof ConnectError && error.rawMessage === 'HTTP 504';
+  return error instanceof ConnectError && error.rawMessage === errorTexts.gatewayTimeout;
 }
 
 /** Converts the error of a call over gRPC-Web. Returns errors of other kinds unchanged. */

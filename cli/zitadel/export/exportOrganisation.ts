@@ -20,6 +20,7 @@ import type { SectionName } from '../../../shared/organisation/sections/section.
 import { statesOf } from '../../../shared/organisation/states.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { named } from '../../terminal/numberTexts.ts';
+import { errorTexts } from '../errorIds.ts';
 import { closables } from '../import/closable.ts';
 import type { OrganisationSearches } from '../recordKinds.ts';
 import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcClient, rpcError, searchAll } from '../rpc.ts';
@@ -121,7 +122,7 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   const converted = rpcError(connection, exportData, error);
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
   const { code, rawMessage } = error;
-  const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
+  const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes(errorTexts.responseTooLarge);
   return zitadelCannotExport({
     url: connection.origin,
     orgId,

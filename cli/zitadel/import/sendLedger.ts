@@ -5,11 +5,10 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { because, zitadelIssue } from '../../../shared/errors/recordIssues.ts';
-import { claimsLoginNames, recordSections } from '../../../shared/organisation/allSections.ts';
+import { claimsLoginNames, recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
 import { zitadelSteps } from '../../../shared/organisation/sections/section.ts';
-import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { Backoff } from '../../../shared/retry.ts';
-import { errorIds, hasErrorId, reportsExisting } from '../errorIds.ts';
+import { errorIds, errorTexts, hasErrorId, reportsExisting } from '../errorIds.ts';
 import { type OwnedFile, organisationText, withholdIfForeign } from '../ownership/withholding.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
@@ -49,11 +48,16 @@ export async function sendLedger(
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
-/** The types of errors about a part of a record. The record exists without that part. */
-const parts: Readonly<Record<string, readonly string[]>> = {
-  human_user: [SEED_TYPE],
-  domain: ['domain_isverified', 'domain_isprimary'],
-};
+const partsByType = new Map(recordSections.map(({ error: { type, parts = [] } }) => [type, parts]));
+const doneIds = new Map([...partsByType.values()].flat().map(({ type, done }) => [type, done]));
+
+/** Whether a record has a part despite an error about the part. */
+function hasPart({ type, message }: ZitadelError['issue']): boolean {
+  const done = doneIds.get(type);
+  return done !== undefined && hasErrorId(message, [done]);
+}
+
+const linkType = recordSection('userLinks').error.type;
 
 /** The types of errors about records with login names. */
 const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
@@ -79,10 +83,9 @@ interface ReadError extends ZitadelError {
 export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
-  // With the default policy, adding a domain verifies it. A second verification fails.
-  if (type === 'domain_isverified' && hasErrorId(message, errorIds.taken)) return as('created');
+  if (hasPart(error.issue)) return as('created');
   // The file does not contain the identity provider. The manual steps list it.
-  if (type === 'user_link' && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
+  if (type === linkType && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
   // If two imports run at the same time, release 4 reports the existing user as a taken login name.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
@@ -112,7 +115,7 @@ function readResponse(
       return error === undefined ? [] : [readError(error, record)];
     };
     const [own] = take(record.type);
-    const ofParts = (parts[record.type] ?? []).flatMap(take);
+    const ofParts = (partsByType.get(record.type) ?? []).flatMap((part) => take(part.type));
     return { record, entry: entryFor(record, own, ofParts), isDoubtful: own?.isDoubtful === true };
   });
   const others = [...pending.values()].flat().map((error) => readError(error, undefined));
@@ -222,8 +225,9 @@ class ImportSender {
    * Returns a time before which this import cannot have created a record; undefined if that is the time of the request.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
-    // ZITADEL adds a domain to each organisation that the import creates.
-    const isAutomatic = section === 'domains' && id.endsWith(`.${this.host}`);
+    const { records = [] } = recordSection(section).zitadel ?? {};
+    const target = { isTarget: true, domains: [this.host] };
+    const isAutomatic = records.some((fact) => fact.does === 'adds' && fact.when(id, target));
     return isAutomatic ? this.begunAt : this.begun.get(position);
   }
 
@@ -332,8 +336,6 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
       });
 }
 
-/** gRPC's text about a message above its limit of 4 MiB. */
-const MESSAGE_TOO_LARGE = 'received message larger than max';
 const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
 /** Returns the reason why ZITADEL rejected a request; undefined for another error. */
@@ -341,7 +343,8 @@ function refusalBy(error: unknown): Refusal | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const { code } = error;
   const message = plainMessage(error.rawMessage);
-  if (code === Code.ResourceExhausted && message.includes(MESSAGE_TOO_LARGE)) return { refusal: 'tooLarge', message };
-  if (isGatewayTimeout(error) || message.includes('context deadline exceeded')) return { refusal: 'tooSlow', message };
+  if (code === Code.ResourceExhausted && message.includes(errorTexts.requestTooLarge))
+    return { refusal: 'tooLarge', message };
+  if (isGatewayTimeout(error) || message.includes(errorTexts.timedOut)) return { refusal: 'tooSlow', message };
   return INVALID.has(code) ? { refusal: 'invalid', message } : undefined;
 }

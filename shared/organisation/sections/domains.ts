@@ -16,6 +16,9 @@ export function primaryDomainKey(orgId: string): DocumentKey {
   return claimKey(PRIMARY_DOMAIN, [], [orgId]);
 }
 
+/** The type of the error about a domain that cannot become primary. */
+const NOT_PRIMARY = 'domain_isprimary';
+
 const NAME_MISSING: KeyedIssue = {
   id: 'ORG-r3h4J',
   key: 'Errors.Invalid.Argument',
@@ -84,7 +87,16 @@ export const domainSection: Section = {
     ],
   },
   privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
-  error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
+  error: {
+    type: 'domain',
+    id: ['$orgId', 'domainName'],
+    exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' },
+    parts: [
+      // With the default policy, adding a domain verifies it. A second verification fails.
+      { type: 'domain_isverified', done: taken('Errors.Already.Exists').id },
+      { type: NOT_PRIMARY },
+    ],
+  },
   success: { field: 'domains', entry: ['domainName'] },
 };
 
@@ -144,7 +156,7 @@ function keepOnePrimary(
   const isStored = primaryDomain?.domainName === domainNameOf(json);
   const isPrimaryAlready = isStored && primaryDomain.isVerified === isVerified;
   if (validatesDomains && !isVerified && !isPrimaryAlready) {
-    return { error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } } };
+    return { error: { type: NOT_PRIMARY, issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } } };
   }
   if (primaryDomain?.isKept === true) return isStored ? undefined : { warning: primaryExists(primaryDomain) };
   if (isLast(validatesDomains ? 'verified and primary' : PRIMARY)) return undefined;

@@ -274,6 +274,11 @@ export interface Section {
     readonly exists: KeyedIssue;
     /** Further errors of ZITADEL for existing records: for a part of the record, by its type, or in another release. */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
+    /**
+     * The types of ZITADEL's errors about a part of a record. The record exists without the part. The record has the part
+     * if the error has the id `done`.
+     */
+    readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
   readonly success?: {

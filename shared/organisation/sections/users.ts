@@ -95,6 +95,7 @@ export const humanUserSection: Section = {
     id: ['userId'],
     exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' },
     existsToo: [{ type: SEED_TYPE, id: 'COMMAND-do9se', release: '4' }],
+    parts: [{ type: SEED_TYPE }],
   },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
