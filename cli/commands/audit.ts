@@ -6,6 +6,7 @@ import { defined } from '../../shared/defined.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
+import type { PastNames } from '../accounts/pastNames.ts';
 import type { UserNames } from '../accounts/userNames.ts';
 import { embeddedDirectory } from '../places/instanceLocation.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, usageError } from '../terminal/command.ts';
@@ -20,7 +21,7 @@ export const auditCommand = defineInstanceCommand({
   arguments: [],
   options: {
     since: optional('MOMENT', 'start of the list: an age such as 7d, or a date; by default 24h'),
-    user: optional('USER_ID', 'only calls that this user made, or that concern this user'),
+    user: optional('USER', 'only calls that this user made, or that concern this user: an id or a user name'),
     operation: optional('OPERATION', 'export, import, otp-email or command'),
     after: optional('CURSOR', 'list the events after a cursor (see --json); 0 lists all'),
     follow: flag('keep running and print new events, until SIGINT or SIGTERM'),
@@ -42,11 +43,13 @@ export const auditCommand = defineInstanceCommand({
       stderr.write(`event ${cursor} is damaged, skipped\n`);
     };
     const from = since !== undefined && 'at' in since ? since.at : new Date(now.getTime() - (since?.ago ?? DAY_MS));
-    const isListed = ({ event, userId, target }: ReadEvent) =>
-      (user === undefined || userId === user || target === user) &&
+    const isListed = ({ event, userId, target, userName, targetName }: NamedEvent) =>
+      (user === undefined || [userId, userName, target, targetName].includes(user)) &&
       (operation === undefined || isOfOperation(event, camelCase(operation)));
     const { UserNames: Names } = await import('../accounts/userNames.ts');
-    const span: EventRange = { trail, after, from, isListed, names: new Names(store), onDamaged };
+    const { PastNames: Past } = await import('../accounts/pastNames.ts');
+    const names = { present: new Names(store), past: new Past(trail, namedIn) };
+    const span: EventRange = { trail, after, from, isListed, names, onDamaged };
     const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
     const exitStatus = () => (damaged === 0 ? 'done' : 'listed');
     return { name: 'events', heads, rows, isEndless: follow, exitStatus };
@@ -58,10 +61,18 @@ interface EventRange {
   readonly after: string | undefined;
   /** The time of the first event to list. A cursor replaces it. */
   readonly from: Date;
-  readonly isListed: (event: ReadEvent) => boolean;
-  readonly names: UserNames;
+  readonly isListed: (event: NamedEvent) => boolean;
+  readonly names: EventNames;
   readonly onDamaged: (cursor: string) => void;
 }
+
+interface EventNames {
+  readonly present: UserNames;
+  readonly past: PastNames;
+}
+
+/** An event with the names of its caller and its target. */
+type NamedEvent = ReadEvent & { readonly userName?: string; readonly targetName?: string };
 
 /** Converts an operation to the prefix of its events' names, such as `otp-email` to `otpEmail`. */
 function camelCase(operation: string): string {
@@ -75,9 +86,11 @@ function isOfOperation(event: string, operation: string): boolean {
 
 async function* listEvents({ trail, after, from, isListed, names, onDamaged }: EventRange): AsyncGenerator<Row> {
   const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
-  for (const event of readEvents(trail, after ?? cursorBefore(from), onDamaged))
-    if ((after !== undefined || Date.parse(event.time) >= from.getTime()) && isListed(event))
-      yield await toRow(event, names);
+  for (const read of readEvents(trail, after ?? cursorBefore(from), onDamaged)) {
+    if (after === undefined && Date.parse(read.time) < from.getTime()) continue;
+    const event = await withNames(read, names);
+    if (isListed(event)) yield toRow(event);
+  }
 }
 
 /**
@@ -99,9 +112,10 @@ async function* followEvents(
     onDamaged(cursor);
   };
   while (!signal.aborted) {
-    for (const event of readEvents(trail, last, skip)) {
-      last = event.cursor;
-      if (isListed(event)) yield await toRow(event, names);
+    for (const read of readEvents(trail, last, skip)) {
+      last = read.cursor;
+      const event = await withNames(read, names);
+      if (isListed(event)) yield toRow(event);
     }
     if (inode() !== opened) throw instanceReplaced({ file });
     await setTimeout(POLL_MS, undefined, { signal }).catch(() => {});
@@ -124,14 +138,30 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.userUnlock',
 ]);
 
-/**
- * Describes an event. Existing users appear with their current names, deleted users with the names in the events about
- * them.
- */
-async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
-  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = event;
-  const userName = await names.find(userId);
-  const targetName = event.type === undefined ? ((await names.find(target)) ?? event.name) : event.name;
+/** The types of deleted records that are users. */
+const userTypes: ReadonlySet<string> = new Set(['human_user', 'machine_user']);
+
+/** Returns the user whom an event names, with the name. */
+function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readonly [string, string] | undefined {
+  if (event === 'command.serviceUserCreate' && outcome === 'ok' && target !== undefined && ids?.userId !== undefined)
+    return [ids.userId, target];
+  const isAboutUser = type === undefined ? eventsAboutUsers.has(event) : userTypes.has(type);
+  return isAboutUser && target !== undefined && name !== undefined ? [target, name] : undefined;
+}
+
+/** Adds the names of users: the current names of existing users, the last names of deleted users. */
+async function withNames(event: ReadEvent, { present, past }: EventNames): Promise<NamedEvent> {
+  const nameOf = async (id: string | undefined, then?: string) =>
+    id === undefined ? undefined : ((await present.find(id)) ?? then ?? past.find(id));
+  const userName = await nameOf(event.userId);
+  const targetName = event.type === undefined ? await nameOf(event.target, event.name) : event.name;
+  return { ...event, ...defined({ userName, targetName }) };
+}
+
+/** Describes an event. */
+function toRow(event: NamedEvent): Row {
+  const { time, event: name, outcome, userId, userName, account, remote, target, targetName, trial } = event;
+  const { orgIds = [], orgCount } = event;
   const named = (id: string | undefined, found: string | undefined, existed: boolean) => {
     if (id === undefined || (found === undefined && !existed)) return cell(id);
     return `${cell(id)} (${found === undefined ? 'deleted' : cellText(found)})`;
@@ -140,12 +170,8 @@ async function toRow(event: ReadEvent, names: UserNames): Promise<Row> {
   const marked = trial === true ? `${cell(name)} (trial)` : cell(name);
   const who = userId === undefined ? cell(account) : named(userId, userName, true);
   const isUser = outcome === 'ok' && eventsAboutUsers.has(name);
-  const json = {
-    ...event,
-    ...defined({ userName, targetName }),
-  };
   const cells = [cell(time), marked, cell(outcome), who, cell(remote), named(target, targetName, isUser)];
-  return { json, cells: [...cells, organisations.join(',') || '-'] };
+  return { json: event, cells: [...cells, organisations.join(',') || '-'] };
 }
 
 function cell(text: string | undefined): string {

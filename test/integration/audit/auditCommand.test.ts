@@ -123,7 +123,7 @@ describe('identity audit', () => {
     expect(stdout).not.toContain('another');
   });
 
-  it('keeps the names of users who are deleted, except callers', async () => {
+  it('keeps the names of users who are deleted', async () => {
     const data = await newInstance();
     const orgId = await defaultOrganisationOf(data);
     const { userId } = z
@@ -135,7 +135,11 @@ describe('identity audit', () => {
     const { userId: named } = z.object({ userId: z.string() }).parse(ben);
     await identityJson(['user', 'delete', named, '--yes', '--data', data]);
     const exported = { time: new Date().toISOString(), event: 'export.finished', outcome: 'ok', userId };
-    changeTrail(data, `INSERT INTO trail VALUES (${Date.now() + 1_000}000, '${JSON.stringify(exported)}')`);
+    const removed = { ...exported, event: 'otpEmail.removed', userId: 'gone', target: userId };
+    changeTrail(
+      data,
+      `INSERT INTO trail VALUES (${Date.now() + 1_000}000, '${JSON.stringify(exported)}'), (${Date.now() + 1_000}001, '${JSON.stringify(removed)}')`,
+    );
     await identity(['user', 'lock', 'never', '--data', data]);
     const { stdout } = await identity(['audit', '--data', data]);
     const cells = stdout
@@ -155,7 +159,22 @@ describe('identity audit', () => {
     ]);
     expect(cellsOf('command.serviceUserDelete')).toContainEqual(['ok', account, deleted]);
     expect(cellsOf('command.serviceUserCreate')).toContainEqual(['ok', account, 'ann']);
-    expect(cellsOf('export.finished')).toEqual([['ok', `${userId} (deleted)`, '-']]);
+    expect(cellsOf('export.finished')).toEqual([['ok', deleted, '-']]);
+    expect(cellsOf('otpEmail.removed')).toEqual([['ok', 'gone (deleted)', deleted]]);
+  });
+
+  it('lists the events of a user by name, even if the user is deleted', async () => {
+    const data = await newInstance();
+    const created = await identityJson(['service-user', 'create', 'robo', '--data', data]);
+    const { userId } = z.object({ userId: z.string() }).parse(created);
+    const removed = { time: new Date().toISOString(), event: 'otpEmail.removed', outcome: 'ok', userId, target: 'ada' };
+    changeTrail(data, `INSERT INTO trail VALUES (${Date.now() + 1_000}000, '${JSON.stringify(removed)}')`);
+    await identityJson(['service-user', 'delete', userId, '--data', data]);
+    const { events } = trail.parse(await identityJson(['audit', '--user', 'robo', '--data', data]));
+    expect(new Set(events.map(({ event }) => event))).toEqual(
+      new Set(['command.serviceUserCreate', 'otpEmail.removed', 'command.serviceUserDelete']),
+    );
+    expect(events).toContainEqual(expect.objectContaining({ ...removed, userName: 'robo' }));
   });
 
   it('keeps the names of users who are deleted with their organisation', async () => {

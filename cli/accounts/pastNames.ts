@@ -1,0 +1,29 @@
+import { type ReadEvent, readEvents } from '../../shared/audit/databaseTrail.ts';
+import type { Trail } from '../../shared/store/store.ts';
+
+/** The names of deleted users, from the events about them. */
+export class PastNames {
+  private readonly trail: Trail;
+  private readonly namedIn: (event: ReadEvent) => readonly [userId: string, name: string] | undefined;
+  private readonly known = new Map<string, string>();
+  private last = '0';
+
+  /** @param namedIn returns the user whom an event names, with the name */
+  constructor(trail: Trail, namedIn: PastNames['namedIn']) {
+    this.trail = trail;
+    this.namedIn = namedIn;
+  }
+
+  /** Finds the last name of a user. Reads the events since the previous call. */
+  find(userId: string): string | undefined {
+    const skip = (cursor: string) => {
+      this.last = cursor;
+    };
+    for (const event of readEvents(this.trail, this.last, skip)) {
+      this.last = event.cursor;
+      const named = this.namedIn(event);
+      if (named !== undefined) this.known.set(...named);
+    }
+    return this.known.get(userId);
+  }
+}
