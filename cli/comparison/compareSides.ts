@@ -67,8 +67,11 @@ export async function compareSides(
   }
 }
 
-/** Compares the sides, and shows the number of compared records of the larger side. */
-function trackComparison(
+/**
+ * Compares the sides, which were read, and shows the number of compared records.
+ * @param expected the number of records of the larger side
+ */
+export function trackComparison(
   database: RunDatabase,
   expected: number,
   { maxListed, explain }: Pick<Comparing, 'maxListed' | 'explain'>,
@@ -85,7 +88,7 @@ function trackComparison(
 }
 
 /** Returns the number of records that were read. */
-function recordsOf({ tally: { counts } }: PlaceInspection): number {
+export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>): number {
   return total(counts);
 }
 

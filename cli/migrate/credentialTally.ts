@@ -17,9 +17,11 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, overlap, type ReleaseRange, refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { accepts } from '../exports/placeInterfaces.ts';
+import { meterOfRecords } from '../exports/trackTransfer.ts';
 import type { RecordContent } from '../records/comparedRecord.ts';
 import type { ComparedPair } from '../records/runDatabase.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
+import { trackPhase } from '../terminal/progress.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
@@ -208,15 +210,28 @@ function add(group: Group, { count, names }: Group): void {
  * @param planned the options of the planned import; absent after the import
  */
 export async function countCredentials(
-  { database, signal }: Pick<MigrationRun, 'database' | 'signal'>,
+  { database, signal, output, exported }: MigrationRun,
   { place, kind, facts }: OpenSide,
   planned?: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
 ): Promise<CredentialTally | undefined> {
   if (place.takes === 'files') return undefined;
   const zitadel = kind === 'zitadel' ? (facts?.releases ?? allReleases) : undefined;
   const tally = new CredentialTally(planned === undefined ? { zitadel } : { zitadel, ...expected(planned, zitadel) });
-  for await (const pair of database.pairs(signal, [humanUserSection.name, organisationSection.name]))
-    tally.addPair(pair);
+  const { counts } = exported.inspection.tally;
+  const sections = [humanUserSection.name, organisationSection.name];
+  const all = { total: sections.reduce((sum, name) => sum + (counts[name] ?? 0), 0) };
+  let records = 0;
+  await trackPhase(
+    output,
+    'comparing credentials',
+    meterOfRecords(() => ({ records, ...all })),
+    async () => {
+      for await (const pair of database.pairs(signal, sections)) {
+        tally.addPair(pair);
+        records++;
+      }
+    },
+  );
   return tally;
 }
 

@@ -11,7 +11,7 @@ import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { recordSection, sections } from '../../shared/organisation/allSections.ts';
 import { MAX_LISTED_ISSUES } from '../../shared/organisation/recordErrors.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
-import { onlyOrganisationsOf } from '../comparison/compareSides.ts';
+import { onlyOrganisationsOf, recordsOf, trackComparison } from '../comparison/compareSides.ts';
 import { findCertainIssues } from '../exports/certainIssues.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
 import type { FileSecrets } from '../exports/fileFacts.ts';
@@ -19,7 +19,7 @@ import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import { deletionsOf } from '../exports/mirrorDeletions.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import type { ComparedSides, RecordDifference } from '../records/runDatabase.ts';
+import type { ComparedSides, Explain, RecordDifference } from '../records/runDatabase.ts';
 import { selectedKinds } from '../records/secretSelection.ts';
 import { noticeMessage } from '../terminal/notices.ts';
 import { counted, numberText } from '../terminal/numberTexts.ts';
@@ -98,9 +98,10 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const explain = explainDifferences(sides, settings, database.imports);
   // Conflicts are only possible for records on both sides.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
-  const compared = await database.compare(signal, maxConflicts, (difference, first) =>
-    difference.outcome === 'different' ? explain(difference, first) : 'no conflict',
-  );
+  const explainConflict: Explain = (difference, first) =>
+    difference.outcome === 'different' ? explain(difference, first) : 'no conflict';
+  const comparing = { maxListed: maxConflicts, explain: explainConflict };
+  const compared = await trackComparison(database, recordsOf(inspection), comparing, run);
   const credentials = await countCredentials(run, target, settings);
   const undone = overwrites(target, settings) ? await listUndoneChanges(database, signal) : undefined;
   const found = {

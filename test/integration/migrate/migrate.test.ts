@@ -162,8 +162,9 @@ describe('a migration', () => {
     const { database, location } = await servedPlace(sqlite);
     const places = ['--from', await exportFileWith(organisation('acme')), '--to', database];
     const args = ['migrate', '--dry-run', ...places, '--with', 'none'];
-    const { code, stdout } = await identity(args, await prepareMigration({ location }));
+    const { code, stdout, stderr } = await identity(args, await prepareMigration({ location }));
     expect(code).toBe(0);
+    expect(stderr).toMatch(/^comparing both: 1 record, done in .*\ncomparing credentials: 1 record, done in/m);
     expect(stdout).toMatch(/is an instance of this service, version \S+\n/);
     expect(stdout).not.toContain('token permits');
   });
