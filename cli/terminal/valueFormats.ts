@@ -92,7 +92,14 @@ const valueFormats = {
     remedy: 'specify a duration such as 30d, 12h, 45m or 90s',
     schema: ({ z }: Zod) => z.string().regex(SPAN).transform(parseSpan),
   },
-  FILE: pathFormat,
+  FILE: {
+    remedy: 'specify a path; the path of a file with the name - is ./-',
+    schema: ({ z }: Zod) =>
+      z
+        .string()
+        .min(1)
+        .refine((path) => path !== '-'),
+  },
   HOST: {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),

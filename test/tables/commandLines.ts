@@ -4,6 +4,7 @@ import { generateToken } from '../../shared/auth/token.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
 const spans = 'specify a duration such as 30d, 12h, 45m or 90s';
+const files = 'specify a path; the path of a file with the name - is ./-';
 const ports = 'specify a number from 0 to 65535 (0 selects a free port)';
 const hosts = 'specify an address of this machine, such as 127.0.0.1';
 const ids = 'specify an id of 1 to 200 characters';
@@ -107,7 +108,10 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'serve --port -1': `invalid --port -1: ${ports}`,
   'serve --host "two words"': `invalid --host "two words": ${hosts}`,
   'serve --host ""': `invalid --host "": ${hosts}`,
-  'backup ""': 'invalid FILE "": specify a path',
+  'backup ""': `invalid FILE "": ${files}`,
+  'backup -': `invalid FILE -: ${files}`,
+  'import a.json --to sqlite:b --failed -': `invalid --failed -: ${files}`,
+  'pat create --user 1 --token-file -': `invalid --token-file -: ${files}`,
   'org delete 1 --data http://localhost:8080':
     /^http:\/\/localhost:8080 is an address: specify the instance's directory by --data DIR/,
 };
