@@ -121,7 +121,7 @@ variable "kms_key" {
 }
 
 variable "labels" {
-  description = "The labels of all resources that take labels, beside `app = \"identity\"`."
+  description = "The labels of all resources that take labels, in addition to `app = \"identity\"`."
   type        = map(string)
   default     = {}
   nullable    = false

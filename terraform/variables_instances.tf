@@ -3,7 +3,7 @@ variable "instances" {
     The instances by id. A new entry creates an instance.
     The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
       domains             the instance's own domains: the first one is its base URL, further ones serve the same, such as the next or the former domain
-      database            the database's name where it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
+      database            the database's name if it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
       database_kms_key    the key that encrypts the database, in its location, by default Google's own; it cannot change later
       location            the database's location, by default the region; it cannot change later
       exporters           service accounts that may create objects in the bucket for exports; requests carry their keys

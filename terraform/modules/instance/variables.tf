@@ -73,7 +73,7 @@ variable "kms_keys" {
 }
 
 variable "labels" {
-  description = "The labels of the instance's resources, beside its own, `identity-instance`."
+  description = "The labels of the instance's resources, in addition to `identity-instance`."
   type        = map(string)
   nullable    = false
 }
