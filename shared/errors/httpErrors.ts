@@ -30,6 +30,11 @@ export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
   text: 'invalid path: send it without the parts "." and ".."',
 });
 
+// ZITADEL redirects such a path, and a redirected POST loses its body.
+export const pathWithEmptyPart = defineError('NOT_FOUND', 'PATH_WITH_EMPTY_PART', {
+  text: 'unknown path: send it without repeated slashes, and with an id where it has one',
+});
+
 export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
   httpStatus: 415,
   text: 'unsupported Content-Type: send one of {readable}',
@@ -46,6 +51,14 @@ export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
 
 export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
   text: 'malformed HTTP request',
+});
+
+export const httpProxyProtocol = defineError('INVALID_ARGUMENT', 'HTTP_PROXY_PROTOCOL', {
+  text: 'the connection begins with the PROXY protocol: switch it off at the proxy, which sends the client in X-Forwarded-For instead',
+});
+
+export const httpTls = defineError('INVALID_ARGUMENT', 'HTTP_TLS', {
+  text: 'the connection begins with TLS, which a proxy in front of this port must end: call the proxy, or this port with http://',
 });
 
 export const hostNotLocal = defineError('PERMISSION_DENIED', 'HOST_NOT_LOCAL', {

@@ -7,6 +7,7 @@ import {
   methodNotAllowed,
   pathMalformed,
   pathWithDots,
+  pathWithEmptyPart,
   routeNotFound,
   rpcNotFound,
 } from '../errors/httpErrors.ts';
@@ -22,6 +23,8 @@ export interface Route extends Endpoint {
   /** A query parameter that ZITADEL requires for this method. Without it, the path does not have the method. */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
+  /** Whether the path may have repeated slashes and one at its end, which load balancers and monitors send. */
+  readonly isLenient?: true;
 }
 
 /** The parts of an application. */
@@ -44,7 +47,14 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
   const app = new Hono<HttpEnv>();
   app.onError((error, context) => renderError(context, error));
-  app.notFound((context) => renderError(context, isGrpc(getContentType(context)) ? rpcNotFound() : routeNotFound()));
+  const lenient = new Map<string, Route['handler']>();
+  app.notFound((context) => {
+    const { path } = context.req;
+    const handler = lenient.get(path.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1'));
+    if (handler !== undefined) return handler(context);
+    if (isGrpc(getContentType(context))) return renderError(context, rpcNotFound());
+    return renderError(context, path.includes('//') ? pathWithEmptyPart() : routeNotFound());
+  });
   const bodies = new BodyBudget(limits?.bufferedBytes);
   app.use((context, next) => {
     context.set('bodies', bodies);
@@ -56,13 +66,15 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
     const get = byMethod.get('GET');
     // Hono removes the body from the response to HEAD.
     if (get !== undefined) byMethod.set('HEAD', get);
-    app.all(path, (context) => {
+    const handle: Route['handler'] = (context) => {
       context.set('route', path);
       const route = byMethod.get(context.req.method);
       return route === undefined || lacksParameter(route, context)
         ? rejectMethod(context, [...byMethod.keys()])
         : route.handler(context);
-    });
+    };
+    app.all(path, handle);
+    if (methods.some(({ isLenient }) => isLenient === true)) lenient.set(path, handle);
   }
   return app;
 }

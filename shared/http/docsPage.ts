@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { StatedLimits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
-import { respondAlive, withOptions } from './health.ts';
+import { forMonitors, respondAlive } from './health.ts';
 import { fixedContent } from './responses.ts';
 
 /**
@@ -91,7 +91,7 @@ const securityPolicy = [
  * browsers there. Neither requires authentication. A function's archive does not contain them.
  */
 export function docsRoutes(): readonly Route[] {
-  return withOptions([
+  return forMonitors([
     { method: 'GET', path: '/', handler: openPage },
     fixedFile('/docs', 'text/html; charset=utf-8', () => page),
     fixedFile('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
@@ -130,7 +130,7 @@ export function withOpenApi(
   const describeAll = async () => renderDescription(await loadEndpoints(), limits);
   return [
     ...routes,
-    ...withOptions([
+    ...forMonitors([
       {
         method: 'GET',
         path: '/openapi.json',

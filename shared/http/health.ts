@@ -58,16 +58,12 @@ export function healthRoutes(store: Store): readonly Route[] {
     await checkReadiness();
     return jsonResponse({ status: 'ready' });
   };
-  const routes = healthEndpoints.flatMap((endpoint) => {
-    const handler = endpoint.path.startsWith('/ready') ? respondReady : respondAlive;
-    // Monitors append a slash.
-    return [
-      { ...endpoint, handler },
-      { method: 'GET' as const, path: `${endpoint.path}/`, handler },
-    ];
-  });
+  const routes = healthEndpoints.map((endpoint) => ({
+    ...endpoint,
+    handler: endpoint.path.startsWith('/ready') ? respondReady : respondAlive,
+  }));
   // Load balancers and monitors probe the root unless another path is configured.
-  return withOptions([...routes, { method: 'GET', path: '/', handler: respondAlive }]);
+  return forMonitors([...routes, { method: 'GET', path: '/', handler: respondAlive }]);
 }
 
 /** Responds that the process handles requests. */
@@ -75,9 +71,12 @@ export function respondAlive(): Response {
   return jsonResponse({ status: 'ok' });
 }
 
-/** Adds the method OPTIONS, with which some load balancers probe, to routes of the method GET. */
-export function withOptions(routes: readonly Route[]): readonly Route[] {
-  return routes.flatMap((route) => [route, { method: 'OPTIONS', path: route.path, handler: respondOptions }]);
+/** Makes routes of the method GET lenient, and adds the method OPTIONS, with which some load balancers probe. */
+export function forMonitors(routes: readonly Route[]): readonly Route[] {
+  return routes.flatMap((route) => [
+    { ...route, isLenient: true },
+    { method: 'OPTIONS', path: route.path, handler: respondOptions },
+  ]);
 }
 
 function respondOptions(): Response {

@@ -98,6 +98,21 @@ const PARSED_BYTES = 1_024;
 /** For each connection, how many of its next bytes certainly belong to the body of a request. */
 type BodyBytes = WeakMap<Socket, number>;
 
+/** The first bytes of HTTP/1 connections: enough to recognise another protocol. */
+const starts = new WeakMap<Socket, Buffer>();
+const START_BYTES = 12;
+
+/** Returns the first bytes of an HTTP/1 connection. */
+export function startOf(socket: Socket): Buffer {
+  return starts.get(socket) ?? Buffer.alloc(0);
+}
+
+function noteStart(socket: Socket, chunk: Buffer): void {
+  const start = startOf(socket);
+  if (start.length < START_BYTES)
+    starts.set(socket, Buffer.concat([start, chunk.subarray(0, START_BYTES - start.length)]));
+}
+
 /**
  * Passes a connection to the HTTP/1 server, and parses its data in parts. Node's parser would parse all received bytes
  * even after the connection is destroyed: 64 KB are thousands of small requests. A body needs no such parts.
@@ -108,6 +123,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
   if (parse === undefined) throw new TypeError('Node parses HTTP/1 as a listener of data');
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
+    noteStart(socket, chunk);
     for (let start = 0, size = 0; start < chunk.length; start += size) {
       // A CONNECT request removes the parser.
       if (socket.destroyed || socket.listenerCount('data') === 0) return;

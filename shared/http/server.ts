@@ -10,6 +10,8 @@ import {
   httpHeadersTimeout,
   httpHeadersTooLarge,
   httpMalformed,
+  httpProxyProtocol,
+  httpTls,
   methodNotAllowed,
   shuttingDown,
   tooManyRequests,
@@ -27,7 +29,7 @@ import {
   isHttp1,
   type Outgoing,
 } from './nodeResponse.ts';
-import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
+import { type ConnectionTimes, createHttp1, createHttp2, createPort, startOf } from './protocols.ts';
 import { type Application, type RequestListener, requestListener, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
@@ -176,12 +178,30 @@ function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): v
 
 /** Responds to requests that Node's HTTP/1 parser rejects. */
 function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): void {
+  const logged = new Set<string>();
   http1.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const [current] = [...requests.of(socket)].filter(isHttp1);
     if (current?.req.complete) endAfter(current);
     else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
-    else writeRawError(socket, parserError(error.code));
+    else writeRawError(socket, otherProtocol(socket, logged) ?? parserError(error.code));
   });
+}
+
+/** Other protocols in place of HTTP, which a wrong setting of a proxy or a client causes, by their first bytes. */
+const otherProtocols = [
+  { start: 'PROXY ', error: httpProxyProtocol },
+  { start: '\r\n\r\n\0\r\nQUIT\n', error: httpProxyProtocol },
+  { start: '\x16\x03', error: httpTls },
+];
+
+/** Returns the error for a request in another protocol. Logs it once, because the client may not read the response. */
+function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
+  const start = startOf(socket).toString('latin1');
+  const error = otherProtocols.find((protocol) => start.startsWith(protocol.start))?.error();
+  if (error === undefined || logged.has(error.message)) return error;
+  logged.add(error.message);
+  log.warn({ address: socket.remoteAddress }, error.message);
+  return error;
 }
 
 // Malformed bytes follow a complete request: finish its response, and read no further.

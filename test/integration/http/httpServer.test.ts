@@ -7,6 +7,8 @@ import {
   httpExpectationFailed,
   httpHeadersTooLarge,
   httpMalformed,
+  httpProxyProtocol,
+  httpTls,
   methodNotAllowed,
 } from '../../../shared/errors/httpErrors.ts';
 import { getOutgoing } from '../../../shared/http/nodeResponse.ts';
@@ -107,6 +109,9 @@ describe('a malformed request to the server', () => {
     ['two hosts', 'GET /hello HTTP/1.1|Host: a|host: b', httpMalformed],
     ['chunks in 1.0', 'POST / HTTP/1.0|Host: a|Connection: keep-alive|Transfer-Encoding: chunked||0', httpMalformed],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1|Host: a', methodNotAllowed],
+    ['the PROXY protocol', 'PROXY TCP4 10.0.0.1 10.0.0.2 5000 80|GET /hello HTTP/1.1|Host: a', httpProxyProtocol],
+    ['its binary form', '||\0|QUIT\n\x21\x11\0\x0c0123456789abGET /hello HTTP/1.1|Host: a', httpProxyProtocol],
+    ['TLS', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03', httpTls],
   ])("gets this service's error body: %s", async (_name, lines, error) => {
     const answer = await exchange(`${lines.replaceAll('|', '\r\n')}\r\n\r\n`);
     expect(answer.status).toBe(error().httpStatus);
@@ -121,6 +126,13 @@ describe('a malformed request to the server', () => {
       'x-request-id': expect.any(String),
       'x-robots-tag': 'none',
     });
+  });
+
+  it('in another protocol is logged once', async () => {
+    configureLog('warn');
+    const warn = vi.spyOn(log, 'warn').mockImplementation(() => undefined);
+    for (let calls = 0; calls < 2; calls++) await exchange('PROXY TCP4 10.0.0.1 10.0.0.2 5000 80\r\n\r\n');
+    expect(warn.mock.calls).toEqual([[{ address: expect.stringContaining('127.0.0.1') }, httpProxyProtocol().message]]);
   });
 
   it('does not stop the server if its connection was reset', async () => {

@@ -21,6 +21,11 @@ describe('the probe of a load balancer, a monitor or an old proxy', () => {
     ['GET /healthz/ HTTP/1.1|Host: a|Connection: close', 200, '{"status":"ok"}'],
     ['GET /ready/ HTTP/1.1|Host: a|Connection: close', 200, '{"status":"ready"}'],
     ['GET http://a/readyz?x=1 HTTP/1.1|Host: a|Connection: close', 200, '{"status":"ready"}'],
+    ['GET //healthz HTTP/1.1|Host: a|Connection: close', 200, '{"status":"ok"}'],
+    ['GET //ready// HTTP/1.0', 200, '{"status":"ready"}'],
+    ['GET // HTTP/1.0', 200, '{"status":"ok"}'],
+    ['OPTIONS /openapi.json/ HTTP/1.0', 204, ''],
+    ['OPTIONS //ready/ HTTP/1.0', 204, ''],
     ['OPTIONS /health HTTP/1.0', 204, ''],
     ['OPTIONS /ready HTTP/1.1|Host: a|Connection: close', 204, ''],
     ['OPTIONS / HTTP/1.0', 204, ''],
@@ -38,6 +43,16 @@ describe('the probe of a load balancer, a monitor or an old proxy', () => {
   ])('is answered: %s', async (lines, status, body) => {
     const { url } = await servedPlace(sqlite);
     expect(await exchange(url, lines)).toMatchObject({ status, body });
+  });
+
+  it.each([
+    ['POST //admin/v1/export HTTP/1.0', 404, 'send it without repeated slashes'],
+    ['DELETE /v2/users//otp_email HTTP/1.0', 404, 'send it without repeated slashes'],
+    ['POST /admin/v1/export/ HTTP/1.0', 404, 'Not Found'],
+    ['POST //health HTTP/1.0', 405, 'Method Not Allowed'],
+  ])('differs from a call of the API, whose path must be exact: %s', async (lines, status, text) => {
+    const { url } = await servedPlace(sqlite);
+    expect(await exchange(url, lines)).toMatchObject({ status, body: expect.stringContaining(text) });
   });
 
   it('needs a Host in HTTP/1.1', async () => {
