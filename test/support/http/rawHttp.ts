@@ -18,13 +18,13 @@ export async function openConnection(url: string): Promise<Socket> {
 
 /** Reads a response with a Content-Length, and leaves the connection open. Fails if the connection ends earlier. */
 export async function readAnswer(socket: Socket): Promise<RawAnswer> {
-  let bytes = '';
+  let bytes = Buffer.alloc(0);
   for (;;) {
     const answer = parseAnswer(bytes);
     if (answer !== undefined) return answer;
     const chunk: unknown = socket.read() ?? (await nextChunk(socket));
-    if (chunk === null) throw new Error(`the connection ended after ${JSON.stringify(bytes)}`);
-    bytes += String(chunk);
+    if (chunk === null) throw new Error(`the connection ended after ${JSON.stringify(bytes.toString())}`);
+    if (Buffer.isBuffer(chunk)) bytes = Buffer.concat([bytes, chunk]);
   }
 }
 
@@ -63,17 +63,17 @@ async function nextChunk(socket: Socket): Promise<unknown> {
   return socket.read() ?? (socket.readableEnded ? null : '');
 }
 
-function parseAnswer(bytes: string): RawAnswer | undefined {
+function parseAnswer(bytes: Buffer): RawAnswer | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
-  const [statusLine = '', ...lines] = bytes.slice(0, headEnd).split('\r\n');
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
   const headers = new Headers(
     lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     }),
   );
-  const body = bytes.slice(headEnd + 4);
+  const body = bytes.subarray(headEnd + 4);
   if (body.length < Number(headers.get('content-length'))) return undefined;
-  return { status: Number(statusLine.split(' ')[1]), headers, body };
+  return { status: Number(statusLine.split(' ')[1]), headers, body: body.toString() };
 }
