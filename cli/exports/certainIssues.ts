@@ -15,9 +15,11 @@ import { meterOfRecords } from './trackTransfer.ts';
 export interface CertainIssues {
   readonly errors: readonly ImportError[];
   readonly errorsOmitted: number;
-  readonly warnings: ImportResponse['summary']['warnings'];
+  readonly warnings: readonly Warning[];
   readonly warningsOmitted: number;
 }
+
+type Warning = ImportResponse['summary']['warnings'][number];
 
 /** The issues of a file without issues. */
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
@@ -26,8 +28,6 @@ export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings:
 const excluded = new Set<string | undefined>([
   'reference_missing',
   'organisation_unnamed',
-  'role_dropped',
-  'action_dropped',
   'field_unset',
   'provider_missing',
   'linked_provider_missing',
@@ -62,13 +62,23 @@ export async function findCertainIssues(
   return {
     errors: errors.filter(({ reason }) => !excluded.has(reason)),
     errorsOmitted: summary.errorsOmitted ?? 0,
-    warnings: [...summary.warnings.filter(({ reason }) => !excluded.has(reason)), ...errors.flatMap(requirement)],
+    warnings: [
+      ...summary.warnings.filter(({ reason }) => !excluded.has(reason)).map(partRequirement),
+      ...errors.flatMap(requirement),
+    ],
     warningsOmitted: summary.warningsOmitted ?? 0,
   };
 }
 
+/** Returns the warning of a record that an import completes only if the target has what the file lacks. */
+function partRequirement(warning: Warning): Warning {
+  const { reason, params: { role, action, field = '' } = {}, ...record } = warning;
+  const value = reason === 'role_dropped' ? role : reason === 'action_dropped' ? action : undefined;
+  return value === undefined ? warning : { ...record, ...warn('part_required', { value, field }) };
+}
+
 /** Returns the warning of a record that an import rejects unless the target has what the file lacks. */
-function requirement({ type, id, reason, params = {} }: ImportError): CertainIssues['warnings'] {
+function requirement({ type, id, reason, params = {} }: ImportError): readonly Warning[] {
   const record = { type, ...defined({ id }) };
   if (reason === 'organisation_unnamed') return [{ ...record, ...warn('organisation_required', {}) }];
   if (reason !== 'reference_missing') return [];

@@ -92,6 +92,10 @@ export const warnings = {
     text: 'refers to {target} that the file lacks or does not import[: {field} has {id}]',
     remedy: 'import the file only into a target that has it, or correct the file',
   },
+  part_required: {
+    text: '{field} has {value}, which the file lacks: imported without it, unless the target has it',
+    remedy: 'add it to the file, or remove it from the record',
+  },
   organisation_required: {
     text: 'the file has no name for the organisation',
     remedy: 'import the file only into a target that has the organisation, or add `org` with a `name`',

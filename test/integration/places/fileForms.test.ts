@@ -126,6 +126,9 @@ describe('an inspection of a file', () => {
         humanUsers: [person('ann'), person('bob', { userName: 'bob' }), person('ann', { nickName: 'other' })],
         machineUsers,
         machineKeys: [machineKey],
+        projects: [{ projectId: 'P', project: { name: 'P' } }],
+        projectRoles: [{ projectId: 'P', roleKey: 'reader', displayName: 'Reader' }],
+        userGrants: [{ userId: 'bot', projectId: 'P', roleKeys: ['reader', 'writer'] }],
         orgMembers: [member('ann'), member('elsewhere')],
       }),
       organisation('south', {
@@ -153,6 +156,7 @@ describe('an inspection of a file', () => {
     const text = await identity(['inspect', file]);
     for (const line of [
       'org member north_elsewhere: refers to a user that the file lacks or does not import: userId has elsewhere: import',
+      'user grant north_P_bot: roleKeys has "writer", which the file lacks: imported without it, unless the target has it: add it',
       'person bob: the file has the id twice, first for the person bob of organisation north, then for the person rob of organisation south: ',
       'person zoe: another user already has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',
       'organisation NORTH: another organisation already has the same name Organisation NORTH: north: change one of the names\n',
