@@ -1,6 +1,7 @@
 // The commands on organisations.
 
 import { withoutEmpty } from '../../shared/defined.ts';
+import { confirmationOutdated } from '../../shared/errors/commandErrors.ts';
 import type { RemovableOrganisation } from '../accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, oneOrMore, toList, usageError } from '../terminal/command.ts';
 import { counted, named } from '../terminal/numberTexts.ts';
@@ -61,6 +62,7 @@ export const orgDeleteCommand = defineInstanceCommand({
       async (locked, onDone, signal) => {
         const missing = await findMissing(locked, orgIds);
         const present = orgIds.filter((orgId) => !missing.includes(orgId));
+        if (!call.options.yes) requireConfirmed(organisations, await describeRemoval(locked, present));
         return {
           records: present.length === 0 ? 0 : await removeOrganisations(locked, present, signal, onDone),
           gone: missing,
@@ -74,6 +76,21 @@ export const orgDeleteCommand = defineInstanceCommand({
     };
   },
 });
+
+/**
+ * Requires that organisations have no more users than the caller has confirmed.
+ * @throws IdentityError CONFIRMATION_OUTDATED
+ */
+function requireConfirmed(
+  confirmed: readonly RemovableOrganisation[],
+  present: readonly RemovableOrganisation[],
+): void {
+  for (const { orgId, people, serviceUsers } of present) {
+    const before = confirmed.find((organisation) => organisation.orgId === orgId);
+    if (before !== undefined && people <= before.people && serviceUsers <= before.serviceUsers) continue;
+    throw confirmationOutdated({ added: `users were added to organisation ${orgId}` });
+  }
+}
 
 function organisationText({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
   return `${named(orgId, name)}: ${counted(people, 'person')}, ${counted(serviceUsers, 'service user')}`;

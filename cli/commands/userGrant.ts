@@ -1,5 +1,6 @@
 // The commands on the grants of users.
 
+import { confirmationOutdated } from '../../shared/errors/commandErrors.ts';
 import type { UserGrant } from '../accounts/userGrants.ts';
 import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
@@ -36,7 +37,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
   examples: ['user-grant remove --user 330000000000000201 --project 330000000000000401 --data ./north'],
   run: async (call) => {
     const { user: userId, project: projectId, org: orgId } = call.options;
-    const { findUserGrants, removeUserGrants } = await import('../accounts/userGrants.ts');
+    const { findUserGrants, listUserGrants, removeUserGrants } = await import('../accounts/userGrants.ts');
     const selection = { userId, projectId, orgId };
     const grants = await findUserGrants(call.store, selection);
     const what = section('Removes these grants', grants.map(grantText));
@@ -45,13 +46,29 @@ export const userGrantRemoveCommand = defineInstanceCommand({
       return { json: { grants, removed: 0 }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the grants may be removed; repeat the command';
-    const removed = await runAlone({ name: 'user-grant remove', phase: 'removing', interruption }, call, (store) =>
-      removeUserGrants(store, selection),
+    const removed = await runAlone(
+      { name: 'user-grant remove', phase: 'removing', interruption },
+      call,
+      async (store) => {
+        if (!call.options.yes) requireConfirmed(grants, await Array.fromAsync(listUserGrants(store, selection)));
+        return await removeUserGrants(store, selection);
+      },
     );
     const text = [...removed.map(grantText), `${counted(removed.length, 'grant')} removed`];
     return { json: { grants: removed, removed: removed.length }, text };
   },
 });
+
+/**
+ * Requires that a user has no other grants than the caller has confirmed.
+ * @throws IdentityError CONFIRMATION_OUTDATED
+ */
+function requireConfirmed(confirmed: readonly UserGrant[], present: readonly UserGrant[]): void {
+  const texts = new Set(confirmed.map(grantText));
+  const added = present.find((grant) => !texts.has(grantText(grant)));
+  if (added !== undefined)
+    throw confirmationOutdated({ added: `grants of user ${added.userId} were added or changed` });
+}
 
 function grantText({ userId, orgId, projectId, roles }: UserGrant): string {
   const held = roles.length === 0 ? 'without roles' : roles.join(', ');

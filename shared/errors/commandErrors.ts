@@ -38,6 +38,10 @@ export const organisationUnknown = defineError('NOT_FOUND', 'ORGANISATION_UNKNOW
   text: 'organisation {orgId} not found: check the id, and that --data or --firestore names the right instance',
 });
 
+export const confirmationOutdated = defineError('ABORTED', 'CONFIRMATION_OUTDATED', {
+  text: 'nothing is deleted, because {added} since you were asked: repeat the command to be asked again',
+});
+
 export const defaultOrganisationKept = defineError('FAILED_PRECONDITION', 'DEFAULT_ORGANISATION_UNDELETABLE', {
   text: 'organisation {orgId} is the default organisation, which stays: omit it',
 });

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call, identity } from '../../support/command.ts';
-import { organisation } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 
@@ -44,6 +45,44 @@ it.skipIf(terminalMissing !== undefined)(
     expect(deleted).toMatchObject({ code: 0, stdout: `${line.trim()}\n1 record deleted\n` });
   },
 );
+
+describe.skipIf(terminalMissing !== undefined)('what is added between a question and its answer', () => {
+  const orgs = (roles: readonly string[], ...people: readonly string[]) =>
+    organisation('acme', {
+      projects: [{ projectId: 'P', project: { name: 'P' } }],
+      projectRoles: ['reader', 'writer'].map((roleKey) => ({ projectId: 'P', roleKey, displayName: roleKey })),
+      humanUsers: people.map((id) => person(id)),
+      userGrants: [{ userId: 'U1', projectId: 'P', roleKeys: roles }],
+    });
+
+  it.each([
+    [
+      'an organisation',
+      'org delete acme',
+      'Delete?',
+      orgs(['reader'], 'U1', 'U2'),
+      'users were added to organisation acme',
+    ],
+    [
+      'a grant',
+      'user-grant remove --user U1 --project P',
+      'Remove?',
+      orgs(['writer'], 'U1'),
+      'grants of user U1 were added or changed',
+    ],
+  ])('is not deleted with %s', async (_what, command, question, later, added) => {
+    const { location, database } = await servedPlace(sqlite);
+    await call(['import', await exportFileWith(orgs(['reader'], 'U1')), '--to', database], 0);
+    const importing = ['import', await exportFileWith(later), '--to', database, '--on-conflict', 'overwrite'];
+    const args = [...command.split(' '), ...databaseOptions(location)];
+    const refused = await identityAtTerminal(args, [[question, 'y', ...identityProgram, ...importing]]);
+    expect(refused.code).toBe(1);
+    const text = `nothing is deleted, because ${added} since you were asked: repeat the command to be asked again`;
+    expect(seenLines(refused)).toContain(`identity: ${text}`);
+    const confirmed = await identityAtTerminal(args, [[question, 'y']]);
+    expect(confirmed.code, confirmed.stdout).toBe(0);
+  });
+});
 
 it.skipIf(terminalMissing !== undefined)(
   'help and questions at a terminal of unknown size have 80 columns',
