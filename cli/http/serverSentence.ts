@@ -1,14 +1,26 @@
 // The sentence in a response by which a server, or a gateway in front of it, explains a status.
 
+import { decode } from 'html-entities';
 import { shortenedText } from '../../shared/errors/identityError.ts';
 import { isJsonObject, type JsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
 
 const MAX_CHARACTERS = 300;
 /** The start of a page that contains its title. */
-const START_CHARACTERS = 4_000;
+const START_CHARACTERS = 16_000;
 
-/** The names of the fields with the sentence, in responses of services and gateways. */
-const fields = ['message', 'error_description', 'detail', 'error', 'title'];
+/** The names of the fields with the sentence, in lower case, in responses of services and gateways. */
+const fields = ['message', 'error_description', 'detail', 'error', 'title', 'msg'];
+
+/**
+ * The elements with the sentence, in pages and in XML. An element without an end tag, of a page that was cut, ends with
+ * the page.
+ */
+const elements = ['title', 'h1', 'message'].map(
+  (name) => new RegExp(String.raw`<${name}\b[^<>]*>([\s\S]*?)(?:</${name}\b|$)`, 'i'),
+);
+
+/** Content that is not part of a page's text. */
+const hidden = /<!--[\s\S]*?(?:-->|$)|<(?:script|style)\b[\s\S]*?(?:<\/(?:script|style)\b|$)/gi;
 
 /**
  * Returns the sentence in a response: a field of a JSON object, the title of a page, or the beginning of another text.
@@ -16,17 +28,33 @@ const fields = ['message', 'error_description', 'detail', 'error', 'title'];
  */
 export function sentenceIn(text: string): string {
   const json = parseIfJson(text);
-  const sentence = (isJsonObject(json) ? fieldOf(json) : titleOf(text.slice(0, START_CHARACTERS))) ?? text;
-  return shortenedText(sentence.slice(0, START_CHARACTERS).replaceAll(/\s+/g, ' ').trim(), MAX_CHARACTERS);
+  const [object] = Array.isArray(json) ? json : [json];
+  const sentence = (isJsonObject(object) ? fieldOf(object) : titleOf(text.slice(0, START_CHARACTERS))) ?? text;
+  return shortenedText(plainText(sentence.slice(0, START_CHARACTERS)), MAX_CHARACTERS);
 }
 
 function fieldOf(json: JsonObject): string | undefined {
-  const { error } = json;
-  const values = [...fields.map((field) => json[field]), ...(isJsonObject(error) ? [error.message] : [])];
-  return values.find((value) => typeof value === 'string' && value !== '')?.toString();
+  const { error, errors } = json;
+  const nested = [error, ...(Array.isArray(errors) ? errors : [])];
+  return [json, ...nested].map((value) => (isJsonObject(value) ? textField(value) : value)).find(isSentence);
+}
+
+function textField(json: JsonObject): string | undefined {
+  const values = new Map(Object.entries(json).map(([name, value]) => [name.toLowerCase(), value]));
+  return fields.map((field) => values.get(field)).find(isSentence);
+}
+
+function isSentence(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function titleOf(page: string): string | undefined {
   if (!/^\s*</.test(page)) return undefined;
-  return /<title\b[^<>]*>([^<]*)/i.exec(page)?.[1] ?? /<h1\b[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '';
+  const content = page.replaceAll(hidden, ' ');
+  const texts = elements.map((element) => (element.exec(content)?.[1] ?? '').replaceAll(/<[^<>]*>/g, ' '));
+  return texts.map((text) => plainText(decode(text))).find(isSentence) ?? '';
+}
+
+function plainText(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
