@@ -15,12 +15,14 @@ const fields = ['message', 'error_description', 'detail', 'error', 'title', 'msg
  * The elements with the sentence, in pages and in XML. An element without an end tag, of a page that was cut, ends with
  * the page.
  */
-const elements = ['title', 'h1', 'message'].map(
-  (name) => new RegExp(String.raw`<${name}\b[^<>]*>([\s\S]*?)(?:</${name}\b|$)`, 'i'),
-);
+const elements = [
+  /<title\b[^<>]*>(.*?)(?:<\/title\b|$)/is,
+  /<h1\b[^<>]*>(.*?)(?:<\/h1\b|$)/is,
+  /<message\b[^<>]*>(.*?)(?:<\/message\b|$)/is,
+];
 
 /** Content that is not part of a page's text. */
-const hidden = /<!--[\s\S]*?(?:-->|$)|<(?:script|style)\b[\s\S]*?(?:<\/(?:script|style)\b|$)/gi;
+const hidden = /<!--(?:[^-]|-(?!->))*|<(?:script|style)\b(?:[^<]|<(?!\/))*/gi;
 
 /**
  * Returns the sentence in a response: a field of a JSON object, the title of a page, or the beginning of another text.
