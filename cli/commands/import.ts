@@ -217,12 +217,16 @@ async function tryToStore(
 function failedLines({ file, error }: StoredFailures): readonly string[] {
   if (error !== undefined) return [];
   if (file === undefined) return ['no record failed: the file of the failed records is not written'];
-  const { place, records, missing } = file;
+  const { place, records, missing, partial } = file;
   const others =
     missing === 0
       ? ''
       : `; it lacks ${counted(missing, 'failed record')}, which the response does not list or which are too large`;
-  return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${others}`];
+  const completed =
+    partial === 0
+      ? ''
+      : `; --on-conflict overwrite then completes ${counted(partial, 'record')} that this import has stored in part`;
+  return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${completed}${others}`];
 }
 
 /** Opens the export of the source. For a file, opens it only if the call selects its secrets. */

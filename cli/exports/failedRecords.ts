@@ -1,6 +1,8 @@
-// Writes the failed records of an import as an export file, which the user can correct and import again.
+// Writes the records that an import rejected, or imported in part, as an export file, which the user can correct and
+// import again.
 
 import { total } from '../../shared/collections/counts.ts';
+import type { WarningReason } from '../../shared/errors/warnings.ts';
 import { type FilePass, passFile } from '../../shared/exportFile/filePass.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
 import type { JsonPath } from '../../shared/json/jsonError.ts';
@@ -19,11 +21,20 @@ export interface FailedFile {
    * is too large.
    */
   readonly missing: number;
+  /** The number of further records in the file, which the import has stored without some of their parts. */
+  readonly partial: number;
 }
+
+/** The reasons of warnings about records without a part that is invalid, or that refers to a failed record. */
+const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
+  'role_dropped',
+  'action_dropped',
+  'element_invalid',
+]);
 
 /**
  * Stores the failed records of an import with their organisations, in the form of the imported file. Stores nothing if
- * no record has failed.
+ * there are none, and no records that were imported in part.
  * @param file must not exist
  * @param content the imported file
  * @throws IdentityError as `FilePlace.store`; the errors of the content
@@ -35,15 +46,15 @@ export async function storeFailed(
   signal: AbortSignal,
 ): Promise<FailedFile | undefined> {
   const failed = total(response.summary.failed);
-  if (failed === 0 && response.errors === undefined) return undefined;
   const records = new FailedRecords(response);
+  if (failed === 0 && records.isEmpty) return undefined;
   const first = await find(content, records, signal);
   const isEarly = first.drafts.some(({ hasEarlyRecords }) => hasEarlyRecords);
   if (isEarly) records.reset();
   const { drafts } = isEarly ? await find(content, records, signal, first.drafts) : first;
   const writing = new FailedFileWriter(records, drafts);
   const { place } = await file.store(writing.json(content, signal), signal);
-  return { place, records: writing.records, missing: Math.max(0, failed - writing.records) };
+  return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
 /** Reads the file once, and counts the records with the ids of failed records. */
@@ -79,10 +90,12 @@ class FailedRecords {
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
-  /** The positions of the file's organisations that have failed records. */
+  /** The names of the records that were imported in part. */
+  private readonly partial: ReadonlySet<string>;
+  /** The positions of the file's organisations that have such records. */
   readonly entries = new Set<number>();
 
-  constructor({ errors = [], success }: ImportResponse) {
+  constructor({ errors = [], success, summary }: ImportResponse) {
     for (const { type, id = '' } of errors) {
       const recordType = typeOfRecord(type);
       if (recordType === organisationSection.error.type) this.orgIds.add(id);
@@ -92,6 +105,12 @@ class FailedRecords {
       this.byName.set(name, { errors: errorsOfParts ? known : known + 1, found: 0, invalid: 0, passed: 0 });
     }
     this.missing = this.orgIds.difference(new Set(success.orgs?.map(({ orgId }) => orgId)));
+    const partial = summary.warnings.filter(({ reason }) => partialReasons.has(reason));
+    this.partial = new Set(partial.map(({ type, id = '' }) => nameOf(type, id)));
+  }
+
+  get isEmpty(): boolean {
+    return this.byName.size === 0 && this.partial.size === 0;
   }
 
   reset(): void {
@@ -101,7 +120,7 @@ class FailedRecords {
 
   find(record: OrganisationRecord, [, entry]: JsonPath): void {
     const named = this.named(record);
-    if (named.length === 0 && !this.missing.has(record.orgId)) return;
+    if (named.length === 0 && !this.missing.has(record.orgId) && !this.isPartial(record)) return;
     this.entries.add(Number(entry));
     for (const { namesakes, isInvalid } of named) {
       namesakes.found++;
@@ -122,6 +141,11 @@ class FailedRecords {
       return passed > found - invalid - Math.max(0, errors - invalid);
     });
     return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
+  }
+
+  /** Whether a record was imported in part. */
+  isPartial(record: OrganisationRecord): boolean {
+    return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
 
   /** Adds the organisations with errors of their own. Returns their number. */
@@ -156,9 +180,10 @@ function typeOfRecord(type: string): string {
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/** Writes the organisations of a file that have failed records, with only these records. */
+/** Writes the organisations of a file that have failed or partial records, with only these records. */
 class FailedFileWriter {
   records: number;
+  partial = 0;
   private readonly failed: FailedRecords;
   private readonly drafts: FilePass['drafts'];
   private entry: number | undefined;
@@ -175,8 +200,10 @@ class FailedFileWriter {
     const kept = new Set<JsonPath>();
     const onRecord = (_: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
       const count = this.failed.countIn(whole);
-      if (count > 0) kept.add(path);
+      const isPartial = count === 0 && this.failed.isPartial(whole);
+      if (count > 0 || isPartial) kept.add(path);
       this.records += count;
+      if (isPartial) this.partial++;
     };
     const onItems = (read: readonly ExportFileItem[]) => {
       items = read;

@@ -36,7 +36,7 @@ describe('import --failed', () => {
       }),
     ];
     const { failed, result, read } = await importWithFailed(orgs);
-    expect(result).toMatchObject({ code: 3, failedFile: { place: failed, records: 2, missing: 0 } });
+    expect(result).toMatchObject({ code: 3, failedFile: { place: failed, records: 2, missing: 0, partial: 0 } });
     const userGrants = [{ userId: 'nobody', projectId: 'none', roleKeys: [] }];
     expect(await read()).toEqual([organisation('mixed', { humanUsers: [invalid], userGrants })]);
     expect((await stat(failed)).mode & 0o777).toBe(0o600);
@@ -94,6 +94,38 @@ describe('import --failed', () => {
     ]);
     expect(result).toMatchObject({ summary: { created: { humanUsers: 3, userLinks: 1 }, failed: { userLinks: 1 } } });
     expect(await read()).toMatchObject([{ humanUsers: [linked('ben')] }]);
+  });
+
+  it('writes the records that were stored without a failed record to which they refer', async () => {
+    const role = (roleKey: string, displayName: unknown = 'R') => ({ projectId: 'P', roleKey, displayName });
+    const action = (actionId: string, name = actionId) => ({ actionId, action: { name, script: 'x', timeout: '9s' } });
+    const grant = { userId: 'ada', projectId: 'P', roleKeys: ['reader', 'writer'] };
+    const right = organisation('a', {
+      projects: [{ projectId: 'P', project: { name: 'P' } }],
+      projectRoles: [role('reader'), role('writer')],
+      humanUsers: [person('ada'), person('ben', { phone: { phone: '+41791234567' } })],
+      actions: [action('first'), action('second')],
+      triggerActions: [{ flowType: '1', triggerType: '1', actionIds: ['first', 'second'] }],
+      userGrants: [grant, { userId: 'ben', projectId: 'P', roleKeys: ['reader'] }],
+    });
+    const wrong = {
+      ...right,
+      projectRoles: [role('reader'), role('writer', 5)],
+      humanUsers: [person('ada'), person('ben', { phone: { phone: 'none' } })],
+      actions: [action('first'), action('second', '')],
+    };
+    const { failed, to, read, result, directory } = await importWithFailed([wrong]);
+    expect(result).toMatchObject({ failedFile: { records: 2, missing: 0, partial: 3 } });
+    const [{ projects: _, ...rest } = {}] = await read();
+    const humanUsers = [person('ben', { phone: { phone: '+41791234567' } })];
+    expect(rest).toMatchObject({ triggerActions: right.triggerActions, userGrants: [grant] });
+    const fixed = { ...rest, humanUsers, projectRoles: [role('writer')], actions: [action('second')] };
+    await writeFile(failed, JSON.stringify({ orgs: [fixed] }), { mode: 0o600 });
+    expect(await identityResult(['import', failed, ...to, '--on-conflict', 'overwrite'])).toMatchObject({ code: 0 });
+    const file = join(directory, 'right.json');
+    await writeFile(file, JSON.stringify({ orgs: [right] }), { mode: 0o600 });
+    const compared = await identityResult(['compare', file, ...to.slice(1)]);
+    expect(compared).toMatchObject({ code: 0 });
   });
 
   it('refuses an existing file, such as the source, before it imports anything', async () => {
