@@ -91,8 +91,9 @@ describe('a call on a ZITADEL that fails', () => {
   });
 
   it('contains the response of a server that is no ZITADEL', async () => {
-    const url = await startServer((_request, response) => response.writeHead(500).end('no backend\nfound'));
-    const answers = '/openapi.json returns 500), nor a ZITADEL instance (/.well-known/openid-configuration returns 500';
+    const url = await startServer((_request, response) => response.writeHead(404).end('no backend\nfound'));
+    const answers =
+      '/openapi.json returns 404: no backend found), nor a ZITADEL instance (/.well-known/openid-configuration returns 404';
     const problem = `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path\n`;
     await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
