@@ -87,8 +87,8 @@ run "rejects_${what.toLowerCase().replaceAll(' ', '_')}" {
 
 const MINIMAL = 'examples/minimal/terraform.tfvars';
 
-it.each(['README.md', '../docs/deploying.md'])('%s shows the minimal example', async (page) => {
-  const [, shown] = /^```hcl\n([\s\S]*?)^```$/m.exec(await readTerraform(page)) ?? [];
+it('docs/deploying.md shows the minimal example', async () => {
+  const [, shown] = /^```hcl\n([\s\S]*?)^```$/m.exec(await readTerraform('../docs/deploying.md')) ?? [];
   expect(shown).toBe(await readTerraform(MINIMAL));
 });
 
