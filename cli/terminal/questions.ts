@@ -63,13 +63,17 @@ export function askChoice(message: string, choices: readonly string[], asked: As
 type Prompts = typeof import('@clack/prompts');
 type Cancelled = Extract<Awaited<ReturnType<Prompts['password']>>, symbol>;
 
+const [CTRL_C, CTRL_D] = ['\u0003', '\u0004'];
+
 async function ask<Answer>(
   { stdin, stderr, signal }: Asked,
   question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
 ): Promise<Answer> {
   // Loaded lazily, because most calls ask no question.
   const prompts = await import('@clack/prompts');
-  const isInterrupted = (await takeTyped(stdin)).includes('\u0003');
+  // Without this, Ctrl-D would close the input, and the question would wait forever.
+  prompts.updateSettings({ aliases: { [CTRL_D]: 'cancel' } });
+  const isInterrupted = (await takeTyped(stdin)).includes(CTRL_C);
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
   if (answer === undefined || prompts.isCancel(answer))
     throw commandInterrupted({ interruption: 'interrupted: nothing is changed' });

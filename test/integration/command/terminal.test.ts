@@ -100,6 +100,32 @@ it.skipIf(terminalMissing !== undefined)(
   },
 );
 
+describe.skipIf(terminalMissing !== undefined)('Ctrl-D at a terminal interrupts', () => {
+  const end = '\u0004';
+  it('a confirmation', async () => {
+    const { location, database } = await servedPlace(sqlite);
+    await call(`import ${await exportFileWith(organisation('acme'))} --to ${database}`, 0);
+    const args = ['org', 'delete', 'acme', ...databaseOptions(location)];
+    const ended = await identityAtTerminal(args, [['Delete?', end]]);
+    expect(ended.code, ended.stdout).toBe(130);
+    expect(ended.stdout).toContain('interrupted: nothing is changed');
+  });
+
+  it.each([
+    ['the question for a token', (_: string) => ['inspect', 'http://127.0.0.1:9'], 'The token for'],
+    [
+      'a choice',
+      (database: string) => ['migrate', '--from', database, '--to', '/tmp/none.json'],
+      'Which secrets move?',
+    ],
+  ])('%s', async (_, args, question) => {
+    const { database } = await servedPlace(sqlite);
+    const ended = await identityAtTerminal(args(database), [[question, end]]);
+    expect(ended.code, ended.stdout).toBe(130);
+    expect(ended.stdout).toContain('interrupted: nothing is changed');
+  });
+});
+
 it.skipIf(terminalMissing !== undefined)('serve shows at a terminal how to stop it', async () => {
   const data = join(await testDirectory(), 'north');
   await call(`init --data ${data}`, 0);
