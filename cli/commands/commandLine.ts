@@ -8,6 +8,7 @@ import {
   type OutputConfiguration,
 } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { withoutTokens } from '../../shared/auth/token.ts';
 import { noteProgram, withCalls } from '../terminal/callTexts.ts';
 import {
   type Command,
@@ -74,7 +75,7 @@ function requireCommand(program: CommanderCommand, words: readonly string[]): vo
 async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
   const { describeError, writtenText } = await import('../terminal/describeError.ts');
   const { message, exitStatus } = describeError(error, environment.LOG_LEVEL);
-  stderr.write(`identity: ${withCalls(message)}\n`);
+  stderr.write(`identity: ${withoutTokens(withCalls(message))}\n`);
   const written = writtenText(error);
   if (written !== undefined) stderr.write(`${written}\n`);
   return exitStatus;

@@ -48,12 +48,13 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
   return texts.map((text) => {
     const { success, data } = loaded.safeParse(text);
     if (!success) throw usageError(`invalid ${subject} ${quoteValue(text)}: ${remedy}`);
+    if (isWellFormed(text))
+      throw usageError(`${subject} is a token: store it in a file, because other users can read command lines`);
     return data;
   });
 }
 
-/** Quotes a value that is not printable ASCII without spaces. Hides tokens, which must not reach logs. */
+/** Quotes a value that is not printable ASCII without spaces. */
 function quoteValue(text: string): string {
-  if (isWellFormed(text)) return '(a token)';
   return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -173,7 +173,7 @@ export function secretFiles(
  * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
-  return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
+  return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);
 }
 
 /** A token of the HTTP scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
@@ -205,7 +205,7 @@ function checkToken(content: string, holder: string): string {
  * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
-  const text = await readSecretFile(file, stderr);
+  const text = await readSecretFile(file, option, stderr);
   try {
     return readServiceAccount(Buffer.from(text).toString('base64'), file);
   } catch (error) {
@@ -214,11 +214,17 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
   }
 }
 
-async function readSecretFile(file: string, stderr: Writable): Promise<string> {
+/** A value that may be a secret itself, such as a token of ZITADEL, a JWT or a key in JSON. */
+const MAYBE_SECRET = /^[\w.~+=-]{40,}$|[{"]/;
+
+async function readSecretFile(file: string, option: string, stderr: Writable): Promise<string> {
   try {
     return await readOwnSecret(file, warnOn(stderr));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw sourceMissing({ place: file });
+    const code = systemCode(error);
+    if ((code === 'ENOENT' || code === 'ENAMETOOLONG') && MAYBE_SECRET.test(file))
+      throw usageError(`${option} names no file: specify the file with the secret, not the secret itself`);
+    if (code === 'ENOENT') throw sourceMissing({ place: file });
     throw error;
   }
 }

@@ -23,6 +23,11 @@ export function isWellFormed(token: string): boolean {
   return secret !== undefined && sum === checksum(secret);
 }
 
+/** Hides the personal access tokens in a text, because no output or log may contain them. */
+export function withoutTokens(text: string): string {
+  return text.replace(/idpat_[A-Za-z0-9_-]{43}[0-9a-f]{8}/g, '(a token)');
+}
+
 /** Derives the id by which a token is stored and revoked: half of its SHA-256, which does not reveal the token. */
 export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);

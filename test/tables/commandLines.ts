@@ -9,6 +9,8 @@ const ports = 'specify a number from 0 to 65535 (0 selects a free port)';
 const hosts = 'specify an address of this machine, such as 127.0.0.1';
 const ids = 'specify an id of 1 to 200 characters';
 const tokenIds = 'specify the 32 digits that identity pat list shows, not the token itself';
+const tokenGiven = 'is a token: store it in a file, because other users can read command lines';
+const secretGiven = 'names no file: specify the file with the secret, not the secret itself';
 const either = 'specify either TOKEN_ID or --all --user ID';
 const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
 const long = 'x'.repeat(201);
@@ -80,6 +82,13 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   [`pat list --user ${JSON.stringify('\u001b[2J'.repeat(60))}`]: /^invalid --user "\\u001b/,
   [`pat revoke idpat_${'x'.repeat(51)}`]: `invalid TOKEN_ID idpat_${'x'.repeat(51)}: ${tokenIds}`,
   [`pat revoke ${generateToken()}`]: `invalid TOKEN_ID (a token): ${tokenIds}`,
+  [`pat revoke 1 ${generateToken()}`]: /^too many arguments: .*: 1, \(a token\): run /,
+  [generateToken()]: /^unknown command '\(a token\)': run identity --help$/,
+  [`inspect https://a.example --token-file ${generateToken()}`]: `--token-file ${tokenGiven}`,
+  [`inspect ${generateToken()}`]: `PLACE ${tokenGiven}`,
+  [`inspect https://a.example --token-file ${'x_-'.repeat(24)}`]: `--token-file ${secretGiven}`,
+  [`inspect https://a.example --token-file ${'x'.repeat(300)}`]: `--token-file ${secretGiven}`,
+  'inspect gs://exports/a.json --credentials-file "{\\"private_key\\":\\"x\\"}"': `--credentials-file ${secretGiven}`,
   'user list --org ""': `invalid --org "": ${ids}`,
   [`user lock ${long}`]: `invalid USER_ID ${long}: ${ids}`,
   'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
