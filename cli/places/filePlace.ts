@@ -1,7 +1,7 @@
 // Files and standard streams as places.
 
 import { createReadStream } from 'node:fs';
-import { access, type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -61,7 +61,8 @@ async function readStartOf(path: string): Promise<Uint8Array> {
  */
 export async function requireFreeFile(path: string): Promise<void> {
   try {
-    await access(path);
+    // A link to a missing file takes the name too.
+    await lstat(path);
   } catch (error) {
     const directory = dirname(resolve(path));
     const problem = await directoryProblem(directory);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { requireFreeFile } from '../../../../cli/places/filePlace.ts';
@@ -19,4 +19,10 @@ it('a file is rejected because of its directory with the name of the directory',
     expect(await problem('/proc/sys/y.json')).toMatch(
       /the directory \/proc\/sys (does not permit this user to create files|is on a read-only file system|takes no new files): /,
     );
+});
+
+it('a link takes a name, even if its target is missing', async () => {
+  const link = join(await testDirectory(), 'report.html');
+  await symlink('missing.html', link);
+  await expect(requireFreeFile(link)).rejects.toMatchObject({ reason: 'BACKUP_EXISTS' });
 });
