@@ -160,8 +160,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
 }
 
 function describePhase(state: PhaseState, succeeded: boolean): MigrationPhase {
-  const { phase, seconds, records, bytes, unchanged, perSecond } = state;
-  const startedAt = new Date(Date.now() - seconds * 1000).toISOString();
+  const { phase, startedAt, seconds, records, bytes, unchanged, perSecond } = state;
   const amounts = { records, ...defined({ bytes }), unchanged };
   return { phase, startedAt, seconds, ...amounts, perSecond, succeeded };
 }

@@ -63,7 +63,6 @@ interface MovedOrganisation extends PlannedOrganisation {
 
 /** A phase of a migration. The figures of a repeated phase are those of the last attempt. */
 export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'isEnding'> {
-  readonly startedAt: string;
   readonly succeeded: boolean;
 }
 

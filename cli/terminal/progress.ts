@@ -23,6 +23,8 @@ export interface Meter {
 export interface PhaseState {
   /** The name of the phase, such as `exporting`. */
   readonly phase: string;
+  /** The time when the phase began. */
+  readonly startedAt: string;
   readonly seconds: number;
   readonly records: number;
   /** Present in a phase that is measured in bytes. */
@@ -74,14 +76,15 @@ export interface RunningPhase {
 
 /** Starts a phase and shows its progress. The shown counts never decrease. */
 export function startPhase(output: ProgressOutput, phase: string, meter: Meter): RunningPhase {
-  const startedAt = performance.now();
+  const begunMs = performance.now();
+  const startedAt = new Date().toISOString();
   const rate = new RollingRate();
   let records = 0;
   let moved = 0;
   let isEnding = false;
   let fraction: number | undefined;
   // Rounded up, so that no shown speed exceeds the measured speed.
-  const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
+  const elapsed = () => Math.ceil((performance.now() - begunMs) / 100) / 10;
   const workedSeconds = (seconds: number) => Math.max(0, seconds - (meter.waitedMs?.() ?? 0) / 1000);
   const measure = (): PhaseState => {
     records = Math.max(records, meter.records());
@@ -97,7 +100,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
     const measured = worked * 1000 <= WINDOW_MS ? pace(moved, worked) : rounded(rate.perSecond);
     const perSecond = meter.isOpaque === true ? 0 : measured;
     const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
-    return { phase, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
+    return { phase, startedAt, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
   };
   measure();
   const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
@@ -225,7 +228,11 @@ export function progressLines(stream: TextStream): ProgressOutput {
 
 /** Writes one JSON object per line, for programs. */
 export function progressEvents(stream: TextStream): ProgressOutput {
-  const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
+  const write = (
+    event: string,
+    { isEnding: _, startedAt: _start, secondsLeft, ...state }: PhaseState,
+    more: object = {},
+  ) => {
     const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
     stream.write(`${printableJson(facts)}\n`);
   };

@@ -111,6 +111,13 @@ describe('the progress of a phase', () => {
     expect(events.at(-1)).toMatchObject({ event: 'phase', records: 2000, succeeded: false });
   });
 
+  it('states when the phase began, not a time derived from rounded seconds', async () => {
+    const begun = new Date().toISOString();
+    const started = vi.fn();
+    await runPhase({ ...progressLines(stream()), finish: ({ startedAt }) => started(startedAt) });
+    expect(started).toHaveBeenCalledExactlyOnceWith(begun);
+  });
+
   it('is in bytes if the phase measures them', async () => {
     const [lines, events] = [stream(), stream()];
     for (const output of [progressLines(lines), progressEvents(events)]) {
