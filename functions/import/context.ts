@@ -75,7 +75,16 @@ export interface Beginning {
   readonly memberRemovals: number;
 }
 
-/** An import whose file is valid. */
+/** What changes while an import runs: what it reports, and what it has learnt from its own batches. */
+interface ImportState {
+  readonly report: ImportReport;
+  readonly stamps: AttemptStamps;
+  readonly pace: Pace;
+  readonly created: CreatedRecords;
+  readonly reservedNames: ReservedNames;
+}
+
+/** An import whose file is valid: its constants, and its state. */
 export interface ImportContext {
   readonly settings: ImportSettings;
   readonly source: ExportFileSource;
@@ -86,18 +95,14 @@ export interface ImportContext {
   readonly base: ImportedStore;
   /** Stops the import between two batches, and stops password hashing immediately. The reason is the error to throw. */
   readonly signal: AbortSignal;
-  readonly report: ImportReport;
   readonly rules: Rules;
   readonly beginning: Beginning;
-  readonly stamps: AttemptStamps;
-  readonly pace: Pace;
   readonly bcryptCost: number;
-  readonly created: CreatedRecords;
-  readonly reservedNames: ReservedNames;
   /** The records that the import deletes; undefined unless it mirrors the file. */
   readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
+  readonly state: ImportState;
 }

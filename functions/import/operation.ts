@@ -47,7 +47,8 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 }
 
 /** A call of the import. */
-interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'report' | 'beginning'> {
+interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'beginning'> {
+  readonly report: ImportReport;
   readonly store: Store;
   /** Receives the records that a mirroring import deletes. */
   readonly deletions: Deletions | undefined;
@@ -195,17 +196,19 @@ async function begin(
     store,
     base,
     signal,
-    report,
     rules: { onConflict: recordConflict(onConflict), stamp, callerPath },
     beginning,
-    stamps: new AttemptStamps(stamp),
-    pace: new Pace(dryRun === true ? trialAdvice : base.advice),
     bcryptCost,
-    created: new CreatedRecords(stamp, inspection.nested),
-    reservedNames: new ReservedNames(mirror),
     mirror,
     removed,
     loginNamesByDefault: instance.loginNamesByDomain,
+    state: {
+      report,
+      stamps: new AttemptStamps(stamp),
+      pace: new Pace(dryRun === true ? trialAdvice : base.advice),
+      created: new CreatedRecords(stamp, inspection.nested),
+      reservedNames: new ReservedNames(mirror),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-// The stages of a record from the export file to the store. Each stage is a new value: a `RecordPlan` is checked,
+// The stages of a record from the export file to the store. Each stage is a new value: a record is planned, checked,
 // decided and settled.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -10,16 +10,20 @@ import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { DocumentKey, Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
+/** A record of the file with its key and names. */
+export interface Planned extends RecordPlan {
+  /**
+   * The issue of a record that must not be written: an issue of the record itself, or one that the check finds. A record
+   * that equals the stored record counts as unchanged anyway, because the stored record was valid when it was written.
+   */
+  readonly rejection?: RecordIssue;
+}
+
 /** A record whose references were checked. Its outcome depends on the documents stored under its key and its names. */
 export interface Checked {
-  readonly plan: RecordPlan;
+  readonly plan: Planned;
   /** Warnings, which the response lists unless the record fails. */
   readonly warnings: readonly RecordWarning[];
-  /**
-   * The issue of a record that must not be written. A record that equals the stored record counts as unchanged anyway,
-   * because the stored record was valid when it was written.
-   */
-  readonly rejection: RecordIssue | undefined;
   readonly privilege: Privilege | undefined;
 }
 

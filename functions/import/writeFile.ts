@@ -17,7 +17,8 @@ import { writePhase } from './writePhase.ts';
 
 /** Writes the organisations, then their records phase by phase. */
 export async function writeFile(context: ImportContext): Promise<void> {
-  const { settings, inspection, report } = context;
+  const { settings, inspection } = context;
+  const { report } = context.state;
   const { onConflict } = settings;
   if (onConflict === 'fail') await requireNew(context);
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
@@ -28,7 +29,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);
-  await nameRepetitions(context);
+  await nameRepetitions({ ...context, report });
 }
 
 /**
@@ -62,7 +63,7 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
 }
 
 /** Enters a phase. Reports count from 1: the organisations are the first phase. */
-function enterPhase({ settings, report }: ImportContext, phase: number): void {
-  report.enterPhase(phase);
+function enterPhase({ settings, state }: ImportContext, phase: number): void {
+  state.report.enterPhase(phase);
   settings.onProgress?.();
 }

@@ -20,7 +20,8 @@ import type { RecordOutcome, Settled } from './stages.ts';
  * organisation cannot be created, the import reports an error and skips its records (zitadel 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
-  const { store, signal, report, inspection } = context;
+  const { store, signal, inspection } = context;
+  const { report } = context.state;
   const organisations = await withPolicyIssues(context, inspection.organisations.map(toFileOrganisation));
   const existing = new Set<string>();
   const uncreatable = organisations.filter(({ issue }) => issue !== undefined);

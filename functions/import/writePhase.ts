@@ -1,7 +1,6 @@
 import { ExportFileReader } from '../../shared/exportFile/reader.ts';
 import type { JsonPath } from '../../shared/json/jsonError.ts';
 import { findSection } from '../../shared/organisation/allSections.ts';
-import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import { type DocumentKey, documentPath } from '../../shared/store/store.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
@@ -12,7 +11,7 @@ import { EarlierRecords } from './plan/earlierRecords.ts';
 import { PhasePlanner } from './plan/phasePlanner.ts';
 import type { Targets } from './plan/targets.ts';
 import { findUnchanged } from './read/unchangedRecords.ts';
-import type { RecordOutcome } from './stages.ts';
+import type { Planned, RecordOutcome } from './stages.ts';
 
 /**
  * Writes the records of one phase.
@@ -25,7 +24,7 @@ export async function writePhase(
   phase: Section['phase'],
   read: ReadonlySet<Section>,
 ): Promise<void> {
-  const { source, signal, report, mirror, inspection } = context;
+  const { source, signal, mirror, inspection, state } = context;
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
@@ -39,11 +38,11 @@ export async function writePhase(
   const isSkipped = unchanged.size === 0 ? undefined : (path: JsonPath) => unchanged.has(path);
   const reader = new ExportFileReader(isRead, { isSkipped });
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
-    report.add(plan.record, mirror === undefined ? outcome : settleMirrored(mirror, plan.key, outcome));
+    state.report.add(plan.record, mirror === undefined ? outcome : settleMirrored(mirror, plan.key, outcome));
   });
   // The embedded database is synchronous: without yielding to the event loop no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
-    const plans: RecordPlan[] = [];
+    const plans: Planned[] = [];
     for (const item of reader.push(chunk)) {
       if (isTurnOver()) await yieldToEventLoop();
       for (const plan of planner.plan(item)) plans.push(plan);

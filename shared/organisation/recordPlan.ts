@@ -6,7 +6,7 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
 import { caselessClaimKey, claimKey, lowerCase } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { FieldPath, KeyedIssue, RecordIssue, Reference, UniqueName } from './relations.ts';
+import type { FieldPath, KeyedIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
 /** A name that a record claims, and the issue if another record has already claimed it. */
@@ -27,8 +27,6 @@ export interface RecordPlan {
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
-  /** Why the record itself must not be written; undefined for a valid record. */
-  readonly rejection?: RecordIssue;
   /** Further fields to store if the record is created. */
   readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }

@@ -2,14 +2,14 @@
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
-import { type PlannedReference, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type PlannedReference, planReferences } from '../../../shared/organisation/recordPlan.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { isInSection } from '../../../shared/organisation/sections/section.ts';
 import { documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import { isDeleted, isDoomed } from '../mirror/deletions.ts';
-import { type BatchRecord, failed, isSettled, type Settled, unsettled, withWarnings } from '../stages.ts';
+import { type BatchRecord, failed, isSettled, type Planned, type Settled, unsettled, withWarnings } from '../stages.ts';
 import { isCreatedByCall } from '../stamp.ts';
 import { type Completed, completeRecords } from './completeRecords.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import { withoutMissingTargets } from './missingTargets.ts';
 
 /** The parts of an import that the check of a batch needs. */
-type CheckContext = Pick<ImportContext, 'store' | 'created' | 'removed' | 'rules' | 'mirror'>;
+type CheckContext = Pick<ImportContext, 'store' | 'removed' | 'rules' | 'mirror' | 'state'>;
 
 /** A completed record with its references and the documents it depends on. */
 interface Subject extends Referring {
@@ -31,7 +31,7 @@ interface Subject extends Referring {
 }
 
 /** Checks the records of a batch in their order. The number of reads per 2,000 references is constant. */
-export async function checkBatch(context: CheckContext, plans: readonly RecordPlan[]): Promise<BatchRecord[]> {
+export async function checkBatch(context: CheckContext, plans: readonly Planned[]): Promise<BatchRecord[]> {
   const checked: BatchRecord[] = [];
   for await (const part of inParts(await completeRecords(context.store, plans))) {
     const found = await readFound(context, unsettled(part));
@@ -70,7 +70,7 @@ const parentFields = ['digest', 'state'] as const;
  * as missing.
  */
 async function readFound(
-  { store, created, removed, mirror }: CheckContext,
+  { store, removed, mirror, state }: CheckContext,
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
@@ -81,7 +81,7 @@ async function readFound(
   const permits = references.flatMap(({ permit }) => permit ?? []);
   const targets = subjects.flatMap(({ gift }) => gift?.target ?? []);
   const parents = subjects.flatMap(parentsOf);
-  const known = created.find([...others, ...targets]);
+  const known = state.created.find([...others, ...targets]);
   const unknown = [...others, ...permits, ...targets].filter((key) => !known.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
     readByPath(store, unknown, [
@@ -131,9 +131,9 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
 /**
  * Checks a record. Its warnings list changed fields, missing targets, and targets that make the import omit the record.
  */
-function checkRecord({ created, rules }: CheckContext, subject: Subject, found: Found): BatchRecord {
+function checkRecord({ rules, state }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);
-  const rejection = subject.plan.rejection ?? findRejection(referring, found, created);
+  const rejection = subject.plan.rejection ?? findRejection(referring, found, state.created);
   if (rejection === 'notCarried') {
     const warnings = [...subject.warnings, ...ownTargets(referring, found)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };
@@ -145,5 +145,6 @@ function checkRecord({ created, rules }: CheckContext, subject: Subject, found: 
   const privilege = gift && { ...gift, existed: target !== undefined && !isCreatedByCall(rules, target) };
   const kept = keptReferences(referring, found);
   const warnings = kept.length === 0 ? referring.warnings : [...referring.warnings, ...kept];
-  return { plan: referring.plan, warnings, rejection, privilege };
+  const plan = rejection === undefined ? referring.plan : { ...referring.plan, rejection };
+  return { plan, warnings, privilege };
 }

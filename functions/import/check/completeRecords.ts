@@ -1,14 +1,14 @@
 import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import { exportedFormIssue } from '../../../shared/organisation/exportedForm.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
-import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Completion } from '../../../shared/organisation/sections/section.ts';
 import type { Reader } from '../../../shared/store/store.ts';
-import { failed, type Settled } from '../stages.ts';
+import { failed, type Planned, type Settled } from '../stages.ts';
 
 /** A record with all fields, and its warnings so far. */
 export interface Completed {
-  readonly plan: RecordPlan;
+  readonly plan: Planned;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -17,9 +17,9 @@ const NO_WARNINGS: readonly RecordWarning[] = [];
 /** Completes records of sections in which stored records determine a field. */
 export async function completeRecords(
   reader: Reader,
-  plans: readonly RecordPlan[],
+  plans: readonly Planned[],
 ): Promise<readonly (Completed | Settled)[]> {
-  const completions = new Map<RecordPlan, Completion | undefined>();
+  const completions = new Map<Planned, Completion | undefined>();
   const completable = plans.filter(({ record }) => record.section.completed !== undefined);
   for (const [{ completed }, ofSection] of Map.groupBy(completable, ({ record }) => record.section)) {
     const records = ofSection.map(({ record }) => record);
@@ -29,7 +29,7 @@ export async function completeRecords(
   return plans.map((plan) => complete(plan, completions.get(plan)));
 }
 
-function complete(plan: RecordPlan, completion: Completion | undefined): Completed | Settled {
+function complete(plan: Planned, completion: Completion | undefined): Completed | Settled {
   const { completed } = plan.record.section;
   if (completed === undefined || completion === undefined) return { plan, warnings: NO_WARNINGS };
   const record = withChanges(plan.record, new Map([[completed.field, completion.value]]));

@@ -3,7 +3,7 @@ import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 import { claimsDomain } from '../read/reservedNames.ts';
-import type { Settled } from '../stages.ts';
+import type { Planned, Settled } from '../stages.ts';
 import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 
@@ -26,7 +26,7 @@ type OnSettled = (settled: Settled) => void;
 interface BatchInFlight {
   /** Resolves with the batch's records, or with an empty list if the signal stopped the batch. */
   readonly result: Promise<readonly Settled[]>;
-  readonly plans: readonly RecordPlan[];
+  readonly plans: readonly Planned[];
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export class RecordWriter implements AsyncDisposable {
   private readonly inFlight: BatchInFlight[] = [];
   private readonly waiting: WaitingRecords;
   private bytesInFlight = 0;
-  private batch: RecordPlan[] = [];
+  private batch: Planned[] = [];
   private batchBytes = 0;
   private batchWrites = 0;
   private batchPasswords = 0;
@@ -53,12 +53,12 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   /** Adds records. Resolves when the writer accepts more, which applies backpressure. */
-  async add(plans: readonly RecordPlan[]): Promise<void> {
+  async add(plans: readonly Planned[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
       const writes = maxWrites(plan, this.context);
       const isTooLarge = this.batchBytes + bytes > MAX_COMMIT_BYTES;
-      if (this.isBatchFull || isTooLarge || this.batchWrites + writes > this.context.pace.writesPerBatch)
+      if (this.isBatchFull || isTooLarge || this.batchWrites + writes > this.context.state.pace.writesPerBatch)
         await this.send();
       this.batch.push(plan);
       this.batchBytes += bytes;
@@ -96,7 +96,7 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isBatchFull(): boolean {
-    return this.batch.length >= this.context.pace.recordsPerBatch || this.batchPasswords === BATCH_PASSWORDS;
+    return this.batch.length >= this.context.state.pace.recordsPerBatch || this.batchPasswords === BATCH_PASSWORDS;
   }
 
   private async send(): Promise<void> {
@@ -116,7 +116,7 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   private get isFull(): boolean {
-    const { batchesInFlight } = this.context.pace;
+    const { batchesInFlight } = this.context.state.pace;
     return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
@@ -124,7 +124,7 @@ export class RecordWriter implements AsyncDisposable {
    * Writes a batch. Returns an empty list if the signal stopped the batch; repeating the import then decides its
    * records.
    */
-  private async write(batch: readonly RecordPlan[]): Promise<readonly Settled[]> {
+  private async write(batch: readonly Planned[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
     try {
       const settled = await writeBatch(this.context, batch);
@@ -146,7 +146,7 @@ export class RecordWriter implements AsyncDisposable {
     this.report(first.plans, settled);
   }
 
-  private report(plans: readonly RecordPlan[], batch: readonly Settled[]): void {
+  private report(plans: readonly Planned[], batch: readonly Settled[]): void {
     for (const [index, settled] of batch.entries()) {
       const plan = plans[index];
       if (plan === undefined || !this.waiting.add(plan, settled)) this.onSettled(settled);

@@ -3,11 +3,11 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
-import type { Settled } from '../stages.ts';
+import type { Planned, Settled } from '../stages.ts';
 
 /** A record that waits for a name. */
 export interface WaitingRecord {
-  readonly plan: RecordPlan;
+  readonly plan: Planned;
   /** The outcome if the holder does not give up the name. */
   readonly settled: Settled;
   /** The path of the record that has the name. */
@@ -29,7 +29,7 @@ export class WaitingRecords {
   }
 
   /** Adds a record that failed because another record of the file has its name; returns whether it was added. */
-  add(plan: RecordPlan, settled: Settled): boolean {
+  add(plan: Planned, settled: Settled): boolean {
     const { outcome } = settled;
     if (this.mirror?.isDeleting !== true || this.waiting.length === MAX_WAITING) return false;
     if (outcome.kind !== 'failed' || outcome.holder === undefined) return false;
@@ -55,11 +55,11 @@ export class WaitingRecords {
 export function* inWaitingOrder(
   waiting: readonly WaitingRecord[],
   bytesOf: (plan: RecordPlan) => number,
-): Generator<readonly RecordPlan[]> {
+): Generator<readonly Planned[]> {
   const byPath = new Map(waiting.map((record) => [documentPath(record.plan.key), record]));
   const isVisited = new Set<WaitingRecord>();
   for (const first of waiting) {
-    const chain: RecordPlan[] = [];
+    const chain: Planned[] = [];
     for (let next: WaitingRecord | undefined = first; next !== undefined && !isVisited.has(next); ) {
       isVisited.add(next);
       chain.push(next.plan);
@@ -69,11 +69,8 @@ export function* inWaitingOrder(
   }
 }
 
-function* inParts(
-  plans: readonly RecordPlan[],
-  bytesOf: (plan: RecordPlan) => number,
-): Generator<readonly RecordPlan[]> {
-  let part: RecordPlan[] = [];
+function* inParts(plans: readonly Planned[], bytesOf: (plan: RecordPlan) => number): Generator<readonly Planned[]> {
+  let part: Planned[] = [];
   let bytes = 0;
   for (const plan of plans) {
     const size = bytesOf(plan);

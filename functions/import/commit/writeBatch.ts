@@ -1,4 +1,3 @@
-import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { changeDate } from '../../../shared/store/lastChange.ts';
 import { type StoredDocument, WriteConflictError } from '../../../shared/store/store.ts';
 import { checkBatch } from '../check/checkBatch.ts';
@@ -7,7 +6,7 @@ import { decide, nothingStored } from '../decide/decide.ts';
 import { readBatch } from '../read/readBatch.ts';
 import { findRemovedMembers } from '../read/removedMembers.ts';
 import { domainVersionWrites } from '../read/reservedNames.ts';
-import { type BatchRecord, type Decided, type Settled, unsettled } from '../stages.ts';
+import { type BatchRecord, type Decided, type Planned, type Settled, unsettled } from '../stages.ts';
 import { BatchPasswords } from './batchPasswords.ts';
 
 /**
@@ -15,25 +14,25 @@ import { BatchPasswords } from './batchPasswords.ts';
  * reading. If a record exists, reads the stored records and decides the batch again. Writes each record together with
  * its claims.
  */
-export async function writeBatch(context: ImportContext, plans: readonly RecordPlan[]): Promise<readonly Settled[]> {
+export async function writeBatch(context: ImportContext, plans: readonly Planned[]): Promise<readonly Settled[]> {
   const passwords = new BatchPasswords(context.bcryptCost, context.signal);
-  const batch = context.pace.readsFirst ? undefined : await checkBatch(context, plans);
+  const batch = context.state.pace.readsFirst ? undefined : await checkBatch(context, plans);
   const creation = batch && (await decideCreation(context, batch, passwords));
   const isDone = creation !== undefined && (await isCommitted(context, creation));
   const { records } = isDone ? creation : await decideStored(context, plans, passwords, batch, creation);
-  context.created.add(records);
+  context.state.created.add(records);
   return records;
 }
 
 /** Decides a batch as if the database were empty; returns nothing if a record would then not be created. */
 async function decideCreation(
-  { rules, stamps }: ImportContext,
+  { rules, state }: ImportContext,
   batch: readonly BatchRecord[],
   passwords: BatchPasswords,
 ): Promise<Decided | undefined> {
   const checked = unsettled(batch);
-  if (checked.some(({ rejection }) => rejection !== undefined)) return undefined;
-  const decided = decide(batch, nothingStored, rules, stamps.next());
+  if (checked.some(({ plan }) => plan.rejection !== undefined)) return undefined;
+  const decided = decide(batch, nothingStored, rules, state.stamps.next());
   const areCreated = decided.records.every(
     (record, index) => record === batch[index] || record.outcome.kind === 'created',
   );
@@ -45,7 +44,7 @@ async function decideCreation(
  * name is reserved.
  */
 async function isCommitted(
-  { store, beginning, reservedNames, signal }: ImportContext,
+  { store, beginning, state, signal }: ImportContext,
   { records, writes }: Decided,
 ): Promise<boolean> {
   if (writes.length === 0) return true;
@@ -54,7 +53,7 @@ async function isCommitted(
       const plans = records.map(({ plan }) => plan);
       const [removed, reserved] = await Promise.all([
         findRemovedMembers(transaction, plans, beginning.memberRemovals),
-        reservedNames.find(transaction, plans),
+        state.reservedNames.find(transaction, plans),
       ]);
       const isAllowed = removed.size + reserved.size === 0;
       if (isAllowed) transaction.write([...writes, ...domainVersionWrites(records)]);
@@ -75,12 +74,13 @@ async function isCommitted(
  */
 async function decideStored(
   context: ImportContext,
-  plans: readonly RecordPlan[],
+  plans: readonly Planned[],
   passwords: BatchPasswords,
   checked: readonly BatchRecord[] | undefined,
   creation: Decided | undefined,
 ): Promise<Decided> {
-  const { store, rules, stamps, pace, signal, mirror } = context;
+  const { store, rules, signal, mirror } = context;
+  const { stamps, pace } = context.state;
   let checking = checked && Promise.resolve(checked);
   const check = () => {
     checking ??= checkBatch(context, plans);

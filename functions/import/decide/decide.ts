@@ -94,7 +94,7 @@ function decideInOrder(
     const document = documents.get(path);
     const first = written.get(path);
     const intention =
-      first === undefined || record.rejection !== undefined
+      first === undefined || plan.rejection !== undefined
         ? intentions.get(record)
         : decideRepetition(plan, plan.record.digest === first.record.digest, first.record);
     if (intention === undefined) throw new Error(`no intention for ${path}`);

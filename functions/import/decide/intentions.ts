@@ -69,12 +69,13 @@ function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: u
 }
 
 function intentionOf(
-  { plan, rejection }: Checked,
+  { plan }: Checked,
   { documents, changed, equal, removed, reserved: allReserved, replaced }: StoredRecords,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);
   const stored = documents.get(path);
+  const { rejection } = plan;
   if (rejection !== undefined) {
     const isKept = stored !== undefined && !isOfThisImport(rules, stored) && !replaced.has(path);
     const isUnchanged = isKept && equal.has(plan);

@@ -5,18 +5,18 @@ import { findSection } from '../../../shared/organisation/allSections.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwordRules.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { planRecord, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { planRecord, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { withStated } from '../../../shared/organisation/statedContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
-import { failed, repetitionIssue } from '../stages.ts';
+import { failed, type Planned, repetitionIssue } from '../stages.ts';
 import type { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './targets.ts';
 
 /** The parts of an import that planning needs. */
-type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'report' | 'rules'>;
+type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'rules' | 'state'>;
 
 /** Plans the records of one phase in the file's order, and reports the records that are not written. */
 export class PhasePlanner {
@@ -36,7 +36,7 @@ export class PhasePlanner {
    * Plans the records of an item of the file that belong to this phase: the item's own record, or the records that it
    * contains.
    */
-  plan(item: ExportFileItem): RecordPlan[] {
+  plan(item: ExportFileItem): Planned[] {
     const { organisation: entry } = item;
     const section = findSection(item.name);
     if (section === undefined || entry === undefined || this.context.inspection.entries[entry] === undefined) return [];
@@ -58,14 +58,15 @@ export class PhasePlanner {
   }
 
   /** Counts the records that an invalid record contains. */
-  private leaveOut(record: OrganisationRecord): RecordPlan[] {
-    for (const nested of nestedRecords(record, [])) this.context.report.count('notCarried', nested.record.section.name);
+  private leaveOut(record: OrganisationRecord): Planned[] {
+    for (const nested of nestedRecords(record, []))
+      this.context.state.report.count('notCarried', nested.record.section.name);
     return [];
   }
 
   /** Plans the phase's next record. */
-  private planNext(given: OrganisationRecord, target: TargetOrganisation | undefined): RecordPlan[] {
-    const { report } = this.context;
+  private planNext(given: OrganisationRecord, target: TargetOrganisation | undefined): Planned[] {
+    const { report } = this.context.state;
     const { section } = given;
     if (target === undefined) {
       report.count('failed', section.name);

@@ -40,9 +40,9 @@ export async function readBatch(
     base,
     rules: { onConflict },
     beginning,
-    reservedNames,
     mirror,
-  }: Pick<ImportContext, 'base' | 'rules' | 'beginning' | 'reservedNames' | 'mirror'>,
+    state,
+  }: Pick<ImportContext, 'base' | 'rules' | 'beginning' | 'mirror' | 'state'>,
   plans: readonly RecordPlan[],
   check: () => Promise<readonly BatchRecord[]>,
   passwords: BatchPasswords,
@@ -51,7 +51,7 @@ export async function readBatch(
   const batch = await readRecords(documents, plans, check);
   const records = unsettled(batch);
   const { byPath } = documents;
-  const isNew = ({ plan, rejection }: Checked) => rejection === undefined && !byPath.has(documentPath(plan.key));
+  const isNew = ({ plan }: Checked) => plan.rejection === undefined && !byPath.has(documentPath(plan.key));
   const created = records.filter(isNew).map(({ plan }) => plan);
   const overwrites = onConflict === 'overwrite';
   const writable = overwrites ? records.map(({ plan }) => plan) : created;
@@ -59,9 +59,9 @@ export async function readBatch(
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
     // Another import may have created a removed member again.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
-    reservedNames.find(transaction, writable),
+    state.reservedNames.find(transaction, writable),
   ]);
-  const isDiffering = ({ plan, rejection }: Checked) => rejection === undefined && !equal.has(plan);
+  const isDiffering = ({ plan }: Checked) => plan.rejection === undefined && !equal.has(plan);
   const differing = records.filter(isDiffering).map(({ plan }) => plan);
   const { rolesInUse, early } = await findRolesInUse(base, onConflict === 'skip' ? [] : differing, byPath, mirror);
   const freed = await documents.readFreed(differing, mirror);

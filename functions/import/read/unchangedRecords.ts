@@ -41,7 +41,7 @@ export class UnchangedRecords {
  * are equal. The search stops when most records of a batch differ, because these must be read twice.
  */
 export async function findUnchanged(
-  { inspected, store, report, signal, pace, removed, mirror }: ImportContext,
+  { inspected, store, signal, removed, mirror, state }: ImportContext,
   targets: Targets,
   sections: ReadonlySet<Section>,
 ): Promise<UnchangedRecords> {
@@ -72,12 +72,12 @@ export async function findUnchanged(
     );
     for (const record of equal) {
       unchanged.add(record);
-      report.count('unchanged', record.section.name);
-      for (const warning of record.warnings) report.addWarning(warning);
+      state.report.count('unchanged', record.section.name);
+      for (const warning of record.warnings) state.report.addWarning(warning);
     }
     if (equal.length < batch.length / 2) break;
   }
-  if (unchanged.size > 0) pace.readsFirst = true;
+  if (unchanged.size > 0) state.pace.readsFirst = true;
   return unchanged;
 }
 

@@ -78,15 +78,17 @@ export function contextOf(store: MemoryStore, onConflict: RecordConflict, stamp 
     store,
     base: unread,
     signal: new AbortController().signal,
-    report: new ImportReport(),
     rules: { onConflict, stamp, callerPath: undefined },
     beginning: { position: '', memberRemovals: 0 },
-    stamps: new AttemptStamps(stamp),
-    pace: new Pace(trialAdvice),
     bcryptCost: bcryptCosts.default,
-    created: new CreatedRecords(stamp, {}),
-    reservedNames: new ReservedNames(),
     removed: new Set(),
     loginNamesByDefault: false,
+    state: {
+      report: new ImportReport(),
+      stamps: new AttemptStamps(stamp),
+      pace: new Pace(trialAdvice),
+      created: new CreatedRecords(stamp, {}),
+      reservedNames: new ReservedNames(),
+    },
   };
 }

@@ -31,7 +31,8 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
   const usual = contextOf(store, onConflict, uniqueStamp(new Date()));
   const inspection = await inspect(source, usual.signal, { isSelected: () => true, limits: {} });
   const context = { ...usual, source, inspection, base: { ...usual.base, snapshot: () => store.view() } };
-  const { report, rules, stamps, bcryptCost, signal } = context;
+  const { rules, bcryptCost, signal } = context;
+  const { report, stamps, created } = context.state;
   const write = async (plans: readonly RecordPlan[]) => {
     const check = () => checkBatch(context, plans);
     const passwords = new BatchPasswords(bcryptCost, signal);
@@ -41,7 +42,7 @@ export async function decideFile(store: MemoryStore, orgs: readonly Organisation
     const stamp = stamps.next();
     const decided = decide(batch, stored, rules, stamp);
     expect(decide(batch, stored, rules, stamp), 'the same values decided again').toEqual(decided);
-    context.created.add(decided.records);
+    created.add(decided.records);
     await store.commit((await passwords.complete(decided)).writes);
     for (const { plan, outcome } of decided.records) report.add(plan.record, outcome);
   };

@@ -39,7 +39,9 @@ async function largestInFlight(nameLength: number, allowed: number) {
   const pace = new Pace(() => ({ records: 250, writes: 499, inFlight: allowed, snapshotMs: 0, creationMs: () => 0 }));
   const settled: string[] = [];
   const listener = ({ plan }: Settled) => void settled.push(reportedId(plan.record));
-  await using writer = new RecordWriter({ ...contextOf(memory, 'report'), pace, store: counted }, listener);
+  const context = contextOf(memory, 'report');
+  const state = { ...context.state, pace };
+  await using writer = new RecordWriter({ ...context, state, store: counted }, listener);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);
   const name = 'n'.repeat(nameLength);
   await writer.add(numbers.map((number) => project(`${number}`, `${name}${number}`)));
