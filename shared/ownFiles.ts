@@ -9,8 +9,7 @@ import { decodeText } from './json/utf8Text.ts';
 /** The ways in which other users can access a file, and the remedies. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or behind one: specify its real path`,
-  foreign: (path: string, kind: string) =>
-    `${path} belongs to another user: ${kind === 'run' ? 'it is not read, because others may have created it' : 'run the command as that user, or change it with chown'}`,
+  foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
   written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
 };
@@ -21,8 +20,6 @@ const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'r
 
 /** The kinds of trusted files, and what to do if other users can access them. */
 const rules = {
-  /** A run directory and each file in it. Its state decides which places receive tokens. */
-  run: refused,
   /** A data directory, its database and master key. If other users can read them, this process corrects their mode. */
   data: refused,
   /** A file with a token, a key or a backup. */
@@ -42,7 +39,7 @@ export type FileKind = keyof typeof rules;
  * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT for a missing file
  */
 export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
-  checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), report);
+  checkStatus(path, kind, statSync(path), report);
 }
 
 /**
@@ -53,7 +50,7 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
   const exposure = findExposure(path, status);
   if (exposure === undefined) return;
   const rule: ExposureRule = rules[kind];
-  const problem = exposures[exposure](path, kind);
+  const problem = exposures[exposure](path);
   if (rule[exposure] === 'refused') throw fileNotOwn({ problem });
   if (rule[exposure] === 'reported') report?.(problem);
 }
@@ -73,7 +70,6 @@ export async function readOwnSecret(path: string, report: (problem: string) => v
 }
 
 function findExposure(path: string, status: Stats): keyof typeof exposures | undefined {
-  if (status.isSymbolicLink()) return 'link';
   const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== process.geteuid?.();
   for (let part = resolve(path); part !== dirname(part); part = dirname(part)) {
     const link = lstatSync(part, { throwIfNoEntry: false });

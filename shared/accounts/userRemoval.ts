@@ -127,7 +127,7 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users before the mark, by id. */
+  /** The users as they were before they were marked, by id. */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }
