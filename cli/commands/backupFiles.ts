@@ -1,40 +1,64 @@
 // Backups of embedded databases.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backupKeyMissing, instanceExists } from '../../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../../shared/errors/storeErrors.ts';
 import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../../shared/store/openStore.ts';
 import { changeKeyFile, givenKeyring, keyFilePath } from '../../shared/store/secrets/keyring.ts';
-import { copyDatabase, makeOtherInstance, protectFiles } from '../../shared/store/sqlite/databaseFile.ts';
+import {
+  type CopyOptions,
+  copyDatabase,
+  makeOtherInstance,
+  protectFiles,
+} from '../../shared/store/sqlite/databaseFile.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { embeddedDirectory } from '../places/instanceLocation.ts';
-import { usageError } from '../terminal/command.ts';
+import { type Surroundings, usageError } from '../terminal/command.ts';
+import { type Meter, progressLines, trackPhase } from '../terminal/progress.ts';
+import { warnOn } from '../terminal/terminal.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/**
- * Copies an embedded database to a new file.
- * @param warn prints a warning
- */
-export async function backUp(location: StoreLocation, file: string, warn: (warning: string) => void): Promise<void> {
+/** Copies an embedded database to a new file, and shows the progress. */
+export async function backUp(location: StoreLocation, file: string, stderr: Surroundings['stderr']): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   await requireFreeFile(file);
   const keyring = openKeyring(location);
-  await copyDatabase(databaseFile(directory), file, { keyring, warn });
+  await copyShown(databaseFile(directory), file, { keyring }, stderr);
+}
+
+/** Copies a database, and shows the progress. */
+async function copyShown(
+  source: string,
+  target: string,
+  options: CopyOptions,
+  stderr: Surroundings['stderr'],
+): Promise<void> {
+  let share = 0;
+  const onCopied = (copied: number) => {
+    share = copied;
+  };
+  const { size = 0 } = statSync(source, { throwIfNoEntry: false }) ?? {};
+  const meter: Meter = { records: () => 0, bytes: () => Math.round(share * size), fraction: () => share };
+  await trackPhase(progressLines(stderr), 'copying', meter, async () => {
+    await copyDatabase(source, target, { ...options, warn: warnOn(stderr), onCopied });
+    share = 1;
+  });
 }
 
 /**
  * Creates an embedded database from a backup.
- * @param options the file with the instance's master key, and the output for warnings
+ * @param options the file with the instance's master key, and the output for progress and warnings
  */
 export async function restoreBackup(
   location: StoreLocation,
   file: string,
-  { key, warn }: { readonly key: string | undefined; readonly warn: (warning: string) => void },
+  { key, stderr }: { readonly key: string | undefined; readonly stderr: Surroundings['stderr'] },
 ): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
+  const warn = warnOn(stderr);
   const database = databaseFile(directory);
   if (existsSync(directory)) protectFiles(database);
   // SQLite would apply the log of another database to the restored one.
@@ -46,7 +70,7 @@ export async function restoreBackup(
   checkOwn(file, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnSecret(key, warn), key);
   try {
-    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true, warn });
+    await copyShown(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true }, stderr);
   } catch (error) {
     throw masterKeyMissing.is(error) ? backupKeyMissing({ file }) : error;
   }

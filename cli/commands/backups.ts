@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path';
 import { defineInstanceCommand, optional, required } from '../terminal/command.ts';
-import { warnOn } from '../terminal/terminal.ts';
 
 export const backupCommand = defineInstanceCommand({
   name: 'backup',
@@ -15,7 +14,7 @@ export const backupCommand = defineInstanceCommand({
   run: async ({ arguments: [path], location, stderr }) => {
     const { backUp } = await import('./backupFiles.ts');
     const file = resolve(path);
-    await backUp(location, file, warnOn(stderr));
+    await backUp(location, file, stderr);
     return {
       json: { file },
       text: `backup in ${file}: it contains password hashes and is readable only by its owner; restoring it requires the master key, which it does not contain`,
@@ -35,7 +34,7 @@ export const restoreCommand = defineInstanceCommand({
   examples: ['restore north.backup --data ./restored --key north.key'],
   prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {
     const { restoreBackup } = await import('./backupFiles.ts');
-    await restoreBackup(location, file, { key, warn: warnOn(stderr) });
+    await restoreBackup(location, file, { key, stderr });
   },
   run: async ({ store, location: { directory } }) => {
     const { describeInstance } = await import('../../shared/store/instance.ts');

@@ -178,6 +178,8 @@ export interface CopyOptions {
   readonly isBackup?: boolean;
   /** Called for each removed folder that a killed process left. */
   readonly warn?: (warning: string) => void;
+  /** Receives the copied share of the database, from 0 to 1. */
+  readonly onCopied?: (share: number) => void;
 }
 
 /**
@@ -192,7 +194,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   if (isBackup) await requireNoLog(source);
   const read = isBackup ? `${pathToFileURL(source).href}?immutable=1` : source;
   const write = async (_: unknown, partial: string) => {
-    await copyPages(read, partial);
+    await copyPages(read, partial, options.onCopied);
     makeSelfContained(partial, options);
   };
   try {
@@ -223,11 +225,13 @@ function checkSource(file: string, keyring: Keyring): void {
   }
 }
 
-async function copyPages(source: string, target: string): Promise<void> {
+async function copyPages(source: string, target: string, onCopied: CopyOptions['onCopied']): Promise<void> {
   using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   // Without a read transaction, each commit of another connection would restart the copy.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
-  await backup(database, target);
+  await backup(database, target, {
+    progress: ({ totalPages, remainingPages }) => onCopied?.(1 - remainingPages / totalPages),
+  });
 }
 
 /** Converts a copy to a single file without a log, and checks it. */
