@@ -23,6 +23,9 @@ export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Err
 /** The issue of an organisation that does not exist and cannot be created because it has no name. */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
+/** The issue of a name that another organisation has. */
+export const organisationNameTaken = taken('Errors.Org.AlreadyExists');
+
 /** The organisation's own record, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
   name: 'org',
@@ -34,7 +37,7 @@ export const organisationSection: Section = {
     json.orgState ??= 'ORG_STATE_ACTIVE';
   },
   values: { 'org.name': trimmedText(organisationUnnamed) },
-  unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
+  unique: [{ type: 'organisation', parts: ['org.name'], taken: organisationNameTaken, lookAlikes: true }],
   zitadel: {
     fields: [stateless],
     records: [

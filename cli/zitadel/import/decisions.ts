@@ -9,14 +9,17 @@ import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
-import { claimsLoginNames, organisationSection } from '../../../shared/organisation/allSections.ts';
+import {
+  claimsLoginNames,
+  organisationNameTaken,
+  organisationSection,
+} from '../../../shared/organisation/allSections.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { giftOf, privilegeWarning } from '../../../shared/organisation/privileges.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts';
 import { reportedIssue } from '../../../shared/organisation/relations.ts';
-import { taken } from '../../../shared/organisation/sections/sharedReferences.ts';
-import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
+import { humanUserSection, SEED_TYPE, userNameTaken } from '../../../shared/organisation/sections/users.ts';
 import { valueWarnings } from '../../../shared/organisation/valueWarnings.ts';
 import { contains, overlap } from '../../../shared/organisation/zitadelReleases.ts';
 import { documentPath } from '../../../shared/store/store.ts';
@@ -210,8 +213,8 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
 }
 
 // The errors of ZITADEL that a dry run predicts.
-const ORGANISATION_NAME_TAKEN = reportedIssue(taken('Errors.Org.AlreadyExists'));
-const LOGIN_NAME_TAKEN = reportedIssue(taken('Errors.User.AlreadyExists'));
+const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
+const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
  * Claims a record's login name. Returns whether no earlier user of the file has the same name in the same scope. True

@@ -28,11 +28,14 @@ import { own, taken, user } from './sharedReferences.ts';
 const LANGUAGE = 'user.profile.preferredLanguage';
 const PHONE = 'user.phone.phone';
 
+/** The issue of a user name that another user has. */
+export const userNameTaken = taken('Errors.User.AlreadyExists');
+
 const userName: NonNullable<Section['unique']> = [
   {
     type: 'userName',
     parts: ['user.userName'],
-    taken: taken('Errors.User.AlreadyExists'),
+    taken: userNameTaken,
     lookAlikes: true,
     perOrganisationByDomainPolicy: true,
   },
