@@ -140,3 +140,41 @@ describe('identity user delete', () => {
     expect((await run('4.json', acme, other, mirroring)).code).toBe(0);
   });
 });
+
+describe('identity org delete', () => {
+  const north = organisation('north', { humanUsers: [person('bob')] });
+  const south = organisation('south', { humanUsers: [person('ada')], orgMembers: [member] });
+  const emptied = organisation('south', { humanUsers: [person('ada')] });
+
+  it.each([
+    ['is deleted at the source too', [emptied]],
+    ['is in the file again', [north, south]],
+  ])(
+    'lets a mirror that names another organisation continue if the deleted one, with a member there, %s',
+    async (_, organisations) => {
+      const directory = await testDirectory();
+      const { database, location } = await servedPlace(sqlite);
+      const run = async (name: string, content: Parameters<typeof provedFile>[0], more: readonly string[]) => {
+        const file = join(directory, name);
+        await writeFile(file, JSON.stringify(await provedFile(content)), { mode: 0o600 });
+        return await identity(['import', file, '--to', database, '--json', ...more]);
+      };
+      expect((await run('before.json', [north, south], [])).code).toBe(0);
+      const mirroring = ['--on-conflict', 'overwrite', '--mirror', '--yes', '--max-deleted', '0'];
+      expect((await run('equal.json', [north, south], mirroring)).code).toBe(0);
+      const options = [...databaseOptions(location), '--yes'];
+      const deleted = await identity(['org', 'delete', 'north', ...options], { env: keyEnvironment(location) });
+      expect(deleted.code, deleted.stderr).toBe(0);
+      const refused = await run('1.json', organisations, mirroring);
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('then add --replace-changed south, '),
+      ]);
+      const done = await run('2.json', organisations, [...mirroring, '--replace-changed', 'south']);
+      expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
+      expect((await run('3.json', organisations, mirroring)).code).toBe(0);
+      const compared = await call(`compare ${join(directory, '3.json')} ${database} --with all`, 0);
+      expect(compared.stdout).toContain('equal');
+    },
+  );
+});
