@@ -250,11 +250,15 @@ export function resultBlocks(result: MigrationResult): Block[] {
   ];
 }
 
-/** Returns the line with the period during which changes at the source had to stop. */
-function standstillLines({ sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
+/**
+ * Returns the line with the period during which changes at the source had to stop. The age of a file is no such period.
+ */
+function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
   if (targetEqualAt === undefined)
     return [{ text: `source read at ${sourceReadAt}, target not equal at ${proof.provedAt}`, style: 'bad' }];
+  if (source.kind === 'file' || source.kind === 'object')
+    return [`file exported at ${sourceReadAt}, target equal at ${targetEqualAt}: the file lacks later changes`];
   const seconds = (Date.parse(targetEqualAt) - Date.parse(sourceReadAt)) / 1_000;
   return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}: ${span(seconds)}`];
 }

@@ -95,11 +95,17 @@ describe('the time for which a source must not change', () => {
       'equal at 2026-11-22T20:02:30.000Z: 2m 28s',
     ],
     ['if the target is not equal', { sourceReadAt }, 'not equal at 2026-11-22T20:02:30.000Z'],
+    [
+      'without a duration for a file, whose age is no standstill',
+      { source: { place: 'export.json', kind: 'file' }, sourceReadAt, targetEqualAt: proof.provedAt },
+      'equal at 2026-11-22T20:02:30.000Z: the file lacks later changes',
+      'file exported',
+    ],
     ['if nothing states when a file was read', { targetEqualAt: proof.provedAt }, undefined],
     ['after a proof by checksum', { sourceReadAt, proof: { ...proof, method: 'checksum' as const } }, undefined],
-  ])('is a line of its own %s', (_when, given, end) => {
-    const found = lines(given).filter((line) => line.startsWith('source read at'));
-    expect(found).toEqual(end === undefined ? [] : [`source read at ${sourceReadAt}, target ${end}`]);
+  ])('is a line of its own %s', (_when, given, end, start = 'source read') => {
+    const found = lines(given).filter((line) => /^(source read|file exported) at/.test(line));
+    expect(found).toEqual(end === undefined ? [] : [`${start} at ${sourceReadAt}, target ${end}`]);
     const { sourceReadAt: read, targetEqualAt } = migrationResult(given);
     expect(blockJson(resultBlocks(migrationResult(given)))).toMatchObject(
       defined({ sourceReadAt: read, targetEqualAt }),
