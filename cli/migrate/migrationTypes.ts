@@ -62,7 +62,7 @@ interface MovedOrganisation extends PlannedOrganisation {
 }
 
 /** A phase of a migration. The figures of a repeated phase are those of the last attempt. */
-export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'isEnding'> {
+export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'fraction' | 'isEnding'> {
   readonly succeeded: boolean;
 }
 

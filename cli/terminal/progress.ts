@@ -34,6 +34,8 @@ export interface PhaseState {
   /** The speed in bytes, or in records that did not exist before. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
+  /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
+  readonly fraction: number | undefined;
   /**
    * Whether the remaining time was shown before or all records have passed. Then the line shows no elapsed time, which
    * would look like the remaining time.
@@ -100,7 +102,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
     const measured = worked * 1000 <= WINDOW_MS ? pace(moved, worked) : rounded(rate.perSecond);
     const perSecond = meter.isOpaque === true ? 0 : measured;
     const amounts = bytes === undefined ? { unchanged: records - moved } : { bytes: moved, unchanged: 0 };
-    return { phase, startedAt, records, ...amounts, seconds, perSecond, secondsLeft, isEnding };
+    return { phase, startedAt, records, ...amounts, seconds, perSecond, secondsLeft, fraction, isEnding };
   };
   measure();
   const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
@@ -230,7 +232,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (
     event: string,
-    { isEnding: _, startedAt: _start, secondsLeft, ...state }: PhaseState,
+    { isEnding: _, startedAt: _start, fraction: _fraction, secondsLeft, ...state }: PhaseState,
     more: object = {},
   ) => {
     const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
@@ -266,7 +268,7 @@ function fitted(line: string, width: number): string {
   return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
 }
 
-/** Formats a state: `exporting: 12,000 records, 3,000/s, 15s left`. */
+/** Formats a state: `exporting: 12,000 records, 21%, 3,000/s, 15s left`. */
 function progressLine(state: PhaseState): string {
   const { seconds, secondsLeft, isEnding } = state;
   if (secondsLeft !== undefined) return `${amount(state)}, ${span(Math.ceil(secondsLeft))} left`;
@@ -279,7 +281,12 @@ function lastLine(state: PhaseState, hasSucceeded: boolean): string {
 }
 
 function amount(state: PhaseState): string {
-  return `${state.phase}: ${amountText(state)}${speed(state)}`;
+  return `${state.phase}: ${amountText(state)}${shareText(state)}${speed(state)}`;
+}
+
+function shareText({ fraction = 0 }: Pick<PhaseState, 'fraction'>): string {
+  const percent = Math.floor(100 * fraction);
+  return percent > 0 && percent < 100 ? `, ${percent}%` : '';
 }
 
 /** The figures of a phase. If the phase was stopped, some of its records may not have passed. */

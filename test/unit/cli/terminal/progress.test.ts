@@ -56,10 +56,10 @@ describe('the progress of a phase', () => {
     const target = stream();
     await runPhase(progressLines(target));
     expect(target.written).toEqual([
-      'exporting: 500 records, 100/s, 35s left\n',
-      'exporting: 1,000 records, 100/s, 30s left\n',
-      'exporting: 1,500 records, 100/s, 25s left\n',
-      'exporting: 2,000 records, 100/s, 20s left\n',
+      'exporting: 500 records, 12%, 100/s, 35s left\n',
+      'exporting: 1,000 records, 25%, 100/s, 30s left\n',
+      'exporting: 1,500 records, 37%, 100/s, 25s left\n',
+      'exporting: 2,000 records, 50%, 100/s, 20s left\n',
       'exporting: 2,000 records, 98/s, done in 20.5s\n',
     ]);
   });
@@ -87,7 +87,7 @@ describe('the progress of a phase', () => {
     expect(target.written[3]).toBe('\rexporting: 100 reco\u001b[K');
     const wider = stream({ isTTY: true, columns: 27 });
     await runPhase(progressLines(wider));
-    expect(wider.written[3]).toBe('\rexporting: 100 records\u001b[K');
+    expect(wider.written[3]).toBe('\rexporting: 100 records, 2%\u001b[K');
     expect(wider.written.at(-2)).toBe('\rexporting: 2,000 records\u001b[K');
     expect(target.written.slice(0, -1).join('')).not.toContain('\n');
     expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 20.5s\u001b[K\n');
@@ -130,7 +130,7 @@ describe('the progress of a phase', () => {
       await phase;
     }
     expect(lines.written).toEqual([
-      'uploading: 25,000,000 bytes, 5,000,000/s, 15s left\n',
+      'uploading: 25,000,000 bytes, 25%, 5,000,000/s, 15s left\n',
       'uploading: 30,000,000 bytes, 5,000,000/s, done in 6s\n',
     ]);
     expect(JSON.parse(events.written.at(-1) ?? '')).toMatchObject({ records: 0, bytes: 30_000_000, unchanged: 0 });
@@ -155,7 +155,13 @@ describe('the progress of a phase', () => {
       'has no estimate once everything has passed',
       21_000,
       (elapsed) => ({ records: 10, fraction: elapsed > 9_000 ? 1 : 0.5 }),
-      ['10 records, 2/s, 5s so far', '10 records, 1/s', '10 records', '10 records', '10 records, 1/s, done in 21s'],
+      [
+        '10 records, 50%, 2/s, 5s so far',
+        '10 records, 1/s',
+        '10 records',
+        '10 records',
+        '10 records, 1/s, done in 21s',
+      ],
     ],
     [
       'has no estimate before a hundredth of the work is measured, and then that of the last step',
@@ -164,8 +170,8 @@ describe('the progress of a phase', () => {
       (elapsed) => ofAll(elapsed < 500 ? 0 : 2 + 5_000 * Math.min(3, Math.floor(elapsed / 20_000)), 15_002),
       [
         ...['2 records, 5s so far', '2 records, 10s so far', '2 records, 15s so far'],
-        ...['39s', '34s', '29s', '24s'].map((left) => `5,002 records, 256/s, ${left} left`),
-        ...['20s', '15s', '10s', '5s'].map((left) => `10,002 records, 250/s, ${left} left`),
+        ...['39s', '34s', '29s', '24s'].map((left) => `5,002 records, 33%, 256/s, ${left} left`),
+        ...['20s', '15s', '10s', '5s'].map((left) => `10,002 records, 66%, 250/s, ${left} left`),
         ...['15,002 records, 250/s', '15,002 records, 246/s, done in 1m 1s'],
       ],
     ],
@@ -175,8 +181,8 @@ describe('the progress of a phase', () => {
       // 14 records take a second, and the request with all others 20.
       (elapsed) => ofAll(elapsed < 1_000 ? 0 : 14, 471),
       [
-        '14 records, 3/s, 5s so far',
-        ...['10s', '15s', '20s'].map((passed) => `14 records, 1/s, ${passed} so far`),
+        '14 records, 2%, 3/s, 5s so far',
+        ...['10s', '15s', '20s'].map((passed) => `14 records, 2%, 1/s, ${passed} so far`),
         '14 records, 1/s, done in 22s',
       ],
     ],
@@ -184,7 +190,11 @@ describe('the progress of a phase', () => {
       'keeps its speed, and has no estimate, once everything has passed',
       21_000,
       (elapsed) => ofAll(Math.min(1_000, elapsed / 10), 1_000),
-      ['500 records, 100/s, 5s left', ...Array(3).fill('1,000 records, 100/s'), '1,000 records, 48/s, done in 21s'],
+      [
+        '500 records, 50%, 100/s, 5s left',
+        ...Array(3).fill('1,000 records, 100/s'),
+        '1,000 records, 48/s, done in 21s',
+      ],
     ],
   ])('%s', async (_name, ms, measure, lines) => {
     expect(await linesOf(ms, measure)).toEqual(lines);
