@@ -24,9 +24,11 @@ import {
   importOptionsOf,
   mirrorChoices,
   mirrorOptionsOf,
+  movedSecrets,
   placeDetails,
   RUN_AND_OUTPUT,
   SELECTION,
+  secretsMissing,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
@@ -53,6 +55,7 @@ export const importCommand = defineCommand({
   options: {
     ...toOption('the instance or the database'),
     ...exportChoices,
+    ...movedSecrets,
     ...importChoices,
     ...mirrorChoices,
     yes: flag('with --mirror: delete without asking', SELECTION),
@@ -68,13 +71,15 @@ export const importCommand = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../open/openPlaces.ts');
     const { requireEffects } = await import('../open/optionEffects.ts');
-    const { requireOther } = await import('../places/parsePlace.ts');
+    const { parsePlace, requireOther } = await import('../places/parsePlace.ts');
     const { changedText } = await import('../exports/trackTransfer.ts');
     const {
       arguments: [from],
       options: given,
       signal,
     } = call;
+    const { kind } = parsePlace(from);
+    if ((kind === 'instance' || kind === 'database') && given.with === undefined) throw secretsMissing();
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'imports')
       throw usageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);

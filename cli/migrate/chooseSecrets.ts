@@ -1,9 +1,8 @@
 // The choice of the secrets that a migration moves.
 
+import { secretsMissing } from '../places/placeOptions.ts';
 import { type SecretKind, secretNames, secretSelection } from '../records/secretSelection.ts';
-import { usageError } from '../terminal/command.ts';
 import { askChoice, canAsk } from '../terminal/questions.ts';
-import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
@@ -14,8 +13,7 @@ import { isFilePlace, type MigrationSettings } from './settings.ts';
  */
 export function requireSecrets(call: MigrationCall): void {
   const { with: given, json, yes, from } = call.options;
-  if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call)))
-    throw usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
+  if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call))) throw secretsMissing();
 }
 
 /** Whether the call or its user selects the secrets to move. Otherwise the source is a file and determines them. */

@@ -5,12 +5,12 @@ import {
   exportChoices,
   importChoices,
   mirrorChoices,
+  movedSecrets,
   RUN_AND_OUTPUT,
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
 import { flag, optional, required, type Surroundings, type Values } from '../terminal/command.ts';
-import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 /** The options of a migration. */
 export const migrationOptions = {
@@ -20,10 +20,7 @@ export const migrationOptions = {
   ...exportChoices,
   org: { ...exportChoices.org, meaning: 'by default all except the default organisation' },
   timeout: optional('DURATION', 'time limit of a call, and of reconnecting', RUN_AND_OUTPUT),
-  with: {
-    ...exportChoices.with,
-    meaning: `${SECRET_CHOICES}; by default those of a file`,
-  },
+  ...movedSecrets,
   ...importChoices,
   ...mirrorChoices,
   'dry-run': flag('show the plan and its digest; change nothing', RUN_AND_OUTPUT),

@@ -33,6 +33,19 @@ export const exportChoices = {
   ),
 };
 
+/**
+ * The secrets of records that a call moves. The user selects them, because people whose password hashes do not move must
+ * set new passwords.
+ */
+export const movedSecrets = {
+  with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; required except for a file` },
+};
+
+/** Returns the error of a call that moves the records of an instance or a database without `--with`. */
+export function secretsMissing(): Error {
+  return usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
+}
+
 /** The options of an import. */
 export const importChoices = {
   ...transferOptions.onConflict.command,

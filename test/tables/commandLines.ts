@@ -94,6 +94,8 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
     '--exclude-org names every organisation of --org: correct one of them',
   'migrate --from sqlite:a': 'missing option --to: run identity migrate --help',
+  'import sqlite:a --to sqlite:b': noSecrets,
+  'import https://a.example --to sqlite:b --token-file none.pat': noSecrets,
   'migrate --from sqlite:a --to sqlite:b': noSecrets,
   'migrate --from sqlite:a --to sqlite:b --yes': noSecrets,
   'migrate --from sqlite:a --to sqlite:b --json': noSecrets,

@@ -89,10 +89,10 @@ describe('a migration', () => {
     const { database, tokenFile } = await servedPlace(sqlite);
     const tokens = `--from-token-file ${tokenFile} --to-token-file ${tokenFile}`;
     const servers = `https://NORTH.example:443 --to https://north.example/ ${tokens}`;
-    await there(`import ${servers}`, 64, ' is both the source and the target');
+    await there(`import --with none ${servers}`, 64, ' is both the source and the target');
     const link = join(await testDirectory(), 'link');
     await symlink(database.replace('sqlite:', ''), link);
-    for (const places of [`import ${database}`, `migrate --with none --from ${database}`])
+    for (const places of [`import --with none ${database}`, `migrate --with none --from ${database}`])
       await there(`${places} --to sqlite:${link}`, 64, ' is both the source and the target');
     const missing = /no instance in .*: check the path, or create an instance with identity init/;
     await there('migrate --from sqlite:a --to sqlite:../a --with none', 1, missing);

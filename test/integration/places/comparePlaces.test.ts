@@ -158,7 +158,7 @@ describe('a file with an invalid record', () => {
 describe('an instance with another name', () => {
   const [from, to] = ['--from-token-file', '--to-token-file'];
   const verbs: readonly ((first: string, second: string) => string[])[] = [
-    (first, second) => ['import', first, '--to', second],
+    (first, second) => ['import', first, '--to', second, '--with', 'none'],
     (first, second) => ['compare', first, second],
     (first, second) => ['migrate', '--from', first, '--to', second, '--with', 'none', '--yes'],
     (first, second) => ['migrate', '--dry-run', '--from', first, '--to', second, '--with', 'none'],
@@ -248,7 +248,7 @@ describe('identity import and identity compare', () => {
   it('report that there are no records, and count the people who arrive without a password', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const [nothing, other] = [await fileWith('nothing.json'), await fileWith('other.json')];
-    const between = `import ${north.database} --to ${south.database}`;
+    const between = `import ${north.database} --to ${south.database} --with none`;
     await call(`${between} --exclude-org ${north.orgId}`, 0, /^nothing to import: the source has no organisations\n/);
     await call(`compare ${nothing} ${other}`, 0, /^nothing to compare: neither place has records\n/);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));

@@ -129,6 +129,8 @@ const damages: readonly Damage[] = [
   },
 ];
 
+const none = ['--with', 'none'];
+
 describe('an export that arrives damaged from an instance', () => {
   it.each(damages)('is not stored, and the error names the problem: $name', async ({ damage, problem, type }) => {
     const whole = await exported();
@@ -182,10 +184,10 @@ describe('an export that arrives damaged from an instance', () => {
     const file = join(directory, 'whole.json');
     await writeFile(file, whole);
     const calls = [
-      (url: string, token: string) => ['import', url, '--from-token-file', token, '--to', target.database],
+      (url: string, token: string) => ['import', url, '--from-token-file', token, '--to', target.database, ...none],
       (url: string, token: string) => [
         ...['import', url, '--from-token-file', token],
-        ...['--to', target.url, '--to-token-file', target.tokenFile],
+        ...['--to', target.url, '--to-token-file', target.tokenFile, ...none],
       ],
       (url: string, token: string) => ['compare', file, url, '--token-file', token],
       (url: string, token: string) => [
@@ -196,8 +198,7 @@ describe('an export that arrives damaged from an instance', () => {
         token,
         '--to',
         target.database,
-        '--with',
-        'none',
+        ...none,
         '--yes',
       ],
     ];
@@ -222,7 +223,10 @@ describe('an export that arrives damaged from an instance', () => {
   it('is recognised before the export if every call gets this response', async () => {
     const target = await servedPlace(sqlite);
     const { url, token } = await answering(['{"status":"ok"}']);
-    const { code, stderr } = await identity(['import', url, '--from-token-file', token, '--to', target.database]);
+    const { code, stderr } = await identity([
+      ...['import', url, '--from-token-file', token],
+      ...['--to', target.database, ...none],
+    ]);
     const problem = 'orgs: missing list of organisations: expected {"orgs":[…]}; the file begins with status';
     expect({ code, message: message(stderr) }).toEqual({ code: 1, message: expectedMessage(url, problem) });
   });

@@ -143,7 +143,7 @@ describe('import --failed', () => {
     const [, url = '', , tokenFile = ''] = source.to;
     const [, toUrl = '', , toTokenFile = ''] = target.to;
     const tokens = ['--from-token-file', tokenFile, '--to-token-file', toTokenFile];
-    const args = ['import', url, '--org', 'a', '--to', toUrl, ...tokens, '--failed', failed];
+    const args = ['import', url, '--org', 'a', '--with', 'none', '--to', toUrl, ...tokens, '--failed', failed];
     expect(await identityResult(args)).toMatchObject({ code: 3, failedFile: { records: 1, missing: 0 } });
     expect(failedFile.parse(JSON.parse(await readFile(failed, 'utf8')))).toMatchObject({
       orgs: [{ orgId: 'a', humanUsers: [{ userId: 'ada' }] }],

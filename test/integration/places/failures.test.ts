@@ -87,7 +87,7 @@ describe('a call on places that fails', () => {
     await call(`export http://127.0.0.1:9 ${target}`, 1, `identity: http://127.0.0.1:9 ${unreachable}`);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
-    const foreign = /is not an instance of this service \(\/openapi\.json returns 40\d\)/;
+    const foreign = /is not an instance of this service \(\/openapi\.json returns 404: .+\), nor/;
     await call(`export ${bucket.url} ${target}`, 1, foreign);
   });
 
@@ -136,7 +136,7 @@ describe('a call on places that fails', () => {
       const text = JSON.stringify({ orgs: [organisation('half', { humanUsers: [person('ada')] })] });
       response.write(text.slice(0, -10), () => response.destroy());
     });
-    const from = `import ${cut.url} --from-token-file ${await tokenFileWith('some-token')}`;
+    const from = `import ${cut.url} --with none --from-token-file ${await tokenFileWith('some-token')}`;
     for (const to of [`${url} --to-token-file ${tokenFile}`, database])
       await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during its response to POST`);
     await call(`export ${database} --to - --org half`, 64, 'does not have half: correct --org');

@@ -152,8 +152,8 @@ describe('an organisation that --org names and the source does not have', () => 
       const calls = [
         ...(source === file ? [] : [['export', source ?? '', ...own, '--to', copy]]),
         ['inspect', source ?? '', ...own],
-        ['import', source ?? '', ...options, '--to', south.url, '--to-token-file', south.tokenFile],
-        ['import', source ?? '', ...own, '--to', south.database],
+        ['import', source ?? '', ...options, '--with', 'none', '--to', south.url, '--to-token-file', south.tokenFile],
+        ['import', source ?? '', ...own, '--to', south.database, '--with', 'none'],
         ...(source === file
           ? []
           : [

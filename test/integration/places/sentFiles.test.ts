@@ -65,7 +65,7 @@ describe('a file that identity import sends to an instance', () => {
     );
     const part = ['import', file, ...toSouth, ...named.slice(0, 200)];
     expect((await imported(part)).summary).toMatchObject({ created: { org: 100, humanUsers: 100 }, proved: true });
-    const all = ['import', north.url, '--from-token-file', north.tokenFile, ...toSouth, ...named];
+    const all = ['import', north.url, '--with', 'none', '--from-token-file', north.tokenFile, ...toSouth, ...named];
     expect((await imported(all)).summary).toMatchObject({ created: { org: 500 }, proved: true });
     const from = ['--from', north.url, '--from-token-file', north.tokenFile];
     const migrated = await identity(['migrate', ...from, ...toSouth, ...named, '--with', 'none', '--yes']);

@@ -98,6 +98,12 @@ describe('a call on a ZITADEL that fails', () => {
     await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
 
+  it('contains the response of a server that fails', async () => {
+    const url = await startServer((_request, response) => response.writeHead(500).end('no backend\nfound'));
+    const problem = `identity: ${url} failed: status 500: no backend found: repeat the command\n`;
+    await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
+  });
+
   it('exports more than a request may have, and imports in halves what is too large', async () => {
     const { out, place } = await placeWith([crowd(500)], { maxMessageBytes: 60_000 });
     await call(`export ${place} --to ${out} --org acme --with passwords,otp`, 0);
