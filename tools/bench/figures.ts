@@ -6,19 +6,66 @@ export interface Figure {
   readonly limit: number;
 }
 
-/** Renders a table in Markdown: the medians of all rounds, and the ratio of both with its minimum and maximum. */
-export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
+/** A row of the table: the medians of all rounds, and the ratio of service and limit with its minimum and maximum. */
+interface Row extends Figure {
+  readonly ratio: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+function summarise(rounds: readonly (readonly Figure[])[]): readonly Row[] {
   const [first = []] = rounds;
-  const rows = first.map(({ title, unit }) => {
+  return first.map(({ title, unit }) => {
     const figures = rounds.flat().filter((figure) => figure.title === title);
-    const service = median(figures.map((figure) => figure.service));
-    const limit = median(figures.map((figure) => figure.limit));
     const ratios = figures.map((figure) => figure.service / figure.limit);
-    const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-    return [title, `${amount(service)} ${unit}`, `${amount(limit)} ${unit}`, median(ratios).toFixed(2), spread];
+    return {
+      title,
+      unit,
+      service: median(figures.map((figure) => figure.service)),
+      limit: median(figures.map((figure) => figure.limit)),
+      ratio: median(ratios),
+      lowest: Math.min(...ratios),
+      highest: Math.max(...ratios),
+    };
+  });
+}
+
+/** Renders a table in Markdown. */
+export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
+  const rows = summarise(rounds).map(({ title, unit, service, limit, ratio, lowest, highest }) => {
+    const spread = `${lowest.toFixed(2)} to ${highest.toFixed(2)}`;
+    return [title, `${amount(service)} ${unit}`, `${amount(limit)} ${unit}`, ratio.toFixed(2), spread];
   });
   const head = ['', 'service', 'limit', 'ratio', 'spread'];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The measures of the plot, in its units. */
+const plot = { width: 640, row: 22, titles: 230, bars: 340, bar: 12 } as const;
+
+/** Draws the ratios of all speeds as bars, with their spread as lines, in SVG. */
+export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
+  const rows = summarise(rounds).filter(({ unit }) => unit.endsWith('/s'));
+  const widest = Math.max(1, ...rows.map(({ highest }) => highest));
+  const length = (ratio: number) => ((ratio / widest) * plot.bars).toFixed(1);
+  const x = (ratio: number) => (plot.titles + (ratio / widest) * plot.bars).toFixed(1);
+  const height = (rows.length + 1) * plot.row;
+  const lines = rows.map(({ title, ratio, lowest, highest }, index) => {
+    const middle = index * plot.row + plot.row / 2;
+    return [
+      `<text x="${plot.titles - 8}" y="${middle + 4}" text-anchor="end">${title}</text>`,
+      `<rect x="${plot.titles}" y="${middle - plot.bar / 2}" width="${length(ratio)}" height="${plot.bar}" fill="#5b8def"/>`,
+      `<path d="M${x(lowest)} ${middle}H${x(highest)}" stroke="#888" stroke-width="2"/>`,
+      `<text x="${Number(x(highest)) + 6}" y="${middle + 4}">${ratio.toFixed(2)}</text>`,
+    ].join('');
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${plot.width} ${height}" font-family="sans-serif" font-size="12" fill="#888">`,
+    ...lines,
+    `<path d="M${x(1)} 0V${height - plot.row}" stroke="#888" stroke-dasharray="3"/>`,
+    `<text x="${x(1)}" y="${height - 7}" text-anchor="middle">limit</text>`,
+    '</svg>\n',
+  ].join('\n');
 }
 
 /** Returns the median. For an even number of values, returns the mean of the two in the middle. */

@@ -10,7 +10,7 @@ import { root, run } from '../program.ts';
 import { type Figure, median } from './figures.ts';
 
 const EMPTY = 'emptyFunction';
-const STARTS = 5;
+const STARTS = 3;
 // The directory is inside the repository, so that the framework finds its packages.
 const output = join(root, 'dist', 'bench');
 const names = Object.keys(functions);

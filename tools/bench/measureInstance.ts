@@ -4,57 +4,47 @@ import { run } from '../program.ts';
 import type { Figure } from './figures.ts';
 import {
   initialise,
+  type MeasuredPlace,
   peakMegabytes,
-  post,
+  placeInDirectory,
   rawLoops,
   remove,
   type Server,
   serveInstance,
   serveLoop,
 } from './measuredServer.ts';
+import { exportUsers, importUsers, usersPerSecond } from './measureTransfers.ts';
 import { importRequest } from './sample.ts';
 
-const EXPORTS = 5;
-const exportRequest = JSON.stringify({
-  timeout: '10m',
-  response_output: true,
-  with_passwords: true,
-  with_otp: true,
-});
-const importResponse = z.object({
-  errors: z.undefined().optional(),
-  summary: z.object({
-    created: z.record(z.string(), z.number()),
-    unchanged: z.record(z.string(), z.number()),
-  }),
-});
+const USERS_OF_SMALL_ORGANISATION = 10;
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
 /**
  * Measures imports, exports, their memory and removals once: first of a new instance, then of the loops with the same
- * rows.
+ * rows, then of the same users in small organisations.
  */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
-  await initialise(directory);
+  const place = placeInDirectory(directory);
+  await initialise(place);
   const database = join(directory, 'identity.sqlite');
   const copy = join(directory, 'loop.sqlite');
-  const imported = await importTwice(directory, users);
+  const imported = await importTwice(place, users);
   const write = await runLoop('write', database, copy);
   const lookUp = await runLoop('look-up', database);
-  const { exported, removed } = await exportAndRemove(directory, users);
+  const { exported, removed } = await exportAndRemove(place, users);
   const read = await runLoop('read', database);
+  const small = await transferSmallOrganisations(placeInDirectory(`${directory}-small`), users);
   await using loop = await serveLoop(copy);
   const removedByLoop = await removeFactors(loop, users);
-  const perSecond = (milliseconds: number) => (users / milliseconds) * 1_000;
   const transfers = [
     ['import', imported.new, write.milliseconds],
     ['import again', imported.again, lookUp.milliseconds],
     ['export with secrets', exported.milliseconds, read.milliseconds],
+    ['import of small organisations', small.imported, imported.new],
+    ['export of small organisations', small.exported, exported.milliseconds],
   ] as const;
   return [
-    ...transfers.map(([title, service, limit]): Figure => {
-      return { title, unit: 'users/s', service: perSecond(service), limit: perSecond(limit) };
-    }),
+    ...transfers.map(([title, service, limit]) => usersPerSecond(title, users, { service, limit })),
     { title: 'removal over 1 connection', unit: 'removals/s', service: removed.one, limit: removedByLoop.one },
     { title: 'removal over 32 connections', unit: 'removals/s', service: removed.many, limit: removedByLoop.many },
     { title: 'peak memory of imports', unit: 'MB', service: imported.peak, limit: write.peakMegabytes },
@@ -62,25 +52,31 @@ export async function measureInstance(directory: string, users: number): Promise
   ];
 }
 
-async function importTwice(directory: string, users: number) {
-  await using server = await serveInstance(directory);
+async function importTwice(place: MeasuredPlace, users: number) {
+  await using server = await serveInstance(place);
   const body = importRequest(users);
-  const send = async (outcome: 'created' | 'unchanged') => {
-    const { text, milliseconds } = await post(server, 'import', body);
-    const { summary } = importResponse.parse(JSON.parse(text));
-    if (summary[outcome].humanUsers !== users) throw new Error(`not all users were ${outcome}: ${text.slice(0, 500)}`);
-    return milliseconds;
-  };
-  return { new: await send('created'), again: await send('unchanged'), peak: await peakMegabytes(server) };
+  const isNew = await importUsers(server, body, { created: users });
+  const again = await importUsers(server, body, { unchanged: users });
+  return { new: isNew, again, peak: await peakMegabytes(server) };
 }
 
-async function exportAndRemove(directory: string, users: number) {
-  await using server = await serveInstance(directory);
-  let milliseconds = 0;
-  for (let count = 0; count < EXPORTS; count++)
-    milliseconds += (await post(server, 'export', exportRequest)).milliseconds;
-  const exported = { milliseconds: milliseconds / EXPORTS, peak: await peakMegabytes(server) };
+async function exportAndRemove(place: MeasuredPlace, users: number) {
+  await using server = await serveInstance(place);
+  const exported = { milliseconds: await exportUsers(server), peak: await peakMegabytes(server) };
   return { exported, removed: await removeFactors(server, users) };
+}
+
+/** Each transfer has a new process, as the transfers of one large organisation have. */
+async function transferSmallOrganisations(place: MeasuredPlace, users: number) {
+  await initialise(place);
+  const body = importRequest(users, users / USERS_OF_SMALL_ORGANISATION);
+  const imported = await withServer(place, (server) => importUsers(server, body, { created: users }));
+  return { imported, exported: await withServer(place, exportUsers) };
+}
+
+async function withServer<Result>(place: MeasuredPlace, work: (server: Server) => Promise<Result>): Promise<Result> {
+  await using server = await serveInstance(place);
+  return await work(server);
 }
 
 /** Removes factors over 32 connections until the server is warm, then over 1 and over 32. */

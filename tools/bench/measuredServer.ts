@@ -10,7 +10,20 @@ const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => wor
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
 /** The program of the loops for comparison with the service. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
-const env = { FIRESTORE_EMULATOR_HOST: undefined };
+
+/** The place of an instance to measure. */
+export interface MeasuredPlace {
+  /** The command's options that select the instance. */
+  readonly options: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The path before the endings of the token's file and the log's file. */
+  readonly files: string;
+}
+
+/** Returns the place of an instance on an embedded database. */
+export function placeInDirectory(directory: string): MeasuredPlace {
+  return { options: ['--data', directory], env: { FIRESTORE_EMULATOR_HOST: undefined }, files: directory };
+}
 
 /** A running server: `identity serve`, or the loop for comparison. */
 export interface Server extends AsyncDisposable {
@@ -20,27 +33,30 @@ export interface Server extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** Initialises an instance in a new directory. */
-export async function initialise(directory: string): Promise<void> {
-  const args = [...command, 'init', '--data', directory, '--token-file', `${directory}.pat`];
+/** Initialises an instance in a new place. */
+export async function initialise({ options, env, files }: MeasuredPlace): Promise<void> {
+  const args = [...command, 'init', ...options, '--token-file', `${files}.pat`];
   const { code, stderr } = await run(process.execPath, args, { env });
   if (code !== 0) throw new Error(`identity init failed: ${stderr}`);
 }
 
 /** Serves an instance until it is disposed of. */
-export async function serveInstance(directory: string): Promise<Server> {
-  const token = (await readFile(`${directory}.pat`, 'utf8')).trim();
-  return startServer([...command, 'serve', '--data', directory, '--port', '0'], token, `${directory}.log`);
+export async function serveInstance({ options, env, files }: MeasuredPlace): Promise<Server> {
+  const token = (await readFile(`${files}.pat`, 'utf8')).trim();
+  return startServer([...command, 'serve', ...options, '--port', '0'], { token, files, env });
 }
 
 /** Serves removals from a database with the loop, until it is disposed of. */
 export function serveLoop(database: string): Promise<Server> {
-  return startServer([...rawLoops, 'serve', database], '', `${database}.log`);
+  return startServer([...rawLoops, 'serve', database], { token: '', files: database, env: {} });
 }
 
-async function startServer(args: readonly string[], token: string, logFile: string): Promise<Server> {
+async function startServer(
+  args: readonly string[],
+  { token, files, env }: Pick<MeasuredPlace, 'files' | 'env'> & Pick<Server, 'token'>,
+): Promise<Server> {
   // The log goes to a file, because reading it would occupy the client's processor.
-  await using log = await open(logFile, 'w');
+  await using log = await open(`${files}.log`, 'w');
   const running = await startProgram(process.execPath, args, /^listening on (\S+)\n/, { env, stderr: log.fd });
   return {
     url: running.ready[1] ?? '',

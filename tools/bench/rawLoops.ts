@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { userKey } from '../../shared/store/documentKeys.ts';
+import { LogFile } from '../../shared/store/sqlite/logFile.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
 // The limits for comparison with the service: the speed of SQLite and Node alone, with the same rows and connection
@@ -85,18 +86,23 @@ async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
+  database.execute('PRAGMA synchronous = NORMAL');
+  // The log exists once a connection has read.
+  database.prepare('SELECT count(*) FROM clock').get();
+  const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];
-  const commit = () => {
+  const commit = async () => {
     const removals = waiting;
     waiting = [];
     database.run('BEGIN IMMEDIATE');
     const responses = removals.map((remove) => remove());
     database.run('COMMIT');
+    await log.sync();
     for (const respond of responses) respond();
   };
   const server = createServer(({ url = '' }, response) => {
     const { id } = userKey(decodeURIComponent(url.split('/')[3] ?? ''));
-    if (waiting.length === 0) setImmediate(commit);
+    if (waiting.length === 0) setImmediate(() => void commit());
     waiting.push(() => {
       const { changes } = update.run(id);
       return () => response.writeHead(changes === 1 ? 200 : 404, { 'content-type': 'application/json' }).end('{}');

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** The organisation of the sample users. */
+/** The first organisation of the sample users. */
 export const ORGANISATION = '340000000000000001';
-const PROJECT = '350000000000000000';
+const ROLE = 'viewer';
 
 const names = 'Alice Chloé Eszter Jørgen Ольга Дмитрий Ελένη 美咲 伟 فاطمة आदित्य 지우 O’Brien Grünwald Παππάς'.split(
   ' ',
 );
-const roles = ['viewer', 'editor', 'admin'];
 
 /** Returns the id of a sample user. Six of eight ids have ZITADEL's form, and two those of other products. */
 export function sampleId(number: number): string {
@@ -61,22 +60,31 @@ function digest(number: number): string {
 /**
  * Returns the request of an import of sample users, who have the OTP e-mail factor. A third of them has a grant, and a
  * quarter has metadata.
+ * @param organisations divides the users among this number of organisations, each with a project and a role
  */
-export function importRequest(users: number): Buffer<ArrayBuffer> {
-  const numbers = Array.from({ length: users }, (_, number) => number);
-  const ids = numbers.map(sampleId);
-  const org = {
-    orgId: ORGANISATION,
-    org: { name: 'Acme Robotics' },
-    projects: [{ projectId: PROJECT, project: { name: 'Portal' } }],
-    projectRoles: roles.map((roleKey) => ({ projectId: PROJECT, roleKey, displayName: roleKey })),
+export function importRequest(users: number, organisations = 1): Buffer<ArrayBuffer> {
+  const perOrganisation = Math.ceil(users / organisations);
+  const orgs = Array.from({ length: organisations }, (_, index) => {
+    const first = index * perOrganisation;
+    return sampleOrganisation(index, first, Math.min(first + perOrganisation, users));
+  });
+  return Buffer.from(JSON.stringify({ timeout: '10m', data_orgs: { orgs } }));
+}
+
+function sampleOrganisation(index: number, firstUser: number, endUser: number) {
+  const numbers = Array.from({ length: endUser - firstUser }, (_, offset) => firstUser + offset);
+  const projectId = String(350_000_000_000_000_000n + BigInt(index));
+  return {
+    orgId: String(BigInt(ORGANISATION) + BigInt(index)),
+    org: { name: `Acme Robotics ${index}` },
+    projects: [{ projectId, project: { name: 'Portal' } }],
+    projectRoles: [{ projectId, roleKey: ROLE, displayName: ROLE }],
     humanUsers: numbers.map((number) => ({ ...sampleUser(number), otpEmail: true })),
-    userGrants: ids
-      .filter((_, number) => number % 3 === 0)
-      .map((userId) => ({ userId, projectId: PROJECT, roleKeys: ['viewer'] })),
-    userMetadata: ids
-      .filter((_, number) => number % 4 === 0)
-      .map((id) => ({ id, key: 'personnel-number', value: 'UC0xMjM0' })),
+    userGrants: numbers
+      .filter((number) => number % 3 === 0)
+      .map((number) => ({ userId: sampleId(number), projectId, roleKeys: [ROLE] })),
+    userMetadata: numbers
+      .filter((number) => number % 4 === 0)
+      .map((number) => ({ id: sampleId(number), key: 'personnel-number', value: 'UC0xMjM0' })),
   };
-  return Buffer.from(JSON.stringify({ timeout: '10m', data_orgs: { orgs: [org] } }));
 }

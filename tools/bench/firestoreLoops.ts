@@ -1,0 +1,63 @@
+import {
+  connectFirestore,
+  type DocumentMessage,
+  type FirestoreConnection,
+} from '../../shared/store/firestore/firestoreConnection.ts';
+import { readBatches } from '../../shared/store/firestore/scan.ts';
+
+// The limits for comparison with the service on Firestore: the client alone, with the same documents.
+// `node tools/bench/firestoreLoops.ts PROJECT NEW-PROJECT` prints one line of JSON.
+
+const recordCollections = ['users', 'userGrants', 'userMetadata'];
+const SCANS = 5;
+const DOCUMENTS_PER_COMMIT = 500;
+const COMMITS_IN_FLIGHT = 8;
+
+/** Reads all documents of a collection. */
+async function scan(collection: string): Promise<readonly DocumentMessage[]> {
+  const { client, parent, options } = source;
+  const structuredQuery = { from: [{ collectionId: collection }] };
+  const documents: DocumentMessage[] = [];
+  for await (const batch of readBatches(client.runQuery({ parent, structuredQuery }, options), DOCUMENTS_PER_COMMIT))
+    documents.push(...batch);
+  return documents;
+}
+
+/** Creates documents in the new project, with several commits in flight. */
+async function write(documents: readonly DocumentMessage[]): Promise<void> {
+  const { client, database, parent, options } = target;
+  const writes = documents.map(({ name, fields }) => ({
+    update: { name: `${parent}${(name ?? '').slice(source.parent.length)}`, fields: fields ?? {} },
+    currentDocument: { exists: false },
+  }));
+  const commitNext = async () => {
+    for (let batch = writes.splice(0, DOCUMENTS_PER_COMMIT); batch.length > 0; ) {
+      await client.commit({ database, writes: batch }, options);
+      batch = writes.splice(0, DOCUMENTS_PER_COMMIT);
+    }
+  };
+  await Promise.all(Array.from({ length: COMMITS_IN_FLIGHT }, commitNext));
+}
+
+/** Returns the milliseconds of work. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await work();
+  return performance.now() - begin;
+}
+
+function connect(projectId: string | undefined): FirestoreConnection {
+  return connectFirestore({ projectId: projectId ?? '', databaseId: '(default)' }, process.env.FIRESTORE_EMULATOR_HOST);
+}
+
+const [, , project, newProject] = process.argv;
+const source = connect(project);
+const target = connect(newProject);
+const claims = await scan('claims');
+let records: readonly DocumentMessage[] = [];
+const scanning = await timed(async () => {
+  for (let count = 0; count < SCANS; count++) records = (await Promise.all(recordCollections.map(scan))).flat();
+});
+const written = await timed(() => write([...records, ...claims]));
+process.stdout.write(`${JSON.stringify({ read: scanning / SCANS, write: written })}\n`);
+await Promise.all([source, target].map(({ client }) => client.close()));
