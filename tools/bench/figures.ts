@@ -61,6 +61,7 @@ export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${plot.width} ${height}" font-family="sans-serif" font-size="12" fill="#888">`,
+    '<title>The ratio of each speed to its limit</title>',
     ...lines,
     `<path d="M${x(1)} 0V${height - plot.row}" stroke="#888" stroke-dasharray="3"/>`,
     `<text x="${x(1)}" y="${height - 7}" text-anchor="middle">limit</text>`,
