@@ -232,6 +232,20 @@ describe('a command whose first call a busy server refuses', () => {
   });
 });
 
+it('a short call of ZITADEL is repeated after the time limit of a gateway', async () => {
+  const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: [person('ada')] })]);
+  const paths = new Set<string>();
+  const url = await startGateway(zitadel.url, ({ url: path = '' }) => {
+    const isShort = path.startsWith('/.well-known/') || path.endsWith('/GetMyInstance');
+    if (!isShort || paths.has(path)) return undefined;
+    paths.add(path);
+    return { status: 504, body: '<title>504 Gateway Time-out</title>' };
+  });
+  const { code, stderr } = await identity(['inspect', url, '--token-file', tokenFile]);
+  expect(code, stderr).toBe(0);
+  expect(paths.size).toBe(2);
+});
+
 /** Pages of gateways, and the problem and the remedy that a command prints. */
 const pages: readonly (Page & { readonly printed: string })[] = [
   {
