@@ -1,10 +1,10 @@
-// Errors of the `identity` command on one instance: its accounts, files and ports.
+// Errors of the `identity` command that concern one instance: its accounts, files and ports.
 
 import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
-/** The interruption of a command by a signal. The text contains the command to continue. */
+/** The error after a signal interrupted a command. The text contains the command that continues the work. */
 export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED', { text: '{interruption}' });
 
 // The message lists all problems, one per line.

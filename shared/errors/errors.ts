@@ -1,4 +1,5 @@
-// Errors of the operations. All error ids, and the texts of errors with an id, are ZITADEL's (zitadel 6).
+// Errors of exports, imports and removals of OTP e-mail factors. ZITADEL defines all error ids, and the texts of errors
+// with an id (zitadel 6).
 
 import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
@@ -16,7 +17,7 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// Only callers with a well-formed token receive these errors.
+// Only callers with a well-formed token learn why the token is rejected.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -24,7 +25,7 @@ export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INAC
   isNamed: true,
 });
 
-// ZITADEL has no error for this case: people in an inactive organisation can log in there (zitadel 9.4).
+// ZITADEL has no error for this case: people in an inactive organisation can log in to ZITADEL (zitadel 9.4).
 export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATION_INACTIVE', {
   text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
 });
@@ -46,7 +47,9 @@ export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_E
   },
 });
 
-/** Returns the first ids of organisations for an error, and the number of the others. */
+/**
+ * Returns the first ids for an error's text. If there are more, the last element contains the number of omitted ids.
+ */
 export function firstIds(orgIds: readonly string[]): readonly string[] {
   const more = orgIds.length - MAX_NAMED_IDS;
   return more > 0 ? [...orgIds.slice(0, MAX_NAMED_IDS), `and ${more} more`] : orgIds;
@@ -59,7 +62,7 @@ export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIE
   text: 'No matching permissions found',
 });
 
-// Also thrown for users that do not exist, so that callers cannot probe for ids.
+// Unknown users cause this error too, so that callers cannot probe for ids.
 export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
@@ -87,11 +90,11 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
   isZitadels: true,
 });
 
-/** An invalid part of a request: its path and the problem. */
+/** The path of an invalid field in a request, and the problem. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
-  /** The id of the record that has the field. The details add it to the description. */
+  /** The id of the record that contains the field. The error's details add this id to the description. */
   readonly record?: string | undefined;
 }
 
@@ -110,12 +113,11 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
   };
 }
 
-// `message` replaces the text: by ZITADEL's wording, or by a summary of several violations.
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
  * Creates the error of a request with invalid fields.
- * @param message replaces the first violation's text: with ZITADEL's wording, or for several violations
+ * @param message the error's text, if it is not the first violation: ZITADEL's wording, or a summary of several violations
  */
 export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
   const [first] = violations.map(shortenedViolation);
@@ -200,7 +202,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
 });
 
-/** An RPC cannot respond with a redirect. */
+/** Only for RPCs. An HTTP response would redirect the client to a file instead. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

@@ -13,7 +13,7 @@ export const methodNotAllowed = defineError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED
   isZitadels: true,
 });
 
-// gRPC's code for an unknown path; JSON clients get 404 instead.
+// gRPC clients expect this code for an unknown path. JSON clients receive 404 instead.
 export const rpcNotFound = defineError('UNIMPLEMENTED', 'RPC_NOT_FOUND', {
   text: 'unknown service or method',
 });

@@ -1,4 +1,4 @@
-// The only error class that callers receive, its codes, and the definition of error kinds.
+// Defines the errors that callers receive: their class, their codes, and the kinds of errors.
 
 import { z } from 'zod';
 import { withoutEmpty } from '../defined.ts';
@@ -65,31 +65,31 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 interface ErrorFacts {
   /** ZITADEL's id of the error. */
   readonly id?: string;
-  /** Whether the text is ZITADEL's, although ZITADEL gives this error no id. */
+  /** Whether the text is ZITADEL's. Needed only for an error that has no id in ZITADEL. */
   readonly isZitadels?: boolean;
-  /** Whether the response contains the name in addition to ZITADEL's id, because several errors have that id. */
+  /** Whether the response contains `reason` in addition to ZITADEL's id, because several errors share this id. */
   readonly isNamed?: boolean;
   /** Whether the details also list the text as a violation in the request's body. */
   readonly isViolation?: boolean;
-  /** A more specific HTTP status than that of the code, such as 413. */
+  /** An HTTP status that is more specific than the status of `code`, such as 413. */
   readonly httpStatus?: number;
   /** The seconds after which a retry may succeed. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The optional parts of an error, besides its parameters. `cause` is only logged. */
+/** Optional parts of a single error. Only the log contains `cause`. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   /** The option of the command that the error is about. */
   readonly option?: string | undefined;
   /** A sentence after the remedy, about a consequence of the error. */
   readonly note?: string | undefined;
-  /** The seconds after which the called server permits a retry; by default those of the kind of error. */
+  /** The seconds after which the called server permits a retry. By default, the value of the error's definition. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** The parts of an error. */
+/** The definition, the parameters and the optional parts of an error. */
 interface ErrorParts extends ErrorFacts, IssueRow, Circumstances {
   readonly code: Code;
   /** The error's name. It never changes. */
@@ -103,7 +103,8 @@ export function badRequest(fieldViolations: readonly { readonly field: string; r
 }
 
 /**
- * Returns the detail that contains the delay before a retry, for errors in events, which have no header `Retry-After`.
+ * Returns the detail with the delay before a retry. Errors in a stream of events need this detail, because events have
+ * no header `Retry-After`.
  */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
@@ -148,7 +149,10 @@ export class IdentityError extends Error {
     ];
   }
 
-  /** The message for the user of the command, whose options differ from the fields of requests. */
+  /**
+   * The message for the user of the command. Its remedy refers to options of the command instead of fields of a
+   * request.
+   */
   get commandMessage(): string {
     return messageOf(this.parts, this.params, 'command');
   }
@@ -161,17 +165,17 @@ export class IdentityError extends Error {
     return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
   }
 
-  /** Returns this error with another detail. */
+  /** Returns a copy of this error with a further detail. */
   withDetail(detail: ErrorDetail): IdentityError {
     return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
 
-  /** Returns this error with further parameters. */
+  /** Returns a copy of this error with further parameters. */
   withParams(params: IssueParams): IdentityError {
     return new IdentityError({ ...this.parts, params: { ...this.params, ...params } });
   }
 
-  /** Returns this error with a sentence after its remedy. */
+  /** Returns a copy of this error with a sentence after its remedy. */
   withNote(note: string): IdentityError {
     return new IdentityError({ ...this.parts, note });
   }
@@ -203,7 +207,7 @@ function messageOf(
 /** A row of the documented error table. */
 export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
-/** The arguments of a factory. The parameters may be omitted if none is required. */
+/** The arguments of a factory. The caller may omit the parameters if all are optional. */
 type Arguments<Row extends IssueRow> =
   Record<never, never> extends ParametersOf<Row>
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
@@ -214,8 +218,8 @@ export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends st
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
   /**
-   * Whether a value is an error of this kind, or has such an error as its cause. The cause may be the error body of
-   * another instance.
+   * Whether a value is an error of this kind, or has such an error as its cause. The cause may be an error body that
+   * another instance returned.
    */
   readonly is: (value: unknown) => value is IdentityError;
 }
@@ -247,7 +251,7 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
   return Object.assign(create, { row, is });
 }
 
-/** Returns the name of an error, or of an error that another instance returned; undefined for other values. */
+/** Returns the name of an error, or of an error body that another instance returned; undefined for other values. */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;
@@ -266,8 +270,8 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 }
 
 /**
- * The command's remedy for a transient failure. If an error wraps an instance's error, the wrapping error adds this
- * remedy.
+ * The command's remedy for a transient failure. The command's own error adds this remedy if it contains an instance's
+ * error.
  */
 export const REPEAT_COMMAND = 'repeat the command';
 
@@ -283,7 +287,7 @@ export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
 /** The maximum length of a quotation from a request: texts in requests can be megabytes long. */
 const MAX_QUOTED_CHARACTERS = 200;
 
-/** Shortens a text of a request for a quotation in a response. */
+/** Shortens a text from a request, to quote it in a response. */
 export function shortenedText(text: string, characters = MAX_QUOTED_CHARACTERS): string {
   return text.length <= characters ? text : `${text.slice(0, characters).toWellFormed()}...`;
 }

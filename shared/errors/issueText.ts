@@ -2,7 +2,7 @@
 
 import { shellWord } from '../shellWord.ts';
 
-/** A parameter's value. The text joins the elements of a list with commas. */
+/** A parameter's value. In the text, commas separate the elements of a list. */
 type Value = string | number | readonly string[];
 
 type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -23,12 +23,12 @@ export type IssueValues = Readonly<Record<string, Value | undefined>>;
 export type IssueParams = Readonly<Record<string, string>>;
 
 /**
- * A row of the catalogue. Its texts are templates: `{limit}` is a parameter, and a part in brackets is omitted if its
- * parameter has no value.
+ * The text of an error or a warning. It is a template: `{limit}` is a parameter, and a part in brackets is omitted if
+ * its parameter has no value.
  */
 export interface IssueRow {
   readonly text: string;
-  /** What to do. Requests and the command have different names for their options. */
+  /** What the reader can do. Fields of requests and options of the command have different names. */
   readonly remedy?: string | { readonly http: string; readonly command: string };
 }
 
@@ -47,7 +47,7 @@ export type ParametersOf<Row extends IssueRow> = {
 /** The reader of a text: the client of an instance, or the user of the command. */
 export type Reader = 'http' | 'command';
 
-/** Returns a row's text and remedy, joined with a colon, with the parameters' values. */
+/** Returns a row's text and remedy, joined with a colon, after inserting the parameters' values. */
 export function issueText(row: IssueRow, params: IssueParams, reader: Reader): string {
   return fill(templateText(row, reader), params);
 }
@@ -67,8 +67,8 @@ function lacksParam(template: string, params: IssueParams): boolean {
 }
 
 /**
- * Fills a template, and omits the optional parts whose parameters have no value. Quotes the value of an option for a
- * shell.
+ * Fills a template, and omits the optional parts whose parameters have no value. Quotes the value of a command option,
+ * such as `--org {orgId}`, for a shell.
  */
 function fill(template: string, params: IssueParams): string {
   return template
@@ -80,12 +80,12 @@ function fill(template: string, params: IssueParams): string {
     });
 }
 
-/** Whether an issue has all parameters of a row: another version of the server may send others. */
+/** Whether a server's error has all parameters of a row. A server of another version may send other parameters. */
 export function hasParams(row: IssueRow, params: IssueParams): boolean {
   return !lacksParam(issueText(row, {}, 'command'), params);
 }
 
-/** Converts parameters to the form in responses: texts, without absent parameters. */
+/** Converts the values of parameters to texts, for responses. Omits undefined values. */
 export function issueParams(values: IssueValues): IssueParams {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, textOf(value)]],

@@ -1,4 +1,4 @@
-// Manual steps after an import into any target: their reasons, texts and remedies. The sections declare further steps
+// Reasons, texts and remedies of the manual steps after an import into any target. The sections declare further steps
 // for ZITADEL.
 
 import type { IssueRow } from './issueText.ts';
@@ -14,8 +14,10 @@ const addAgain = 'people who lack them must add them again';
 const createKeys = 'create them again in the target';
 
 /**
- * Returns the manual step for a file that lacks some secrets. The remedy is to export again with these secrets, or
- * another remedy.
+ * Returns the manual step for a file that lacks some secrets. The user can export again with these secrets, or do
+ * something else.
+ * @param otherwise what the user can do without a second export
+ * @param overwrites whether the second import must overwrite existing people
  */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
   const overwrite = (option: string) => (overwrites ? `, overwrite people who exist (${option})` : '');
@@ -28,7 +30,7 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether a step concerns secrets that were requested but that the source does not have. */
+/** Whether a step concerns secrets that the user requested but the source does not have. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }

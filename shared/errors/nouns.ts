@@ -1,6 +1,6 @@
-// The words for records and secrets in texts.
+// Words for records and secrets in texts for people.
 
-/** The words for records and secrets, if they differ from the name of the section, type or kind. */
+/** The words that differ from the name of the section, record type or kind of secret. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],
@@ -14,7 +14,7 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ['otpEmailFactors', 'OTP e-mail factors'],
 ]);
 
-/** Returns the words for a section's records, or for a kind of secrets: `project roles` for `projectRoles`. */
+/** Returns the words for a section's records, or for a kind of secret, such as `project roles` for `projectRoles`. */
 export function words(name: string): string {
   return nouns.get(name) ?? name.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }

@@ -4,7 +4,7 @@ import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
-/** The texts of a problem that the code which finds it describes, with its remedy. */
+/** The template of errors whose problem and remedy the throwing code describes. */
 const DESCRIBED = { text: '{place} {problem}', remedy: '{advice}' } as const;
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
@@ -39,7 +39,7 @@ interface TokenSource {
   readonly tokenFile?: string | undefined;
 }
 
-/** The texts for rejected tokens, by the name of the instance's error. */
+/** The problems of rejected tokens, by the name of the error that the instance returned. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
   [tokenNotFound.row.reason, 'it is revoked, or of another instance'],
@@ -68,7 +68,7 @@ export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORB
   text: '{place} does not permit this to the token of {option} ({reason})[: {advice}]',
 });
 
-/** Creates the error for a token without permission. Only the message about a restricted token has a remedy. */
+/** Creates the error for a token without permission. The message about a restricted token already contains a remedy. */
 export function placeTokenForbidden(place: string, option: string, reason: string, cause?: unknown): IdentityError {
   const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
   const advice = isRestricted ? undefined : 'use a token of a service user with the role IAM_OWNER';
@@ -79,7 +79,7 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   text: '{place} refuses[ {content}]: {reason}',
 });
 
-/** A response that another server sent instead of the instance. */
+/** Another server, such as a proxy, responded instead of the instance. */
 export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', DESCRIBED);
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
@@ -92,13 +92,13 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: REPEAT_COMMAND,
 });
 
-/** A place that is unavailable now, but may answer the same request later. */
+/** The place is temporarily unavailable. Repeating the same request may succeed. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: REPEAT_COMMAND,
 });
 
-/** A place whose gateway ended a call at its time limit. Short calls may succeed when they are repeated. */
+/** The gateway in front of the place ended a call at its time limit. Repeating a short call may succeed. */
 export const gatewayTimedOut = defineError('UNAVAILABLE', 'PLACE_GATEWAY_TIMED_OUT', {
   text: '{place} failed: {reason}',
   remedy: `${REPEAT_COMMAND}; if this happens again, raise the response timeout of the gateway in front of the instance`,

@@ -197,7 +197,8 @@ const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'close it in the target';
 
 /**
- * The reasons of record errors that occur only in imports into ZITADEL. Most of them are the command's own conclusions.
+ * The reasons of record errors that occur only in imports into ZITADEL. The command itself finds most of them;
+ * ZITADEL's responses contain only a few.
  */
 export const zitadelIssues = {
   hash_cost_refused: {
@@ -322,7 +323,7 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
 /** Any reason with its parameters. */
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
-/** The reason of a record's error, and its parameters as in reports. */
+/** The reason of a record's error, and its parameters in the form of reports. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
@@ -334,7 +335,10 @@ const missing = (target: string) => because('reference_missing', { target });
 const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
-/** The meanings of ZITADEL's record errors, by key, or by id if a key has several meanings. */
+/**
+ * The meanings of ZITADEL's record errors, by message key. If a key has several meanings, the error's id is used
+ * instead.
+ */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,
   'Errors.Already.Exists': exists,
@@ -404,7 +408,8 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // Only this release rejects such addresses, because the command does not send those that every release rejects.
+  // The command does not send addresses that every release rejects, so only the target's own release rejects this
+  // address.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),
@@ -417,7 +422,7 @@ export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** A record's error as in reports. */
+/** A record's error in the form of reports. */
 export interface ReportedIssue extends Meaning {
   readonly message: string;
 }

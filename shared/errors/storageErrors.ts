@@ -59,7 +59,7 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
-/** The instance's own bucket is not accessible. Its operator must grant the functions access; no caller can. */
+/** The instance cannot access its own bucket. Only its operator can grant access, not the caller. */
 export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
   text: "{at}: the function's service account may not use the bucket for transfers: grant the account the role Storage Object User on the bucket",
 });

@@ -55,7 +55,7 @@ export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FO
   text: 'the database has {format}, and this version needs format {supported}: run the version that has written it, or begin with an empty database',
 });
 
-/** Returns a text for the format of a database; undefined or 0 means that it has no format. */
+/** Describes the format of a database; undefined or 0 means that the database has no format. */
 export function formatText(format: number | undefined): string {
   return format === undefined || format === 0 ? 'no format' : `format ${format}`;
 }

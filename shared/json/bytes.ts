@@ -1,4 +1,4 @@
-/** The bytes of JSON's punctuation. */
+/** The ASCII codes of JSON's punctuation characters. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -7,7 +7,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** The limits of every JSON value. */
+/** Limits of every JSON value. `nesting` is the maximum depth of objects and lists. */
 export const jsonLimits = { nesting: 100 } as const;
 
 /** Whether `byte` is JSON white space. */
@@ -19,7 +19,9 @@ export function isSpace(byte: number | undefined): boolean {
 export class WhiteSpaceRun {
   private length = 0;
 
-  /** Adds the next chunk; returns the length of the longest run that touches its start or its end. */
+  /**
+   * Adds the next chunk, and returns the length of the longest run at its start or end. Ignores runs inside the chunk.
+   */
   add(chunk: Uint8Array): number {
     let start = 0;
     while (start < chunk.length && isSpace(chunk[start])) start++;

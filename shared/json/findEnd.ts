@@ -12,7 +12,7 @@ import {
   QUOTE,
 } from './bytes.ts';
 
-/** The progress of the search for a value's end. */
+/** The state of a search for the end of a value. `names` counts the field names found so far. */
 export interface EndSearch {
   depth: number;
   isInText: boolean;
@@ -23,9 +23,10 @@ export interface EndSearch {
 const BACKSLASH = 0x5c;
 
 /**
- * Searches for the end of a value from a position. Finds the end of every valid JSON value; for invalid JSON, the end
- * may be wrong.
- * @returns the position after the value, or after the searched bytes, which never end inside an escape
+ * Searches for the end of a value, starting at `from`. Finds the end of every valid JSON value; for invalid JSON, the
+ * end may be wrong.
+ * @returns the position after the value, or the position at which to continue with the next chunk. A final backslash is
+ * searched again, together with the character that it escapes.
  */
 export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
   const { length } = bytes;
@@ -69,7 +70,8 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
 }
 
 /**
- * Returns the position of the quote that ends a text, or of a byte at the end whose meaning depends on the next chunk.
+ * Returns the position of the quote that ends a text. Without a quote, returns the position at which the next chunk
+ * continues: the end of the bytes, or a final backslash.
  */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;

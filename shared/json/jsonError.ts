@@ -1,15 +1,15 @@
-// The path of a value in a document, and the errors that contain it.
+// Errors in a JSON document, with the path of the value that causes them.
 
-/** The keys and indexes from the root to a value. */
+/** The field names and list indexes that lead from the root of a document to a value. */
 export type JsonPath = readonly (string | number)[];
 
-/** An error in the input: it is not JSON, or does not have the expected structure. */
+/** The error for an input that is not JSON, or that does not have the expected structure. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
-  /** The actual kind of the file, if it is not the expected kind. */
+  /** Present if the user passed another kind of file by mistake. */
   readonly wrongFile: WrongFile | undefined;
-  /** The offset of the first wrong byte in the input, if it is known. */
+  /** The byte offset of the error in the input; undefined if unknown. */
   readonly position: number | undefined;
 
   constructor(path: JsonPath, message: string, { wrongFile, position }: JsonErrorFacts = {}) {
@@ -22,7 +22,7 @@ export class JsonError extends Error {
 
 type JsonErrorFacts = Partial<Pick<JsonError, 'wrongFile' | 'position'>>;
 
-/** A file of another kind in place of the expected one. */
+/** What a file is instead of the expected kind, and what the user can do. */
 export interface WrongFile {
   /** The kind with its article, such as `an HTML page`. */
   readonly kind: string;
@@ -36,14 +36,14 @@ export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns an error's message after its path. */
+/** Returns an error's path and message, such as `orgs[3]: expected an object`. */
 export function locatedMessage({ path, message }: JsonError): string {
   return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }
 
 /**
- * Returns the error with the line and the column of its position.
- * @param content the input from its first byte
+ * Appends the line and the column of an error's position to its message.
+ * @param content the whole input, read a second time
  */
 export async function withLine(error: JsonError, content: AsyncIterable<Uint8Array>): Promise<JsonError> {
   const { path, position } = error;

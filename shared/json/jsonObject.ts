@@ -1,7 +1,7 @@
-/** A JSON object, as `toJson` returns it. */
+/** A JSON object with any field names. */
 export type JsonObject = { [name: string]: unknown };
 
-/** Whether `value` is a JSON object. */
+/** Whether a value is an object, and neither null nor a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -12,13 +12,13 @@ export function isEmpty(json: JsonObject): boolean {
   return true;
 }
 
-/** Parses the text of a JSON object, such as a stored record; another value counts as an empty object. */
+/** Parses the text of a JSON object, such as a stored record. Returns an empty object for any other JSON value. */
 export function parseObject(text = '{}'): JsonObject {
   const json: unknown = JSON.parse(text);
   return isJsonObject(json) ? json : {};
 }
 
-/** Parses a text that may not be JSON. Returns `undefined` in that case, which no schema accepts. */
+/** Parses a text, or returns `undefined` if it is not JSON. No schema accepts `undefined`. */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -27,7 +27,7 @@ export function parseIfJson(text: string): unknown {
   }
 }
 
-/** Returns the value at a record's `path` (`project.name`), or undefined. */
+/** Returns the value at a path in a record, such as `project.name`; undefined if the path does not exist. */
 export function valueAt(record: JsonObject, path: string): unknown {
   if (!path.includes('.')) return record[path];
   let value: unknown = record;
@@ -38,7 +38,10 @@ export function valueAt(record: JsonObject, path: string): unknown {
   return value;
 }
 
-/** Returns the text at `path`, or an empty one. A path may also be `$orgId` or a constant (`FieldPath`). */
+/**
+ * Returns the text at a path, or an empty string. The path may also be `$orgId`, or a constant text after `=`
+ * (`FieldPath`).
+ */
 export function textAt(record: JsonObject, path: string, orgId: string): string {
   if (path === '$orgId') return orgId;
   if (path.startsWith('=')) return path.slice(1);
@@ -46,7 +49,10 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the texts at a `path` through a list (`FieldPath`); for any other path, the result of `textAt`. */
+/**
+ * Returns all texts at a path that leads through a list (`ListPath`). For any other path, returns the result of
+ * `textAt`.
+ */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
@@ -65,7 +71,7 @@ function stepInto(record: JsonObject, step: string): unknown[] {
   return elements.filter((element) => isJsonObject(element) && element[field] === expected);
 }
 
-/** Sets the value at `path`, and creates missing objects on the way. */
+/** Sets the value at a path, and creates missing objects along the path. */
 export function putAt(record: JsonObject, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? path;
@@ -80,7 +86,7 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 }
 
 /**
- * Unsets and returns the text at `path`. If this empties an object at the path's second level, unsets that object too.
+ * Unsets and returns the text at a path. If an object at the path's second level becomes empty, unsets that object too.
  */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
@@ -97,7 +103,7 @@ export function takeAt(record: JsonObject, path: string): string | undefined {
   }
   const name = names[last] ?? path;
   const taken = direct[name];
-  // Set to undefined instead of deleting: deleting fields makes an object slow.
+  // Set the field to undefined, because V8 accesses objects with deleted fields slowly.
   if (taken !== undefined) direct[name] = undefined;
   if (inner !== undefined && holder !== undefined && hasNoValues(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

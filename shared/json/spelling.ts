@@ -1,13 +1,13 @@
-// The spellings of field names: lowerCamelCase, and the snake_case of the interface and of protobuf definitions.
+// Field names have two spellings: lowerCamelCase, and the snake_case of the interface and of protobuf definitions.
 
 import { type JsonObject, valueAt } from './jsonObject.ts';
 
-/** Converts a field's name, or a path, to snake_case: `dataOrgsv1Gcs` to `data_orgsv1_gcs`. */
+/** Converts a field name or a path to snake_case, such as `dataOrgsv1Gcs` to `data_orgsv1_gcs`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Returns the value at a record's `path` in either spelling; undefined if it is absent or null. */
+/** Returns the value at a record's path in either spelling; undefined if it is absent or null. */
 export function valueInEitherSpelling(record: JsonObject, path: string): unknown {
   return valueAt(record, path) ?? valueAt(record, snakeCase(path)) ?? undefined;
 }

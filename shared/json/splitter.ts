@@ -1,4 +1,5 @@
-// Splits JSON of any size as it arrives. JSON.parse checks the syntax of each value that is kept.
+// Splits a JSON document of any size while its bytes arrive. JSON.parse checks the syntax of each value that the
+// splitter keeps.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -28,15 +29,15 @@ import { StringDecoder } from './stringContent.ts';
 
 /**
  * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; for a text or a
- * scalar, `enter` does the same. `skip` only finds its end, because the caller checks these bytes before or afterwards.
- * `glance` keeps the value, unless it is too large: then checks it in parts and drops it. A scalar cannot be split.
+ * scalar, `enter` does the same. `skip` only finds the value's end, because the caller checks the bytes separately.
+ * `glance` keeps a value up to the size limit; it checks a larger object, list or text in parts, and drops it.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** Selects the treatment of a value that starts at a byte offset in the input. */
+/** Selects the treatment of a value. `start` is the value's byte offset in the input. */
 export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
 
 /** A complete value. `start` and `end` are byte offsets in the input. */
@@ -45,11 +46,11 @@ export interface SplitValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly end: number;
-  /** The number of field names in the value. */
+  /** The number of field names in the value, including those of inner objects. */
   readonly names: number;
-  /** The text of a kept value; empty for a skipped one. */
+  /** The JSON text of a kept value; empty for a skipped or dropped value. */
   readonly text: string;
-  /** The parsed text of a kept value. */
+  /** The parsed text of a kept value; undefined for a skipped or dropped value. */
   readonly value: unknown;
 }
 
@@ -59,7 +60,7 @@ export interface SplitLimits {
   readonly valueBytes: number;
   /** The maximum number of fields of an entered object. */
   readonly fields: number;
-  /** Whether fields above this number are accepted. Their names are not checked for repetition. */
+  /** Whether to accept further fields. Their names may repeat. */
   readonly hasFurtherFields?: boolean;
 }
 
@@ -70,7 +71,7 @@ interface Container {
   elements: number;
 }
 
-/** A value, or a field's name, whose end has not been found yet. */
+/** A value or a field name whose end has not arrived yet. */
 interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
@@ -78,12 +79,12 @@ interface RunningValue {
   /** Whether to check and drop the value if it is too large, instead of rejecting it. */
   readonly isOptional: boolean;
   isKept: boolean;
-  /** Checks the value in parts, if it is too large to keep. */
+  /** Checks the value in parts. Present if the value is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
 
-/** Checks a value in pieces, without keeping it. */
+/** Checks a value piece by piece, without keeping it. */
 interface ValueCheck {
   push(piece: Uint8Array): void;
   end(): void;
@@ -103,16 +104,16 @@ export class JsonSplitter {
   private readonly open: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
-  /** The remaining bytes, and their number. The next chunk continues them. */
+  /** The bytes to process together with the next chunk. `remaining` is their number; the buffer may be longer. */
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
-  /** The input offset of the first remaining byte. */
+  /** The input offset of the buffer's first byte. */
   private offset: number;
   private running: RunningValue | undefined;
-  /** The position in the remaining bytes up to which the running value is scanned. */
+  /** The position in the buffer up to which the running value has been searched. */
   private scanned = 0;
 
-  /** @param offset the input offset of the first byte, for a part of an input */
+  /** @param offset the offset of the first byte, if this input is a part of a larger input */
   constructor(treat: Treat, limits: SplitLimits, offset = 0) {
     this.treat = treat;
     this.limits = limits;
@@ -131,7 +132,7 @@ export class JsonSplitter {
     while (at < bytes.length) {
       const { running } = this;
       if (running === undefined) {
-        // The error of an unexpected character names it, so it must be complete.
+        // The error of an unexpected character quotes it, so wait until the character is complete.
         if (isCutAt(bytes, at)) break;
         at = this.readStructure(bytes, at);
       } else {
@@ -156,12 +157,15 @@ export class JsonSplitter {
     if (this.expect !== 'end' || this.remaining > 0) throw this.error('unexpected end of JSON input');
   }
 
-  /** The input offset of the skipped value whose end has not been found yet. */
+  /** The input offset of a skipped value whose end has not arrived yet; undefined if there is none. */
   get skippedStart(): number | undefined {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
-  /** Adds a chunk to the remaining bytes. Growing by doubling keeps small chunks of a large value cheap. */
+  /**
+   * Appends a chunk to the buffer. The buffer doubles when it grows, so that many small chunks of a large value stay
+   * cheap.
+   */
   private append(chunk: Buffer): Buffer {
     const length = this.remaining + chunk.length;
     if (length > this.buffer.length) {
@@ -174,8 +178,7 @@ export class JsonSplitter {
   }
 
   /**
-   * Keeps the bytes that are still needed: a kept value from its start, but only the unscanned bytes of a skipped
-   * value.
+   * Retains the bytes to process again: all bytes of a value to keep, but only the unsearched bytes of a skipped value.
    */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
@@ -187,7 +190,10 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** Rejects, or stops keeping, a value that exceeds the maximum size at a position. */
+  /**
+   * If the running value exceeds the maximum size, rejects it; if it is optional, stops keeping it instead.
+   * @param at the position up to which the value has been searched
+   */
   private checkSize(running: RunningValue, bytes: Buffer, at: number): void {
     const { valueBytes } = this.limits;
     const from = running.start - this.offset;
@@ -199,7 +205,7 @@ export class JsonSplitter {
     checkPart(running, bytes, isText ? from + 1 : from, at);
   }
 
-  /** Reads one byte between values. Returns the position of the next byte to read. */
+  /** Reads one byte outside of values. Returns the position of the next byte to read. */
   private readStructure(bytes: Buffer, at: number): number {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte)) return at + 1;
@@ -266,7 +272,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** Completes the running value, whose end is at a position. */
+  /** Completes the running value, which ends before `at`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isKept, search, check } = running;
@@ -304,7 +310,7 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message, { position });
   }
 
-  /** The path for errors: that of the current field, or of the object itself before its first field. */
+  /** The path for errors: the current field's path, or the object's own path before its first field. */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;
@@ -316,7 +322,7 @@ export class JsonSplitter {
   }
 }
 
-/** Describes what follows a document. */
+/** Describes unexpected bytes after the end of a document. */
 function afterEnd(bytes: Buffer, at: number): string {
   const place = ' after the end of the document';
   const byte = bytes[at] ?? 0;
@@ -333,7 +339,7 @@ function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/** Checks the texts, scalars, names and brackets of an object or a list that is not kept. */
+/** Creates the check of an object or a list that is too large to keep. It checks texts, scalars, names and brackets. */
 function containerCheck(path: JsonPath, limits: SplitLimits, start: number): ValueCheck {
   const splitter = new JsonSplitter(
     (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
@@ -346,7 +352,7 @@ function containerCheck(path: JsonPath, limits: SplitLimits, start: number): Val
   };
 }
 
-/** Checks the content of a text that is not kept. */
+/** Creates the check of a text that is too large to keep. */
 function stringCheck(path: JsonPath): ValueCheck {
   const decoder = new StringDecoder(path);
   return {
@@ -355,7 +361,7 @@ function stringCheck(path: JsonPath): ValueCheck {
   };
 }
 
-/** Checks the next part of a value that is not kept, without the closing quote of a text. */
+/** Passes the next part of a value to its check, without the closing quote of a text. */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
 }
@@ -369,13 +375,13 @@ function inside(path: JsonPath, check: () => void): void {
   }
 }
 
-/** Returns an error with the path of the value that contains its path. */
+/** Prepends the path of the containing value to an error's path. */
 function below(path: JsonPath, { path: inner, message, position }: JsonError): JsonError {
   return new JsonError([...path, ...inner], message, { position });
 }
 
 /**
- * Creates the error of a kept value, with the path to the inner value that causes it.
+ * Creates the error of a kept value, with the path of the inner value that is invalid.
  * @param start the input offset of the value
  */
 function locate(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
@@ -391,7 +397,7 @@ function locate(bytes: Buffer, start: number, path: JsonPath, message: string): 
   return new JsonError(path, message, { position: start });
 }
 
-/** Creates the error of a text or a scalar. */
+/** Creates the error of an invalid text or scalar. Adds the position of the first wrong byte if known. */
 function errorInside(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   if (!isUtf8(bytes)) return new JsonError(path, message, { position: start + invalidByteAt(bytes) });
   const stray = bytes[0] === QUOTE ? undefined : firstStray(bytes);

@@ -1,4 +1,4 @@
-// Describes bytes that no JSON document in UTF-8 has at their place, with a remedy.
+// Describes unexpected bytes of a JSON document, with a remedy.
 
 const FIRST_NON_ASCII = 0x80;
 
@@ -8,7 +8,7 @@ interface CharacterKind {
   readonly remedy: string;
 }
 
-/** Characters that web pages, word processors and input methods write in place of JSON's own. */
+/** Characters that web pages, word processors and input methods insert instead of JSON's own spaces and quotes. */
 const kinds: readonly CharacterKind[] = [
   { pattern: /\p{Zs}/u, what: 'a special space', remedy: 'replace it with an ordinary space' },
   { pattern: /[\p{Zl}\p{Zp}\u0085]/u, what: 'a special line break', remedy: 'replace it with an ordinary line break' },
@@ -16,14 +16,16 @@ const kinds: readonly CharacterKind[] = [
   { pattern: /[\p{Pi}\p{Pf}‚„″＂]/u, what: 'a typographic quote', remedy: 'replace it with "' },
 ];
 
-/** Returns the number of bytes of the UTF-8 character that starts with a byte; 1 for a byte that starts none. */
+/**
+ * Returns the length in bytes of the UTF-8 character that starts with `first`; 1 if no character starts with this byte.
+ */
 function characterLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1;
   if (first < 0xe0) return 2;
   return first < 0xf0 ? 3 : 4;
 }
 
-/** Whether the bytes end inside the character at a position, so that the next chunk completes it. */
+/** Whether the bytes end inside the character at a position, so that its rest is in the next chunk. */
 export function isCutAt(bytes: Buffer, at: number): boolean {
   return at + characterLength(bytes[at] ?? 0) > bytes.length;
 }
@@ -33,14 +35,20 @@ export function isNonAscii(byte: number): boolean {
   return byte >= FIRST_NON_ASCII;
 }
 
-/** Describes an unexpected character at a position outside of texts. */
+/**
+ * Describes an unexpected character outside of JSON strings.
+ * @param place the end of the description, such as ` after the end of the document`
+ */
 export function unexpectedCharacter(bytes: Buffer, at: number, place: string): string {
   const character = bytes.toString('utf8', at, at + characterLength(bytes[at] ?? 0));
   if (character.includes('\ufffd')) return invalidByte(bytes, at);
   return `unexpected ${describeStray(character) ?? JSON.stringify(character)}${place}`;
 }
 
-/** Describes the first character outside ASCII, if people take such a character for one of JSON's own. */
+/**
+ * Describes the first character outside ASCII if it resembles a JSON character, such as a typographic quote; otherwise
+ * returns undefined.
+ */
 export function firstStray(bytes: Buffer): { readonly at: number; readonly what: string } | undefined {
   const at = bytes.findIndex(isNonAscii);
   if (at < 0) return undefined;
@@ -67,7 +75,8 @@ export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
   while (at < bytes.length && bytes[at] === decoded[at]) at++;
-  // The decoder writes U+FFFD for an invalid sequence, whose first bytes can be equal.
+  // The decoder replaces an invalid sequence with U+FFFD. Both may begin with equal bytes, so go back to the first of
+  // them.
   while (isContinuation(decoded[at])) at--;
   return at;
 }
@@ -87,7 +96,7 @@ const CONVERT = 'convert the file, for example with iconv -f ENCODING -t UTF-8';
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
   const hex = `0x${byte.toString(16).toUpperCase()}`;
-  // In a text with an encoding of one byte a character, letters outside ASCII usually stand alone.
+  // In encodings with one byte per character, a letter outside ASCII usually has ASCII letters on both sides.
   const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));

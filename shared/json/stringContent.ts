@@ -16,8 +16,8 @@ export class StringDecoder {
   }
 
   /**
-   * Returns the text that the next piece completes; without a piece, returns the rest.
-   * @throws JsonError for invalid escapes, control characters and UTF-8
+   * Unescapes the next piece, except an incomplete escape or character at its end. Without a piece, unescapes the rest.
+   * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
    */
   decode(piece?: Uint8Array): string {
     try {
@@ -38,9 +38,9 @@ export class StringDecoder {
 /**
  * Unescapes a JSON string as a stream of bytes. A request may contain an export file as a string (specification 2.5,
  * `data_orgsv1`).
- * @param content the bytes between the quotes of a skipped string
+ * @param content the bytes between the string's quotes
  * @param path the path of the string, for errors
- * @throws JsonError for invalid escapes, control characters and UTF-8
+ * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>, path: JsonPath): AsyncGenerator<Uint8Array> {
   const decoder = new StringDecoder(path);

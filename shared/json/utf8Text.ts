@@ -5,11 +5,11 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The number of bytes that identify an encoding. */
+/** The number of bytes at the start of a text that show its encoding. */
 const START_BYTES = 4;
 
 /**
- * Yields a JSON text in UTF-8 without byte order mark: converts UTF-16, and passes all other content on unchanged.
+ * Yields a JSON text in UTF-8 without a byte order mark. Converts UTF-16; passes other content on unchanged.
  * @throws JsonError for UTF-32, for invalid UTF-16, and for a text that is encoded twice or has two marks
  */
 export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
@@ -18,8 +18,8 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // Rejects a text that is encoded twice. A file inside a body would be decoded twice and accepted, but no other reader
-  // accepts such a text.
+  // Reject a text that is encoded twice, as all other readers do. A file inside a request is decoded twice, and would
+  // otherwise be accepted.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;
@@ -39,14 +39,17 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Decodes a text, and drops a byte order mark: Windows saves lists and tokens in such files.
- * @param charset the stated encoding, which counts for a text that does not look like UTF-16; UTF-8 by default
+ * Decodes a text, and drops its byte order mark. Windows saves files with such marks, for example lists and tokens.
+ * @param charset the encoding of a text that neither has a mark nor looks like UTF-16; UTF-8 by default
  */
 export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
   return new TextDecoder(hasMark(content) ? 'utf-8' : (utf16Encoding(content) ?? charset)).decode(content);
 }
 
-/** Returns which of the first bytes are zero: the first two characters of JSON are ASCII. */
+/**
+ * Lists which of the first four bytes are zero. They show the encoding, because the first two characters of JSON are
+ * ASCII.
+ */
 function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();
 }
