@@ -10,7 +10,9 @@ import { stringContent } from '../json/stringContent.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/** Fields of an import request that contain an export file, by their snake_case and camelCase spellings. */
+/**
+ * The fields of an import request that may contain an export file. Maps both spellings of a field's name to snake_case.
+ */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],
@@ -20,12 +22,12 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** The problem of a request field that does not contain an export file. */
+/** The error text about a request field that does not contain an export file. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
 /**
- * Yields an export file's JSON in UTF-8, in whichever form the file is stored: compressed with gzip, in UTF-16, with a
- * byte order mark, or inside an import request.
+ * Yields the JSON of an export file in UTF-8. The file may be compressed with gzip, in UTF-16, with a byte order mark,
+ * or inside an import request.
  * @param checkSize receives the number of decompressed bytes so far, and may throw
  * @throws JsonError for a damaged file
  */
@@ -35,7 +37,7 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * Whether a file is plain JSON in UTF-8, so that the file has the same size as the JSON.
+ * Whether a file is plain JSON in UTF-8. If so, the file and its JSON have the same size.
  * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {
@@ -55,7 +57,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // If the content fails, the pipeline destroys the decoder with that error, and the iteration throws it.
+  // If reading the content fails, the pipeline destroys the decoder with that error, and the loop below throws it.
   pipeline(Readable.from(rest, { objectMode: false }), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -85,8 +87,8 @@ const OPTIONS =
   'an import request in place of a file may contain only timeout: remove this field, and specify options in the call';
 
 /**
- * Yields the text of a request's only export file, without checking it.
- * @throws JsonError for a request with options, because options belong to the call itself
+ * Yields the text of the only export file in a request, without checking the text.
+ * @throws JsonError for a request that contains options, which the user must specify in the call
  */
 async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const files: string[] = [];
@@ -110,8 +112,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Whether a value of a request is its export file.
- * @throws JsonError for an option, because options belong to the call itself, and for a scalar in place of the file
+ * Whether a value in a request is the export file.
+ * @throws JsonError for an option, which the user must specify in the call, and for a scalar instead of the file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;
@@ -119,7 +121,7 @@ function isFile({ path, text, value }: SplitValue): boolean {
   throw new JsonError(path, inlineFields.has(String(path[0])) ? EXPECTED_FILE : OPTIONS);
 }
 
-/** Yields the bytes without the first and the last. */
+/** Yields all bytes except the first and the last. */
 async function* withoutQuotes(text: Bytes): AsyncGenerator<Uint8Array> {
   let last: Uint8Array = Buffer.alloc(0);
   let first = 1;

@@ -7,8 +7,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * The limits of a file. Without limits, only memory limits the number of organisations, and nothing limits the number
- * of records.
+ * The limits of a file. By default, only the heap limits the number of organisations, and the other numbers are
+ * unlimited.
  */
 export interface FileLimits {
   readonly organisations?: number;
@@ -16,7 +16,7 @@ export interface FileLimits {
   readonly clearPasswords?: number;
 }
 
-/** The heap that an import needs for an organisation. */
+/** The number of heap bytes that an import needs for each organisation. */
 const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import some of its organisations at a time with org_ids (in the command, --org)';
@@ -46,7 +46,7 @@ export class FileBudget {
   }
 
   /**
-   * Counts a record that is imported.
+   * Counts a record to import.
    * @throws IdentityError 413
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {

@@ -21,9 +21,9 @@ import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './
 
 /** The result of reading a whole export file. */
 export interface FilePass {
-  /** The drafts of the entries of `orgs`, except those that were passed to `onEntry`. */
+  /** The drafts of the entries in `orgs`, except entries that `onEntry` has received. */
   readonly drafts: OrganisationDraft[];
-  /** The number of entries that were passed to `onEntry`. */
+  /** The number of entries that `onEntry` has received. */
   taken: number;
   readonly tally: ManifestTally;
   readonly unknown: UnknownFields;
@@ -33,8 +33,8 @@ export interface FilePass {
 }
 
 /**
- * Receives a record without a v1 file's additions, its path, and the same record with the additions read so far. It may
- * throw a `JsonError`.
+ * Receives a record and its path. In a v1 file, lists next to a record belong to the record: `record` lacks these
+ * lists, `whole` contains the lists read so far. May throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
@@ -46,13 +46,16 @@ export interface PassOptions {
   /** Receives the number of organisations so far. */
   readonly onOrganisations?: (count: number) => void;
   /**
-   * Receives each entry of `orgs` after its end, so that memory does not grow with their number. By default, the pass
-   * keeps all entries.
+   * Receives each entry of `orgs` after the entry's end. The pass then drops the entry to save memory. By default, the
+   * pass keeps all entries.
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
-  /** The drafts of an earlier pass, for files in which records precede their organisation's id. */
+  /** The drafts of an earlier pass. Needed for a file in which records precede their organisation's id. */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
-  /** Whether the source can be read only once. Then the error of its JSON lacks the line. */
+  /**
+   * Whether the source can be read only once. Errors then have no line number, because finding the line needs a second
+   * read.
+   */
   readonly isStream?: boolean;
 }
 
@@ -86,7 +89,7 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // The receiver of a body has already checked white space, but not in objects in a bucket, or in escapes in a
+      // The server has already limited white space in request bodies, but not in bucket objects, or as escapes in a
       // string.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
@@ -113,7 +116,7 @@ export async function* passFile(
   return pass;
 }
 
-/** Adds the request's field to the error of a value that is not an export file. */
+/** If the value of a request field is not an export file, adds the field to the error. */
 function errorOfField(error: JsonError, field: string | undefined): JsonError {
   const { wrongFile } = error;
   if (wrongFile === undefined || field === undefined) return error;
@@ -126,7 +129,7 @@ function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Passes the entries before position `end` to `onEntry`, because they are complete. */
+/** Passes the entries before position `end`, which are complete, to `onEntry`. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -165,7 +168,7 @@ function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** A record without and with the additions of a v1 file. */
+/** A record without the additions of a v1 file, and the whole record with them. */
 interface AddedRecord {
   readonly own: OrganisationRecord;
   readonly whole: OrganisationRecord;
@@ -182,7 +185,7 @@ function readItem(
   const reading = { orgId, checked: true };
   const own = readFileRecord(section, item, reading, value);
   if (!additions.has(section)) return { own, whole: own };
-  // Reading a record changes its JSON.
+  // Reading a record changes its JSON, so copy the JSON first.
   const complete = (given: unknown) => structuredClone(withAdditions(section, given, additions));
   return { own, whole: readFileRecord(section, item, { ...reading, complete }) };
 }
@@ -197,17 +200,17 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
-/** The name under which all fields beyond the limit are counted. No JSON path in a message can be equal to it. */
+/** All fields beyond the limit are counted under this name. */
 const OTHERS = '*';
 
 /**
- * The numbers of unknown values in an export file, by field. The number of names is limited, to bound memory and
- * response.
+ * Counts the unknown values in an export file by field. Limits the number of fields, so that memory and response stay
+ * small.
  */
 class UnknownFields {
   private readonly counted = new Map<string, number>();
 
-  /** Counts an unknown field of an organisation, or an element of it. */
+  /** Counts an unknown field, or an element of an unknown list. */
   readonly addField = (name: string): void => {
     const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
     const counted = this.counted.has(short) || this.counted.size < MAX_UNKNOWN_FIELDS ? short : OTHERS;
@@ -224,7 +227,7 @@ class UnknownFields {
   }
 }
 
-/** The issues of an export file, each with its path, up to the limit of one response. */
+/** The issues of an export file, each with its path. Collects at most as many as a response may contain. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
 
@@ -232,7 +235,7 @@ export class Violations {
     return this.violations.length >= MAX_ISSUES;
   }
 
-  /** Runs `work` on an item's value, and collects its issues. Other errors are rethrown. */
+  /** Runs `work` on an item, and collects the `JsonError` that it throws. Rethrows other errors. */
   capture(item: ExportFileItem, work: () => void): void {
     try {
       work();
@@ -254,8 +257,8 @@ export class Violations {
 }
 
 /**
- * Returns the id of a record in a list, for its issues. In a large file, a record is hard to find by its position
- * alone.
+ * Returns the id of a record in a list, for its issues. The path alone does not help users to find a record in a large
+ * file.
  */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);

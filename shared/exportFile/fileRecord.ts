@@ -20,7 +20,7 @@ import { MAX_REASON_CHARACTERS, RecordParts } from './recordParts.ts';
 /** The text of a record, and its path in the file. */
 export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
-/** How to read a record, and its organisation. */
+/** The organisation of a record, and how to read the record. */
 interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
@@ -32,7 +32,7 @@ interface RecordReading {
 /**
  * Reads a record of a file. An invalid record has the issue `invalid`, and contains as much of its content as can be
  * read.
- * @param parsed the parsed text, which may become the record's JSON; by default the text is parsed
+ * @param parsed the parsed text, which may become the record's JSON; by default the function parses the text
  */
 export function readFileRecord(
   section: Section,
@@ -58,17 +58,19 @@ export function readFileRecord(
   }
 }
 
-/** The maximum number of attempts to read a record. Some problems become visible only after others are removed. */
+/**
+ * The maximum number of attempts to read a record. Some problems become visible only after other problems are removed.
+ */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts. Returns undefined if one of them is not optional. */
+/** Reads a record without its invalid parts. Returns undefined if an invalid part is not optional. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | undefined {
-  // Check this before parsing the record again, because a file may contain millions of such records.
+  // Check this before parsing the record again, because a file may contain millions of invalid records.
   if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return undefined;
   const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];
@@ -88,8 +90,8 @@ function readWithoutInvalid(
 }
 
 /**
- * Returns the reason if a value is not a record at all. Such values are short, so a file may contain hundreds of
- * millions of them.
+ * Returns the reason if a value cannot be a record. Such values are short, so a file may contain hundreds of millions
+ * of them.
  */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
@@ -97,7 +99,7 @@ function emptyReason(section: Section, value: unknown): string | undefined {
   return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
-/** Reads a record that only breaks rules; returns undefined if values do not have the types of the definition. */
+/** Reads a record whose values break rules but have the right types. Returns undefined if a value has another type. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };
@@ -148,8 +150,9 @@ function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): Inva
 }
 
 /**
- * Creates a record for a text of which only ids and credentials can be read. Its body and digest are those of the text.
- * Two such records never compare as equal.
+ * Creates a record from a text of which only ids and credentials can be read. The body contains the text's digest, so
+ * that comparisons detect a changed text. If the text was too large to keep, the body is random, so that the record
+ * equals no other record.
  */
 function unreadableRecord(
   section: Section,

@@ -5,10 +5,10 @@ import { type RecordWarning, warn } from '../errors/warnings.ts';
 import type { Inspection } from './inspection.ts';
 import type { IgnoredField } from './manifest.ts';
 
-/** A warning of an import's response about the request or the file. */
+/** A warning about the request or the file in the response of an import. */
 type FileWarning = RecordWarning & { readonly type: string; readonly id?: string };
 
-/** The warning of a file without a manifest. */
+/** The warning about a file without a manifest. */
 const unproved: FileWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
 /** Returns the warnings about states that the file does not contain. */
@@ -30,8 +30,8 @@ export function fileWarnings(
 }
 
 /**
- * Returns a warning if organisations of the file would get other login names: they have no domain policy, and the
- * exporting instance adds the domain by default, but the importing instance does not.
+ * Returns a warning if the import would change login names of organisations without a domain policy. This happens if
+ * the exporting instance adds the domain to login names by default, but the importing instance does not.
  * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a
  * policy
  */
@@ -51,7 +51,7 @@ export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }
 
-/** Creates the warning of a dry run whose import would probably be interrupted by its timeout. */
+/** Creates the warning that the timeout would probably interrupt the import. Only dry runs have this warning. */
 export function timeoutWarning(neededMs: number, leftMs: number): FileWarning {
   const [needed = '', left = ''] = [neededMs, leftMs].map((ms) => formatDuration(Math.ceil(ms / 1_000) * 1_000));
   return { type: 'request', ...warn('timeout_expected', { needed, left }) };

@@ -28,7 +28,7 @@ export class FileWriter {
 
   /**
    * Ends the current entry.
-   * @param fields its last fields, such as `,"orgState":"ORG_STATE_ACTIVE"`
+   * @param fields the entry's last fields, such as `,"orgState":"ORG_STATE_ACTIVE"`
    */
   end(fields = ''): void {
     this.closeField();

@@ -28,13 +28,13 @@ export interface Inspection {
   /** The organisations that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
   /**
-   * The position in `organisations` of each entry of the file; undefined for an organisation that is left out. Several
-   * entries may belong to one organisation.
+   * For each entry of the file, the position of its organisation in `organisations`; undefined if the request does not
+   * select the organisation. Several entries may belong to one organisation.
    */
   readonly entries: readonly (number | undefined)[];
-  /** The numbers of records in the selected organisations, by section, without the organisations' own records. */
+  /** The numbers of records in the selected organisations, by section. The organisations' own records do not count. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The number of those records that are contained in other records, by section. */
+  /** How many of these records are inside other records, by section. */
   readonly nested: Readonly<Record<string, number>>;
   /** The sections with invalid records, or with records that contain invalid elements. */
   readonly invalid: ReadonlySet<string>;
@@ -43,14 +43,11 @@ export interface Inspection {
   /** The numbers of unknown fields and values, by field. */
   readonly unknown: Readonly<Record<string, number>>;
   /**
-   * The numbers of selected organisations and users without a state; undefined if there are none, or if according to
-   * the file this means the default.
+   * The numbers of selected organisations and users without a state. Undefined if all have a state, or if the manifest
+   * shows that a missing state is the default state.
    */
   readonly unknownStates: UnknownStates | undefined;
-  /**
-   * The number of selected people without a state whom the import creates as initial, because their address is
-   * unverified.
-   */
+  /** The number of selected people without a state who become initial, because their address is unverified. */
   readonly initialPeople: number;
   /** Kinds of values whose absence from the file proves that the source lacks them. */
   readonly stated: StatedContent;
@@ -64,21 +61,20 @@ export interface Inspection {
 }
 
 /**
- * Receives the selected records of a file while it is validated. These include records contained in other records, and
- * invalid records, which are not imported.
+ * Receives the selected records while the file is validated. These include records inside other records, and invalid
+ * records, which are not imported.
  */
 export interface RecordVisitor {
   /**
-   * @param holder the record of the file that contains this record
-   * @param path the record's path; undefined for a record that another record contains, and for an organisation's own
-   * record
+   * @param holder the record of the file that contains this record, if any
+   * @param path the record's path; undefined for a record inside another record, and for an organisation's own record
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
   /** Discards all records, because the file is read again. */
   reset(): void;
 }
 
-/** Passes records on to several visitors. */
+/** Combines several visitors into one visitor. */
 export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisitor {
   return {
     add: (...record) => {
@@ -91,16 +87,16 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
 }
 
 interface InspectionOptions {
-  /** Returns whether an organisation is imported, by its id; by default all are. */
+  /** Returns whether the import includes an organisation, by its id. By default, the import includes all. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
-  /** Receives all records, with the additions of a v1 file. The organisations' own records come last. */
+  /** Receives the selected records, including the additions of a v1 file. The organisations' own records come last. */
   readonly visitor?: RecordVisitor | undefined;
 }
 
 /**
- * Validates a whole export file before anything is written, and compares it with its manifest, if any.
- * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path; 413 above a limit
+ * Validates a whole export file before anything is written, and compares the file with its manifest, if any.
+ * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues; 413 if the file exceeds a limit
  */
 export async function inspect(
   source: ExportFileSource,
@@ -156,10 +152,10 @@ function lacksState({ invalid, state }: OrganisationRecord): boolean {
 }
 
 /**
- * Yields the bytes of an export by this service. At the end, requires that the manifest proves the export complete and
- * unchanged. Reads the export once; memory does not grow with it.
+ * Yields the bytes of an export by this service. At the end, checks by the manifest that the export is complete and
+ * unchanged. Reads the export once; memory does not grow with its size.
  * @param onItems receives the items of each chunk before they are validated
- * @throws IdentityError INVALID_ARGUMENT naming what is missing, invalid or different
+ * @throws IdentityError INVALID_ARGUMENT that lists what is missing, invalid or different
  */
 export async function* proveExport(
   source: ExportFileSource,
@@ -172,7 +168,7 @@ export async function* proveExport(
   checkManifest(manifest, tally);
 }
 
-/** The listeners of a tally. */
+/** The listeners of `tallyExport`. */
 export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
   /** Receives all records. An organisation's own record comes last. */
   readonly onRecord?: (record: OrganisationRecord) => void;
@@ -186,8 +182,9 @@ export function tallyExport(
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // In a file for ZITADEL, the second entry of an organisation has grants and members only, so it does not count as
-    // an organisation. An entry without any record does count, as in an import; no instance writes such an entry.
+    // In a file for ZITADEL, an organisation's second entry contains only grants and members, so the entry does not
+    // count as an organisation. An entry without any record does count, as in an import; no instance writes such an
+    // entry.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
@@ -200,8 +197,8 @@ function tallyOrganisation(record: OrganisationRecord | undefined, tally: Manife
 }
 
 /**
- * Counts the organisations of a file inside the request before reading their fields, which takes much longer. Does not
- * count those of a file in a bucket, which would have to be downloaded twice.
+ * Rejects a file inside the request that has too many organisations, before reading their fields, which takes much
+ * longer. Skips a file in a bucket, because this check would download the file a second time.
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
@@ -215,7 +212,7 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
       budget.checkOrganisations(reader.organisations);
     }
   } catch (error) {
-    // Ignore this error, because reading the whole file later reports it with all others.
+    // Ignore this error, because the validation of the whole file reports it with all others.
     if (!(error instanceof JsonError)) throw error;
   }
 }
@@ -235,7 +232,7 @@ function select(
 
 /**
  * Compares a file's records with its manifest.
- * @throws IdentityError INVALID_ARGUMENT naming each difference
+ * @throws IdentityError INVALID_ARGUMENT that lists each difference
  */
 function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
@@ -267,7 +264,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
 
 const MAX_DESCRIBED = 10;
 
-/** Combines the first violations in one description: usually all counts differ together. */
+/** Combines the first violations in one description, because an incomplete file usually has several wrong counts. */
 function describeAll(violations: readonly FieldViolation[]): string {
   const texts = violations
     .slice(0, MAX_DESCRIBED)
@@ -278,7 +275,10 @@ function describeAll(violations: readonly FieldViolation[]): string {
 
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
-/** Reads a file's records. Reads the file twice if an organisation's id, or an addition, comes after its records. */
+/**
+ * Reads a file's records. Reads the file a second time if records precede their organisation's id, or if a visitor
+ * needs records with the additions of a v1 file.
+ */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
   const counted = await countRecords(source, signal, reading);
@@ -329,15 +329,15 @@ async function countRecords(
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 
-/** The organisations of a file, and the position in `organisations` of each entry. */
+/** The organisations of a file. `entries` contains the position in `organisations` for each entry of the file. */
 interface MergedEntries {
   readonly organisations: readonly OrganisationHeader[];
   readonly entries: readonly number[];
 }
 
 /**
- * Merges the entries with the same organisation id: they may repeat the organisation's fields, or spread them. Entries
- * without an id are not merged.
+ * Merges the entries with the same organisation id. Each entry may contain all fields of the organisation, or some of
+ * them. Entries without an id are not merged.
  * @param violations receives the contradictions between entries
  */
 function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violations): MergedEntries {

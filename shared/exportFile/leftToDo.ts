@@ -29,23 +29,27 @@ export const leftToDoEntry = z.object({
 /** A manual step after an import. */
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** A manual step, and the number of unlisted steps with the same message. */
+/** A manual step. `further` is the number of unlisted steps with the same message. */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
 /** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
-/** The maximum size of the entries of a rule: the entries of all rules fit into a manifest, which has other fields too. */
+/**
+ * The maximum size of a rule's entries in bytes. The entries of all rules must fit into a manifest next to its other
+ * fields.
+ */
 export const MAX_LISTED_BYTES = Math.floor(
   (0.8 * MAX_DOCUMENT_BYTES) / [...leftToDoRules, ...otherRules].filter(({ scope }) => scope !== 'file').length,
 );
 /**
- * The maximum length of ids and messages, which quote texts of records. With it, each rule can list at least one entry,
- * even if every character must be escaped.
+ * The maximum length of ids and messages, which may quote texts of records. This length leaves room for at least one
+ * entry of each rule, even if every character must be escaped.
  */
 const MAX_TEXT_CHARACTERS = 1_000;
 
 /**
- * The manual steps after an import of a file, because the file does not have some content, or the target changes it.
+ * Collects the manual steps after an import of a file. A step is needed if the file lacks some content, or if the
+ * target changes it.
  */
 export class LeftToDo {
   private readonly content: FileContent;
@@ -85,8 +89,8 @@ export class LeftToDo {
   }
 
   /**
-   * Adds a step for a record by a rule that depends on other records too.
-   * @param values the parameters of its texts
+   * Adds a step for a record. Called directly for rules that depend on several records.
+   * @param values the parameters of the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
     const entries = this.listed.get(rule) ?? emptyList(this.content);
@@ -118,8 +122,9 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the entries for a complete file, which shows which secrets it has. Each entry has the number of unlisted
-   * entries with the same message. If the request selected secrets that the source lacks, the entry about them says so.
+   * Returns the entries after the whole file was read, when the secrets that it contains are known. Each entry has the
+   * number of unlisted entries with the same message. If the source lacks secrets that the request selected, the entry
+   * states that.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -137,7 +142,10 @@ export class LeftToDo {
     );
   }
 
-  /** Returns the step for secrets that the request selected but the source does not have. */
+  /**
+   * Returns the fields to replace in an entry about missing secrets: another reason and message, if the request
+   * selected the secrets, which the source therefore lacks.
+   */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};
     const { reason, row } = lacks.step;
@@ -154,7 +162,7 @@ export class LeftToDo {
     return this.listed.get(rule)?.entries ?? [];
   }
 
-  /** The number of further entries. */
+  /** The number of steps that are not listed because of the limits. */
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
@@ -164,10 +172,7 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-/**
- * Returns an empty list. Only lists for files are bounded: in an import by this command, each record needs its own
- * step.
- */
+/** Returns an empty list. The list is unbounded in an import by this command, which needs the step of every record. */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true
     ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-// The rules for the manual steps after an import: rules for every file, and rules because of ZITADEL's behaviour.
+// The rules for the manual steps after an import. Some apply to every target, others result from ZITADEL's behaviour.
 
 import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
@@ -20,7 +20,7 @@ import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.
 /** The content of a file, and the audience of its messages. */
 export interface FileContent {
   /**
-   * Whether the file has these secrets. Absent until the end of the file shows that; until then, all steps are
+   * Whether the file contains these secrets. Undefined until the file was read to its end; until then, all steps are
    * collected.
    */
   readonly withPasswords?: boolean;
@@ -31,8 +31,8 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * Whether this command sends the file to ZITADEL. The command then reads the responses, and itself deactivates or
-   * locks the records that the file contains as such.
+   * Whether this command sends the file to ZITADEL. The command then reads the responses, and deactivates or locks the
+   * records that are deactivated or locked in the file.
    */
   readonly inSteps?: boolean;
   /** The secrets that the request selected. If the file lacks selected secrets, the source lacks them too. */
@@ -48,8 +48,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   /** The step's text and remedy. */
   readonly row: IssueRow;
   /**
-   * The secrets that the file lacks, and the step if the request selected them, which means that the source lacks them
-   * too.
+   * The secrets whose absence from the file requires this step. `step` replaces the step if the request selected these
+   * secrets, because then the source lacks them too.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   /** Whether the file's content requires the step; by default always. */
@@ -61,14 +61,14 @@ function stepOf(reason: keyof typeof manualSteps, ...names: readonly SectionName
   return { reason, sections: names, row: manualSteps[reason] };
 }
 
-/** The kinds of secrets that a file may not contain. */
+/** The kinds of secrets that a file can lack. */
 type LackedKind = {
   [Step in keyof typeof manualSteps]: Step extends `${infer Kind}_not_in_source` ? Kind : never;
 }[keyof typeof manualSteps];
 
 /**
  * Creates the rule for a file without some secrets.
- * @param forZitadel whether the rule is only for files for ZITADEL, or only for other files
+ * @param forZitadel whether the rule applies to files for ZITADEL, or to other files; by default to both
  */
 function ofLacking(
   kind: LackedKind,
@@ -108,10 +108,14 @@ const uses = recordSections.flatMap((section) =>
   })),
 );
 
-/** The rules for the manual steps of each fact. Several sections may share a fact, which has the same rules for all. */
+/**
+ * The rules for the manual steps of each fact about ZITADEL. If several sections share a fact, its rules apply to all
+ * of them.
+ */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // The import into ZITADEL adds these steps itself, because only it knows the other records of the file.
+    // A rule sees only one record. If a step depends on other records too, the import into ZITADEL adds the step
+    // itself.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),

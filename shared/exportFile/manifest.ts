@@ -12,9 +12,9 @@ import { nothingUnknown, type UnknownContent } from '../organisation/unknownCont
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
-/** The limits of readers of export files, which keep one record, or the manifest, in memory at a time. */
+/** Limits for readers of export files. A reader keeps one record or the manifest in memory at a time. */
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
-/** The size limit of a manifest. */
+/** The maximum size of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
 /** The maximum length of an instance's id. This service uses UUIDs. */
@@ -29,8 +29,8 @@ const carriedSecrets = z.object({
 });
 
 /**
- * The schema of an export file's manifest, which follows the organisations. An import rejects a file that does not
- * match it.
+ * The schema of an export file's manifest, which follows the organisations. An import rejects a file whose manifest
+ * does not match.
  */
 export const manifestSchema = z.object({
   version: z.literal(1),
@@ -42,7 +42,7 @@ export const manifestSchema = z.object({
     .string()
     .max(MAX_INSTANCE_ID)
     .optional()
-    // Ignore a value that another tool wrote.
+    // Ignore an invalid value, which another tool must have written.
     .catch(undefined)
     .describe(INSTANCE_ID),
   defaultOrgId: z
@@ -59,7 +59,7 @@ export const manifestSchema = z.object({
     .describe('The caller, and its organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
-    // Ignore a value that another tool wrote.
+    // Ignore an invalid value, which another tool must have written.
     .catch(undefined)
     .describe(
       'The selected secrets. If a record lacks a selected secret, it does not exist in the source. Without this field, that is unknown.',
@@ -67,7 +67,7 @@ export const manifestSchema = z.object({
   sections: z
     .array(z.string())
     .optional()
-    // Ignore a value that another tool wrote.
+    // Ignore an invalid value, which another tool must have written.
     .catch(undefined)
     .describe(
       'The sections that were read completely: an organisation of the file has no other records of them. Without this field, that is unknown.',
@@ -87,8 +87,8 @@ const ignoredField = z.strictObject({
 });
 
 /**
- * Returns for which kinds of values absence means that the source lacks them. If the manifest does not list the
- * selected secrets, this is unknown for all kinds.
+ * Returns the kinds of values whose absence from the file proves that the source lacks them. Returns none if the
+ * manifest does not list the selected secrets.
  */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
@@ -127,7 +127,10 @@ export interface ManifestEntry {
   readonly credentials: Credentials;
   /** Whether the file states that the person has the OTP e-mail factor. */
   readonly otpEmail: boolean | undefined;
-  /** Content that is not in the record's definition. Exports have none, so a file that has some was edited. */
+  /**
+   * Content that is not in the record's definition. An export never contains such content, so a file with such content
+   * was edited.
+   */
   readonly unknown?: UnknownContent;
 }
 
@@ -147,7 +150,7 @@ export class ManifestTally {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry: unknown[] = [section.name, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail];
     if (unknown.fields.length > 0 || unknown.values.length > 0) entry.push(unknown);
-    // Each character of the string is a byte; a bigint or a buffer would be slower.
+    // In this encoding, each character of the string is a byte. A bigint or a buffer would be slower.
     const bytes = hash('sha256', JSON.stringify(entry), 'binary');
     for (let word = 0; word < HASH_WORDS; word++)
       this.sums[word] = (this.sums[word] ?? 0) + bytes.charCodeAt(2 * word) * 256 + bytes.charCodeAt(2 * word + 1);
@@ -183,7 +186,7 @@ const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.Da
 /** Makes a field optional. */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
-/** Returns the schemas of an organisation's fields, each optional. */
+/** Returns the schemas of an organisation's fields. Each field is optional. */
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   const shape = {
     org: z.looseObject({ name: z.string().optional() }),
@@ -193,7 +196,7 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
 }
 
-/** Returns the schema of a section. Its records have the inner object, and the fields that only this service has. */
+/** Returns the schema of a section's records: the inner object, and the fields that only this service has. */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   const { inner } = section;
   const kept = keptFields(section).map((field) => ({
@@ -251,7 +254,7 @@ export const exportFile = z
 
 /**
  * The schema of an export file as an import accepts it: with both spellings of names, ignored unknown fields, and
- * `null` for absent values. It is only for descriptions, because an import streams the file.
+ * `null` for absent values. Only descriptions of the API use this schema, because an import streams the file.
  */
 export const importedFile = z
   .object({

@@ -10,20 +10,20 @@ import { type Collection, documentId, documentPath, type StoredDocument } from '
 import type { Inspection } from './inspection.ts';
 import type { Manifest } from './manifest.ts';
 
-/** The maximum difference between two clocks that is ignored. */
+/** Differences between two clocks up to this limit are ignored. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
 /**
- * Whether a file's read time is in the future because of a wrong clock. If it were accepted, no later file would count
- * as newer.
+ * Whether a file's read time is in the future, because the source's clock is wrong. If an import accepted this time, no
+ * later file would count as newer.
  */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
 }
 
 /**
- * Requires that the manifest proves that the file is complete, and states which sections are complete and when they
- * were read.
+ * Rejects a file that cannot be mirrored. The manifest must list the complete sections, and contain a valid read time
+ * that is not in the future.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorable({ manifest }: Inspection): void {
@@ -42,7 +42,7 @@ export function requireMirrorable({ manifest }: Inspection): void {
 
 /**
  * Returns the sections of which the file has all records, according to its manifest. Sections of keys count only if the
- * request selects keys.
+ * request selects keys and the export included them.
  */
 export function mirroredSections({
   inspection: { manifest },
@@ -73,7 +73,7 @@ export function isOfUser(
   return references.some(({ key }) => users.has(documentPath(key)));
 }
 
-/** Returns the paths of the users whose grants and memberships a file lacks although they may exist. */
+/** Returns the paths of the users whose grants and memberships the file omits although they may exist. */
 export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
   return new Set(
     manifest?.usersLeftOut?.map((userId) => documentPath({ collection: 'users', id: documentId(userId) })),

@@ -1,4 +1,4 @@
-// An organisation of an export file during validation.
+// Collects the content of an organisation while an export file is validated.
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,7 @@ import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
-/** Lists that are next to a record in v1 files and inside it in v2 files, by section (zitadel 5.9). */
+/** Lists that v1 files contain next to a record, and v2 files inside the record, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
 /** The facts about an organisation that must be known before its records are written. */
@@ -40,13 +40,15 @@ export interface OrganisationHeader {
   /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
   readonly validatesDomains: boolean | undefined;
   /**
-   * Why the file's domain policy, which decides the scope of login names, is invalid; undefined if it is valid or
+   * The issue of the file's domain policy, which decides the scope of login names; undefined if the policy is valid or
    * missing.
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
-  /** The path of the file's last record with each mark of its section. */
+  /**
+   * The path of the file's last record with each mark, such as the mark of a primary domain (`AdjustedField.marks`).
+   */
   readonly lastMarked: ReadonlyMap<string, string>;
-  /** The numbers of values that belong to no record of the file and are not imported, by field. */
+  /** The numbers of values that are not imported because the file lacks their record, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
 
@@ -54,7 +56,7 @@ const v1ListOwners: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => Object.keys(section.v1?.lists ?? {}).map((name) => [name, section])),
 );
 
-/** Merges a v1 file's additions into a record; a merged list replaces the record's own. */
+/** Merges a v1 file's additions into a record. An added list replaces the record's own list. */
 export function withAdditions(section: Section, value: unknown, additions: V1Additions): unknown {
   const lists = additions.get(section);
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
@@ -77,7 +79,7 @@ interface Contradiction {
 
 /** An organisation's fields and policies, collected while reading the file. */
 export class OrganisationDraft {
-  /** The fields that are set, each with the position of its entry in the file. */
+  /** The fields that are set. The value is the position in the file of the entry that set the field. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();
@@ -91,7 +93,7 @@ export class OrganisationDraft {
   private invalidField: InvalidField | undefined;
   /** The sections with records that the file's additions make invalid. */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections with additions whose record the file contains. */
+  /** The sections that may have additions and whose record is in the file. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -112,7 +114,7 @@ export class OrganisationDraft {
   /**
    * Adds a field that is not a section, or an element of a list that only v1 files have.
    * @param value the parsed text; undefined if it is too large
-   * @returns the paths of unknown fields in it
+   * @returns the paths of unknown fields in the value
    * @throws JsonError for an invalid id
    */
   addField(item: ExportFileItem, value: unknown): readonly string[] {
@@ -134,7 +136,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // Only an export of organisations without records has this field; imports ignore it.
+    // Only an export of organisations without their records has this field. Imports ignore the field.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -151,11 +153,11 @@ export class OrganisationDraft {
     this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
     const schema = organisationFields.get(name)?.schema;
     if (schema === undefined) return [];
-    // Reading a message may change its JSON.
+    // Reading a message may change its JSON, so copy the JSON first.
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Keeps the policies that apply to other records, and notes which records have additions. */
+  /** Remembers the policies that apply to other records, and the sections whose records may have additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
@@ -166,7 +168,7 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    // Use the first of several policies, because the import writes this one. A policy that fails its check is not
+    // Use the first of several policies, because the import writes the first. A policy that fails its check is not
     // imported, so it does not apply.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)

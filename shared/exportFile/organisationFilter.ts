@@ -1,11 +1,11 @@
-/** The part of a request that selects organisations. */
+/** The fields of a request that select organisations. */
 interface Selection {
   /** Without ids, all organisations are selected. */
   readonly orgIds?: readonly string[];
   readonly excludedOrgIds?: readonly string[];
 }
 
-/** Returns a function that checks by id whether a request selects an organisation. */
+/** Returns a function that decides whether a request selects an organisation, by its id. */
 export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
   const selected = new Set(orgIds);
   const excluded = new Set(excludedOrgIds);

@@ -7,13 +7,13 @@ import { type OrganisationField, organisationFields } from '../organisation/reco
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
 
-/** The maximum number of field names in an error, and of characters of each. */
+/** The maximum number of field names in an error, and the maximum length of each. */
 const MAX_SHOWN_FIELDS = 5;
 const MAX_SHOWN_CHARACTERS = 30;
 
 const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
-/** An export file that can be read repeatedly. */
+/** An export file that can be read repeatedly: each call of `open` reads it from the start. */
 export interface ExportFileSource {
   /** The request's field that contains the file; undefined if the file is the body, or in a bucket. */
   readonly field?: string;
@@ -29,14 +29,14 @@ export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'tex
   /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
-  /** Present for a value that exceeds the size limit and whose text is therefore not kept. */
+  /** Present for a value that exceeds the size limit. The reader does not keep the text of such a value. */
   readonly isTooLarge?: true;
 }
 
-/** Returns whether a field of an organisation is read; other fields are skipped. */
+/** Returns whether to read a field of an organisation. The reader skips other fields. */
 export type FieldFilter = (name: string) => boolean;
 
-/** How a file is read. */
+/** Options of the reader. */
 interface ReadingOptions {
   /** Whether to return only the positions of records, without text and value. */
   readonly findsOnly?: boolean;
@@ -45,13 +45,16 @@ interface ReadingOptions {
   readonly onUnknown?: OnUnknown | undefined;
 }
 
-/** Receives the name of an unknown field of the file or of an organisation, once for each element if it is a list. */
+/**
+ * Receives the name of an unknown field of the file or of an organisation. For a list, receives the name once per
+ * element.
+ */
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files (zitadel 2), v1 and v2. It keeps at most one record in memory. Unknown fields are
- * checked and ignored (zitadel 1.1). They may have any size, because the values in a list or an object are checked
- * individually.
+ * A streaming reader of export files (zitadel 2), v1 and v2. The reader keeps at most one record in memory. Unknown
+ * fields are checked and ignored (zitadel 1.1). They may have any size, because the reader checks the values in a list
+ * or an object one by one.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
@@ -65,12 +68,12 @@ export class ExportFileReader {
   /** The names of the first fields of the file. A file without fields is an empty export. */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
-  /** The first bytes of the file, to recognise a file of another kind. */
+  /** The first bytes of the file. They show whether the file is of another kind. */
   private start: Buffer = Buffer.alloc(0);
 
   /**
-   * @param isWanted returns whether to read a field; a caller that skips unknown fields must have checked the file
-   * before
+   * @param isWanted returns whether to read a field. A caller that skips unknown fields must have checked the file
+   * before.
    */
   constructor(isWanted: FieldFilter, { findsOnly = false, isSkipped = () => false, onUnknown }: ReadingOptions = {}) {
     this.isWanted = isWanted;
@@ -110,7 +113,7 @@ export class ExportFileReader {
       throw this.explained(missingOrganisations(this.firstFields));
   }
 
-  /** Returns a better error if the file is of another kind; otherwise returns the error itself. */
+  /** Returns a more helpful error if the file is of another kind; otherwise returns the error unchanged. */
   private explained(error: unknown): unknown {
     return error instanceof JsonError && !this.hasOrganisations ? (wrongFile(this.start) ?? error) : error;
   }
@@ -154,19 +157,19 @@ export class ExportFileReader {
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** Decides how to read a record. Keeps `null` too: the caller rejects it. */
+  /** Decides how to read a record. Keeps `null` and other scalars, because the caller rejects them. */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /** Checks the elements of unknown lists and objects one by one, because they can be large. */
+  /** Enters unknown lists and objects, to check their values one by one, because they can be large. */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);
     return 'enter';
   }
 
-  /** Returns the item of a value; undefined for a value without content, or of an unknown field. */
+  /** Converts a value to an item. Returns undefined for `null` in place of a field, and for unknown fields. */
   private toItem({ path, names, text, value }: SplitValue): ExportFileItem | undefined {
     const field = findField(path);
     if (text === '') return field && this.withoutText({ path, names, text, value }, field);
@@ -175,13 +178,13 @@ export class ExportFileReader {
     const isList = path.length === 1 ? path[0] === 'orgs' : field?.list === true && path.length === 3;
     if (isList) return expectNull(path, value);
     if (field === undefined) return this.countUnknown(path, uniqueValue({ path, names, text, value }));
-    // In place of a field, `null` means that the field is not set. As an element of a list, it is an invalid record
-    // (zitadel 1.1).
+    // As the value of a field, `null` means that the field is not set. As an element of a list, `null` is an invalid
+    // record (zitadel 1.1).
     if (value === null && !field.list) return undefined;
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
 
-  /** Returns the item of a value without text, if its field is wanted. */
+  /** Returns the item of a value whose text was not kept; undefined if the caller does not want the value. */
   private withoutText(
     split: Pick<SplitValue, 'path' | 'names' | 'text' | 'value'>,
     { name }: OrganisationField,
@@ -192,7 +195,7 @@ export class ExportFileReader {
     return this.findsOnly ? item : { ...item, isTooLarge: true };
   }
 
-  /** Counts an unknown field, or an element of an unknown list. Unknown objects are counted at their start. */
+  /** Counts an unknown field, or an element of an unknown list. `treatUnknown` has already counted unknown objects. */
   private countUnknown(path: JsonPath, value: unknown): undefined {
     const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
     if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
@@ -213,7 +216,7 @@ function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
   return 'enter';
 }
 
-/** Ignores `null` in place of a list, which is an unset field (zitadel 1.1). */
+/** Accepts only `null` in place of a list, which means that the field is not set (zitadel 1.1). */
 function expectNull(path: JsonPath, value: unknown): undefined {
   if (value !== null) throw new JsonError(path, 'expected a list');
 }

@@ -9,22 +9,22 @@ import { optionalPart } from '../organisation/optionalParts.ts';
 import type { InvalidElement } from '../organisation/record.ts';
 import type { Section } from '../organisation/sections/section.ts';
 
-/** The maximum number of characters of a reason, which may quote a value. */
+/** The maximum number of characters in a reason, including values that it quotes. */
 export const MAX_REASON_CHARACTERS = 300;
 
 /** The maximum number of characters of a quoted value. */
 const MAX_VALUE_CHARACTERS = 60;
 
-/** The paths of secrets, which no report may quote. */
+/** Matches the paths of secrets. No report may contain a secret. */
 const SECRET = /password|secret|otpCode/i;
 
-/** A field or an element of a list, and the object or list that contains it. */
+/** The position of a field or list element: the object or list that contains it, and its name or index there. */
 interface Place {
   readonly holder: object;
   readonly name: string;
 }
 
-/** A record's JSON, from which invalid parts can be removed. */
+/** The JSON of a record. Removes invalid parts from it. */
 export class RecordParts {
   readonly value: unknown;
   /** The original positions of the elements of changed lists. */
@@ -34,7 +34,10 @@ export class RecordParts {
     this.value = value;
   }
 
-  /** Removes the optional parts with issues, and returns them; undefined if a part cannot be removed. */
+  /**
+   * Removes the parts that have issues, and returns them. If one of these parts must not be removed, removes nothing
+   * and returns undefined.
+   */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {
     const removed = new Map<string, InvalidElement & Place>();
     for (const { path, reason } of issues) {
@@ -53,8 +56,8 @@ export class RecordParts {
     }
     const places = [...removed.values()];
     for (const { holder, name } of places) Reflect.deleteProperty(holder, name);
-    // Deleting an element leaves a hole in its list, so the positions of the other elements remain valid. The holes are
-    // removed at the end.
+    // Deleting an element leaves a hole in its list, so the other elements keep their positions. The holes are closed
+    // at the end.
     for (const list of new Set(places.map(({ holder }) => holder).filter(Array.isArray))) this.closeHoles(list);
     return places.map(({ field, problem }) => ({ field, problem }));
   }
@@ -78,7 +81,10 @@ export class RecordParts {
     return `${part.slice(0, part.lastIndexOf('['))}[${this.positionsOf(holder)[Number(name)]}]`;
   }
 
-  /** Finds a part; undefined if it is absent, in both spellings, or in a list that is too long. */
+  /**
+   * Finds a part. Returns undefined if the part is absent, if the record has both spellings of a name, or if a list is
+   * too long.
+   */
   private find(path: string): Place | undefined {
     const steps = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
     let place: Place | undefined;
@@ -95,7 +101,9 @@ export class RecordParts {
     return place;
   }
 
-  /** Describes the value of an invalid field as the file has it, if it is present and not empty. */
+  /**
+   * Describes the value that an invalid field has in the file; returns an empty text if the value is absent or empty.
+   */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

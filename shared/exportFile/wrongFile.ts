@@ -4,20 +4,20 @@ import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
 
-/** The number of bytes at the start of a file that are examined. */
+/** The number of bytes to examine at the start of a file. */
 export const START_BYTES = 4_096;
 
-/** A kind of files. */
+/** A kind of file, and how to recognise it. */
 interface Kind {
-  /** The name of the kind; a function of the file's start if the text quotes the file. */
+  /** The text after `the file is`, or a function that derives this text from the start of the file. */
   readonly what: string | ((text: string) => string);
   /** Matches the start of the file, without leading white space. */
   readonly pattern: Pick<RegExp, 'test'>;
-  /** Matches the start of files of other kinds. */
+  /** Matches files that `pattern` matches too, although they are of another kind. */
   readonly unless?: RegExp;
 }
 
-/** A remedy, and the kinds of files that it helps with. */
+/** A remedy, and the kinds of files for which it helps. */
 interface Row {
   readonly remedy: string;
   readonly kinds: readonly Kind[];
@@ -25,11 +25,11 @@ interface Row {
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 
-/** Matches an object, such as the response of another API, one of whose fields contains an export. */
+/** Matches an object that contains an export in one of its fields, such as the response of another API. */
 const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
 const HTML = /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is;
 
-/** The wrong files, by remedy. The first match counts. */
+/** The kinds of wrong files, grouped by remedy. The first matching kind counts. */
 const rows: readonly Row[] = [
   {
     remedy: 'its content was lost, for example on a full disk: copy it again, or repeat the export',
@@ -187,7 +187,7 @@ const rows: readonly Row[] = [
 
 const kinds = rows.flatMap((row) => row.kinds.map((kind) => ({ ...kind, remedy: row.remedy })));
 
-/** Whether several lines have the same number of separators. The text may end inside its last line. */
+/** Whether a text is a table: its lines have the same number of separators. The last line may be incomplete. */
 function isTable(text: string): boolean {
   const lines = text
     .replaceAll(/"[^"]*(?:"|$)/g, '')
@@ -203,7 +203,7 @@ function isTable(text: string): boolean {
   });
 }
 
-/** Recognises a wrong file by its first bytes, after reading it as an export file has failed. */
+/** Recognises a wrong file by its first bytes. Called after reading the file as an export has failed. */
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
