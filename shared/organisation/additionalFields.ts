@@ -1,4 +1,4 @@
-// Reads fields of records that are not in ZITADEL's definitions, and checks the declarations of these fields.
+// Reads the fields of records that ZITADEL's definitions lack, and checks the declarations of these fields.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -10,31 +10,31 @@ import type { FieldPath } from './relations.ts';
 import type { Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
-/** A field, and both spellings of each step of its path. */
+/** A field, and the spellings of each name in its path. */
 interface SpelledField {
   readonly field: AdditionalField;
   readonly names: readonly (readonly string[])[];
 }
 
-/** A kept field in the file. */
+/** A kept field of a record in the file. */
 interface FoundField {
   readonly declared: SpelledField;
   readonly value: unknown;
-  /** Whether the file has both spellings of the field's name. */
+  /** Whether the record has both spellings of the field's name. */
   isRepeated: boolean;
 }
 
-/** A record's JSON without its kept fields, and the kept fields. */
+/** A record's JSON, split into the fields of its definition and the fields that this service keeps in addition. */
 interface SplitRecord {
   readonly defined: unknown;
   readonly found: readonly FoundField[];
 }
 
-/** The values of a record's kept fields. */
+/** The values of a record's kept fields. State and OTP e-mail factor are separate from the other values. */
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
-  /** The values that belong to the record's JSON. */
+  /** The values to add to the record's JSON. */
   readonly values: [path: FieldPath, value: string | true][];
 }
 
@@ -60,22 +60,19 @@ function spellings(name: string): readonly string[] {
 interface Place {
   readonly path: FieldPath;
   readonly schema: DescMessage;
-  /** Whether the object can occur several times, or only one of several objects can be present. */
+  /** Whether the object is in a list, or is one of several alternatives (`oneof`). */
   readonly isVariable: boolean;
 }
 
-/**
- * Checks that each additional field is in an object of the definition, and that the definition does not contain the
- * field.
- */
+/** Checks that ZITADEL's definition contains the object of each additional field, but not the field itself. */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];
   // The definition of an organisation also contains all other sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
   const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
-  // An object without its secret is invalid, and exports omit secrets unless they are selected. So no field may be next
-  // to a secret.
+  // An object without its secret is invalid, and exports omit secrets by default. So a secret and an additional field
+  // must not share an object.
   const secrets = (section.credentials ?? [])
     .map(({ path }) => parentOf(path))
     .filter((path) => path !== section.inner);
@@ -97,7 +94,7 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // JavaScript's objects have the names in `{}`, and every stored record has an `orgId`.
+  // All JavaScript objects have the names in `{}`, and every stored record has an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {
@@ -122,7 +119,7 @@ function parentOf(path: FieldPath): FieldPath {
   return path.slice(0, Math.max(path.lastIndexOf('.'), 0));
 }
 
-/** Splits a record into the fields that its section keeps and the fields of its definition. */
+/** Separates the fields that a section keeps from the fields of its definition. */
 export function splitKept(section: Section, value: unknown): SplitRecord {
   const fields = spelledFields(section);
   if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
@@ -134,7 +131,7 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
 
 /**
  * Adds the values of a field, in either spelling, to `found`.
- * @param at the step of the field's path to the JSON
+ * @param at the number of path steps that lead to `json`
  * @returns the JSON without the field; a copy if it had the field
  */
 function splitField(json: JsonObject, declared: SpelledField, at: number, found: FoundField[]): JsonObject {

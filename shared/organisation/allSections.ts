@@ -17,16 +17,18 @@ import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
 
-/** The issue of an existing organisation if an import would change its state. */
+/** The issue of an import that would change the state of an existing organisation. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
-/** The issue of an organisation that does not exist and cannot be created because it has no name. */
+/** The issue of an organisation that does not exist, and that the import cannot create because it has no name. */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
-/** The issue of a name that another organisation has. */
+/** The issue of an organisation name that is already in use. */
 export const organisationNameTaken = taken('Errors.Org.AlreadyExists');
 
-/** The organisation's own record, from the fields `org` and `orgState`. It is written before all other sections. */
+/**
+ * The organisation's own record, read from the fields `org` and `orgState`. Imports write it before all other sections.
+ */
 export const organisationSection: Section = {
   name: 'org',
   collection: 'organisations',
@@ -69,7 +71,7 @@ export const organisationSection: Section = {
   },
 };
 
-/** Organisations whose removal has begun. No export contains them. */
+/** The partition of organisations whose removal has begun. Exports omit them. */
 export const removedOrganisations = {
   collection: organisationSection.collection,
   name: 'removedOrganisations',
@@ -100,7 +102,7 @@ export const sections: readonly Section[] = [
   ...laterTextSections,
 ];
 
-/** All sections of records: the organisation's own, and all others. */
+/** All sections, including the organisation's own record. */
 export const recordSections: readonly Section[] = [organisationSection, ...sections];
 
 const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
@@ -121,7 +123,10 @@ const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );
 
-/** Finds the section of a field in a v1 or v2 file; undefined for the organisation's fields that are not records. */
+/**
+ * Finds the section of a field in a v1 or v2 file. Returns undefined for fields such as `orgId`, which contain no
+ * records.
+ */
 export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }

@@ -1,5 +1,5 @@
-// The keys of the claims on unique names. In a separate module, so that sections do not load the descriptors of
-// records.
+// The keys of claims. A claim is a document that reserves a unique name for a record. This module is separate, so that
+// sections need not load the definitions of records.
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
@@ -9,22 +9,22 @@ export function lowerCase(name: string): string {
 }
 
 /**
- * Returns the key of a name's claim.
+ * Returns the key of the claim on a name.
  * @param names the name's parts, converted so that equivalent names are equal
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
-  // V8 builds the arguments of a call with several spreads slowly.
+  // Use `concat`, because V8 is slow to build the arguments of a call with several spreads.
   return { collection: 'claims', id: documentId(...[type].concat(scope, names)) };
 }
 
-/** Returns the key of the claim of a name that ZITADEL compares without case. */
+/** Returns the key of the claim on a name that ZITADEL compares without case. */
 export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
   return claimKey(type, parts.map(lowerCase));
 }
 
 /**
  * Returns the key of the record that owns a stored claim.
- * @param collection the collection of such records
+ * @param collection the collection of the owning record
  */
 export function holderKey({ ownerId = '' }: StoredDocument, collection: Collection): DocumentKey {
   return { collection, id: ownerId.slice(collection.length + 1) };

@@ -1,4 +1,4 @@
-// The fields in which two records differ.
+// Compares two records, and lists the fields in which they differ.
 
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
@@ -7,18 +7,21 @@ import { type RecordState, stateFields } from './states.ts';
 
 /** The compared content of a record. */
 export interface ComparedContent {
-  /** The record's JSON without secrets. If the JSON of two records is known to be equal, both have the same object. */
+  /**
+   * The record's JSON without secrets. A caller that knows that two records have equal JSON passes the same object for
+   * both.
+   */
   readonly json: JsonObject;
-  /** The record's credentials, or their digests, by the paths of their fields. */
+  /** The record's credentials or their digests, by field path. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; undefined if the record does not state it. */
   readonly otpEmail?: boolean | undefined;
-  /** The paths of the credentials that the record does not have, according to its file. */
+  /** The paths of the credentials that the source lacks, according to the file. */
   readonly lacks?: readonly string[] | undefined;
   readonly state?: RecordState | undefined;
 }
 
-/** A field in which two records differ. An absent value is undefined; values of secrets are never shown. */
+/** A field in which two records differ. An absent value is undefined. The values of secrets are omitted. */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
   | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };
@@ -26,9 +29,9 @@ export type FieldDifference =
 const OTP_EMAIL = 'otpEmail';
 
 /**
- * Lists the fields in which two records of a section differ. Records without differences are equal: for an import, for
- * a comparison of two places, and for the proof of a migration.
- * @param isOwnProvider whether an identity provider belongs to the records' organisation, on either side
+ * Lists the fields in which two records of a section differ. Imports, comparisons of two places, and proofs of
+ * migrations treat records without differences as equal.
+ * @param isOwnProvider whether an identity provider belongs to the organisation of one of the records
  * @example
  * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }), isOwn);
  * // [{ path: 'project.name', first: 'Shop', second: 'Store' }]
@@ -50,9 +53,10 @@ export function fieldDifferences(
 }
 
 /**
- * Whether a difference exists only because the file of the first record omits a credential, the OTP e-mail factor or a
- * state without showing that the source has none. An import of the first record then keeps the second record's value.
- * @param keepsStates whether the import keeps states that records omit
+ * Whether a difference exists only because the first record's file omits a credential, the OTP e-mail factor or a
+ * state. The file must not show that the source lacks the value. An import of the first record then keeps the second
+ * record's value.
+ * @param keepsStates whether the import keeps the state of a stored record if the file omits the state
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {
   if ('secret' in difference)

@@ -10,17 +10,17 @@ import { mayHaveOtpEmail } from './sections/section.ts';
 import { hasUsualFields } from './usualMessage.ts';
 
 /**
- * Finds the reason why imports would reject a record in its exported form. Records are checked before they are stored,
- * because a single such record would make every export that contains it unusable.
- * @param changed the fields that have changed since the record was read and the rules of its fields were checked; by
- * default all
+ * Finds the reason why imports would reject a record in its exported form. Imports check each record before storing it,
+ * because a single invalid record would make a whole export unusable.
+ * @param changed the fields that have changed since the record was read and its rules were checked; by default all
+ * fields
  */
 export function exportedFormIssue(record: OrganisationRecord, changed?: readonly FieldPath[]): RecordIssue | undefined {
   const isValid = changed !== undefined && hasUsualFields(recordSchema(record.section), record.json, changed);
   return (isValid ? undefined : ruleIssue(record)) ?? sizeIssue(record);
 }
 
-/** Reads the record as an import would, and returns the first broken rule. */
+/** Reads the record as an import of an export would, and returns the first broken rule. */
 function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
   try {
     readMessage(recordSchema(section), json, section);
@@ -33,7 +33,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
   }
 }
 
-/** An upper bound for the bytes that exports add to a record: a factor, and facts about an identity provider. */
+/** The maximum number of bytes that exports add to a record, such as the name of an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
 /** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {
@@ -43,10 +43,10 @@ export const TOO_LARGE: RecordIssue = {
   params: { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` },
 };
 
-/** Checks whether a record is too large for a database, or for the reader of its export. */
+/** Returns an issue if a record is too large for a database, or for a reader of exports. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
-  // A UTF-16 code unit needs up to three bytes, or six if escaped.
+  // A UTF-16 code unit needs up to three bytes; in a credential, which JSON may escape, six.
   let mostBytes = MAX_ADDED_BYTES + 3 * body.length;
   for (const field of credentialFields) mostBytes += 6 * (credentials[field]?.length ?? 0);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;

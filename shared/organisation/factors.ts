@@ -1,10 +1,11 @@
-// The authentication methods of users, and the fields that store them.
+// The authentication methods of users, and the stored fields that show them.
 
 import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * The stored field for each authentication method. A seed is read in its encrypted form, so no master key is needed.
+ * The stored field that shows each authentication method. For TOTP, this is the encrypted seed, so that no master key
+ * is needed.
  */
 export const factorFields = {
   password: 'passwordHash',

@@ -1,4 +1,4 @@
-// What ZITADEL does to the fields of records, collected from all declarations.
+// Collects the facts about what ZITADEL does to the fields of records.
 
 import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
@@ -8,8 +8,8 @@ import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 
 /**
- * Lists the facts about the fields of a section's records: those in the section's row, those about states, and those
- * about kept values.
+ * Lists the facts about the fields of a section's records: facts in the section's row, about states, and about kept
+ * fields.
  */
 export function fieldFacts(section: Section): readonly FieldFact[] {
   const { fields = [] } = section.zitadel ?? {};
@@ -18,7 +18,7 @@ export function fieldFacts(section: Section): readonly FieldFact[] {
   return [...states, ...fields, ...kept.map(unknownToZitadel)];
 }
 
-/** The text of the fact about a kept field, and of its manual step. */
+/** The text of the fact about a field that only this service keeps, and of the manual step. */
 const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
 
 function unknownToZitadel({ path }: KeptValue): FieldFact {

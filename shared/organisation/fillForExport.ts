@@ -4,7 +4,8 @@ import { recordSchema } from './recordSchema.ts';
 import type { Provider, Section } from './sections/section.ts';
 
 /**
- * Returns a record with the fields that exports fill in, in canonical form; undefined if the record has them already.
+ * Adds the fields that exports derive, such as the name of an identity provider, in canonical order. Returns undefined
+ * if the record has these values already.
  */
 export function fillForExport(
   section: Section,

@@ -1,6 +1,5 @@
-// Fields that ZITADEL fills in. Two records are equal if they differ only in that one of them lacks such fields. This
-// applies to imports, comparisons and imports into ZITADEL. This service does not fill in these fields when it stores
-// records.
+// ZITADEL fills in some fields that an imported record lacks. This service stores records without these fields, and
+// ignores filled-in values in comparisons.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';
@@ -11,7 +10,7 @@ function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;
 }
 
-/** Whether ZITADEL or exports can fill in fields of the section's records. */
+/** Whether ZITADEL or an export may fill in fields of the section's records. */
 export function hasFilledFields({ filled, exported }: Section): boolean {
   return filled !== undefined || exported?.withoutFilled !== undefined;
 }

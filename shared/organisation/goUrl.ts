@@ -1,4 +1,5 @@
-// The URLs that Go's `url.Parse` accepts: ZITADEL checks the base URI of a login with it (zitadel 9.1).
+// Recognises the URLs that Go's `url.Parse` accepts. ZITADEL checks the base URI of a login with this function (zitadel
+// 9.1).
 
 import { isIPv6 } from 'node:net';
 

@@ -6,38 +6,36 @@ import { type RecordWarning, warn } from '../errors/warnings.ts';
 interface HashVerification {
   /** The format's name; `unknown` if ZITADEL cannot verify the hash with any setting. */
   readonly format: string;
-  /** The verifier's name in ZITADEL's setting; absent if there is none. */
+  /** The name of the verifier in ZITADEL's setting; absent if no verifier exists. */
   readonly verifier?: string;
   /**
-   * Whether ZITADEL releases that check the cost of hashes import a person with this hash, if the verifier is enabled.
+   * Whether releases that check the cost of hashes import a person with this hash, provided that the verifier is
+   * enabled.
    */
   readonly isWithinBounds: boolean;
 }
 
 type Range = readonly [min: number, max: number];
 
-/** A format, as github.com/zitadel/passwap parses and verifies it. */
+/** A format of hashes that github.com/zitadel/passwap verifies. */
 interface HashFormat {
   readonly name: string;
-  /** The verifier's name in ZITADEL's setting. */
+  /** The name of the verifier in ZITADEL's setting. */
   readonly verifier: string;
   readonly pattern: RegExp;
-  /**
-   * The permitted ranges of the numbers in the pattern's groups, outside of which the verifier fails; by default any
-   * number.
-   */
+  /** The ranges of the numbers in the pattern's groups that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
-  /** The ranges of these numbers that ZITADEL releases with cost limits allow by default. */
+  /** The ranges of these numbers that releases with cost limits allow by default. */
   readonly bounds?: readonly Range[];
-  /** Converts a group to its number; by default the group is a decimal number. */
+  /** Converts the text of a group to its number; by default, the text is a decimal number. */
   readonly toNumber?: (text: string) => number;
 }
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Base64 without padding, in which the unused last bits must be zero. */
+/** Base64 without padding. The unused bits of the last character must be zero. */
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
-/** Base64 of either alphabet, with or without padding. */
+/** Base64 in the standard alphabet, or with `.` instead of `+`; with or without padding. */
 const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
 /** ZITADEL ignores the text after the hash. */
 const REST = '(?:\\$.*)?$';
@@ -48,10 +46,10 @@ const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
 const sha2 = (id: number, characters: number) =>
   new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
 
-/** The bcrypt costs that ZITADEL releases with cost limits allow by default. */
+/** The bcrypt costs that releases with cost limits allow by default. */
 const costs = [10, 16] as const;
 
-/** ZITADEL ignores the text after the 60 characters. */
+/** ZITADEL ignores the text after the first 60 characters. */
 const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
 
 const formats: readonly HashFormat[] = [
@@ -126,7 +124,10 @@ export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
 /** The verifier that ZITADEL's default settings enable. */
 const BY_DEFAULT = 'bcrypt';
 
-/** Returns the verifier of a hash that ZITADEL verifies only if its settings enable the verifier. */
+/**
+ * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash; undefined if no setting is
+ * needed or none helps.
+ */
 export function optionalVerifier(hash: string): string | undefined {
   const { verifier } = hashVerification(hash);
   return verifier === BY_DEFAULT ? undefined : verifier;
@@ -147,7 +148,7 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
-/** Whether the numbers in the groups of a match are in the ranges. */
+/** Whether the numbers in a match's groups are in the ranges. */
 function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray, { toNumber = Number }: HashFormat) {
   if (ranges === undefined) return true;
   return ranges.every(([min, max], index) => {
@@ -156,9 +157,7 @@ function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray,
   });
 }
 
-/**
- * Whether ZITADEL releases with cost limits (`refusingHashes`) refuse a person with this hash under default settings.
- */
+/** Whether releases that check hashes (`refusingHashes`) refuse a person with this hash under default settings. */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);
   return verifier !== BY_DEFAULT || !isWithinBounds;
@@ -169,7 +168,7 @@ export function isVerifiedByDefault(format: string): boolean {
   return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
 }
 
-/** Describes with which settings ZITADEL verifies the hashes of a format. */
+/** Describes which settings ZITADEL needs to verify the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;
   if (verifier === undefined) return 'no ZITADEL verifies this format';
@@ -179,14 +178,14 @@ export function describeVerifiers(format: string): string {
 
 const UNSUPPORTED = warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
 
-/** The warnings by the formats that ZITADEL verifies with other settings. */
+/** The warnings about formats that ZITADEL verifies only if a setting enables the verifier, by format. */
 const unverified = new Map(
   formats
     .filter(({ verifier }) => verifier !== BY_DEFAULT)
     .map(({ name }) => [name, warn('hash_unverified', { format: name, condition: describeVerifiers(name) })]),
 );
 
-/** Finds the warning about a hash that ZITADEL cannot verify with default settings. */
+/** Returns the warning about a hash that ZITADEL cannot verify with default settings. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   return verifier === undefined ? UNSUPPORTED : unverified.get(format);

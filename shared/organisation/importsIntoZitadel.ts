@@ -1,17 +1,17 @@
-// What every import into ZITADEL does, whatever the sections of its records.
+// Facts about imports into ZITADEL that do not depend on the records.
 
 import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
-/** Kinds of records, as lists for sentences. */
+/** Lists of record kinds, joined to texts for sentences. */
 interface KindLists {
-  /** The kinds for whose names ZITADEL may ignore case. */
+  /** The kinds of records whose names ZITADEL may compare without case. */
   readonly caseless: string;
-  /** The kinds whose closed records the command closes at the end of an import. */
+  /** The kinds whose inactive records the command deactivates at the end of an import. */
   readonly closedLast: string;
 }
 
-/** A fact about every import, as a sentence in plans. */
+/** A fact about every import. Plans contain it as a sentence. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };

@@ -1,11 +1,12 @@
-// The fields that records keep although they are not in ZITADEL's definitions. Exports list them without loading these
-// definitions.
+// The fields that records keep although ZITADEL's definitions lack them. This module is separate, so that exports need
+// not load the definitions.
 
 import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
 /**
- * A field that records keep: a field in the section's row, or the state. The first state is the default and is omitted.
+ * A field that records keep: a field in the section's row, or the state. Records omit the first state, which is the
+ * default.
  */
 export type AdditionalField =
   | KeptField

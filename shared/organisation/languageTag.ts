@@ -1,9 +1,11 @@
-// The canonical form of language tags.
+// Converts language tags to their canonical form.
 
 /** The tag of an undetermined language. */
 export const UNDETERMINED = 'und';
 
-/** Tags that ZITADEL does not convert subtag by subtag like CLDR, each with its stored form. */
+/**
+ * Tags that ZITADEL converts as a whole, not subtag by subtag like CLDR. The text after the colon is the stored form.
+ */
 const wholeTags: ReadonlyMap<string, string> = new Map(
   splitWords(`
     en-gb-oed:en-GB-oxendict i-ami:ami i-bnn:bnn i-default:en-x-i-default i-enochian:und-x-i-enochian i-hak:hak
@@ -15,7 +17,7 @@ const wholeTags: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Languages that ZITADEL stores unchanged, but CLDR replaces with their macrolanguage. */
+/** Languages that ZITADEL stores unchanged, although CLDR replaces them with their macrolanguage. */
 const individualLanguages: ReadonlySet<string> = new Set(
   splitWords(`
     aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
@@ -26,14 +28,14 @@ const individualLanguages: ReadonlySet<string> = new Set(
 
 let names: Intl.DisplayNames | undefined;
 
-/** A cache of canonical forms of short texts: most people have one of a few languages. */
+/** A cache of canonical forms of short texts. A file contains few languages for many people. */
 const knownTags = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 35;
 
 /**
  * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5). Replaces deprecated subtags, and
- * drops invalid ones. A text that is not a tag, or a tag of an unknown language, is undetermined.
+ * drops invalid subtags. An unknown language becomes `und`, as does a text that is not a tag.
  *
  * CLDR has names for few of the 8,000 languages with a three-letter code, so any three letters count as a language.
  * @example
@@ -46,13 +48,13 @@ export function canonicalLanguageTag(text: string): string {
   return tag;
 }
 
-/** Whether CLDR has an English name of a language. Loads the names at the first call, because that takes 12 ms. */
+/** Whether CLDR has an English name for a language. Loads the names at the first call, because loading takes 12 ms. */
 export function hasEnglishName(language: string): boolean {
   names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   return names.of(language) !== undefined;
 }
 
-/** The scripts of the modifiers in locales of POSIX, such as `sr_RS@latin`. */
+/** The scripts that modifiers in POSIX locales mean, such as `latin` in `sr_RS@latin`. */
 const scripts: ReadonlyMap<string, string> = new Map([
   ['latin', 'Latn'],
   ['cyrillic', 'Cyrl'],
@@ -62,7 +64,7 @@ const scripts: ReadonlyMap<string, string> = new Map([
 const POSIX_LOCALE =
   /^(?<language>[a-z]{2,3})(?:[_-](?<region>[a-z]{2}))?(?=[.@])(?:\.[\w-]+)?(?:@(?<modifier>[a-z\d]+))?$/i;
 
-/** Returns the tag of a locale of POSIX (`de_DE.UTF-8`), or the first of a browser's languages (`de,en;q=0.8`). */
+/** Returns the tag of a POSIX locale (`de_DE.UTF-8`), or of the first language in a browser's list (`de,en;q=0.8`). */
 function tagOf(text: string): string {
   const [first = ''] = text.trim().split(/\s*[,;]/);
   const { language, region = '', modifier = '' } = POSIX_LOCALE.exec(first)?.groups ?? {};
@@ -88,8 +90,8 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * How many subtags to drop at most until the remaining text is a valid tag: an extension without a value, or a key
- * without a value, can be at its end.
+ * The maximum number of subtags to drop from the end of a prefix to make it valid. An extension or a key without a
+ * value may be at the end.
  */
 const MAX_OPEN_SUBTAGS = 2;
 

@@ -1,4 +1,4 @@
-// Limits of texts and lists that ZITADEL does not limit.
+// Limits for texts and lists that ZITADEL does not limit.
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
@@ -9,10 +9,10 @@ import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { keepsMaximum } from './storedRules.ts';
 
-/** The id of the issue of a record that exceeds one of this service's own limits. */
+/** The issue id for a record that exceeds a limit of this service. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
-/** The fields that ZITADEL has in indexes: ids, names and keys. All other fields are ordinary texts. */
+/** The fields that ZITADEL indexes: ids, names and keys. A stricter limit applies to them than to other texts. */
 const indexedFields: ReadonlySet<string> = new Set([
   ...'actionId actionIds appId grantId id idpId keyId orgId projectId resourceOwner userId'.split(' '),
   ...'clientId domainName flowType idpName providedUserId providedUserName roleKeys roles triggerType'.split(' '),
@@ -20,7 +20,8 @@ const indexedFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the limit, in bytes, of a field that ZITADEL does not limit. It is above the limits in ZITADEL's requests.
+ * Returns the limit in bytes for a field that ZITADEL does not limit. The limit exceeds the limits in ZITADEL's
+ * requests.
  */
 export function byteLimit(field: DescField): number {
   if (indexedFields.has(field.jsonName)) return fixedLimits.indexedBytes;
@@ -29,7 +30,7 @@ export function byteLimit(field: DescField): number {
 
 const BYTES_PER_RUNE = 4;
 
-/** Returns the maximum length of a text or bytes in requests; 0 if there is none. */
+/** Returns the maximum length of a text or of bytes in ZITADEL's requests; 0 if there is no maximum. */
 function maximumInRequests(field: DescField): number {
   if (!hasOption(field, rules)) return 0;
   const { case: kind, value } = getOption(field, rules).type;
@@ -63,7 +64,7 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
 }
 
 /**
- * Whether a text or bytes field needs a limit here: ZITADEL's stored records may exceed the limit of its rule, so
+ * Whether a field with text or bytes needs a limit here. ZITADEL's stored records may exceed the limit in its rules, so
  * `checkRules` does not enforce that limit.
  */
 export function needsLimit(field: DescField): boolean {
@@ -116,7 +117,7 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** Whether a text could be longer than a limit: a UTF-16 code unit needs up to three bytes. */
+/** Whether a text could be longer than a limit in bytes. A UTF-16 code unit needs up to three bytes. */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

@@ -6,19 +6,19 @@ import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 
 /*
- * Each organisation has one claim that decides permanently whether its login names contain its domain. If a domain policy
- * differs from the instance's default, the commit of the policy also creates the claim. Without such a policy, the first
- * import or command that creates users claims it for the organisation itself. Because both need the same claim, policies
- * and users cannot contradict each other, in whatever order they are committed, and the claims of users never have to move
- * from one scope to the other.
+ * For each organisation, one claim decides permanently whether its login names contain its domain. The commit of a domain
+ * policy creates the claim for the policy, if the policy differs from the instance's default. If no such policy exists,
+ * the first import or command that creates users creates the claim for the organisation itself. Both create the same
+ * claim, so policies and users cannot contradict each other, in any order of commits. The claims of users therefore never
+ * have to move from one scope to the other.
  */
 
 /**
  * Reads whether the login names of organisations contain the organisation's domain. If so, they are unique within the
  * organisation, otherwise within the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
- * @returns the answers in the order of `orgIds`; undefined for an organisation without users and without a policy that
- * decided this
+ * @returns the answers in the order of `orgIds`; undefined for an organisation for which no policy or user has decided
+ * this yet
  */
 export async function readLoginNameScopes(
   reader: Reader,
@@ -33,7 +33,7 @@ export async function readLoginNameScopes(
   });
 }
 
-/** Creates the write that applies the instance's default for login names to an organisation permanently. */
+/** Creates the write that permanently applies the instance's default for login names to an organisation. */
 export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }

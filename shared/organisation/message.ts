@@ -1,4 +1,4 @@
-// ZITADEL's messages in the wire's JSON mapping: parsing, canonical form, unknown content.
+// Reads ZITADEL's protobuf messages from JSON: parses them, converts them to canonical form, and finds unknown content.
 
 import {
   type DescEnum,
@@ -18,12 +18,12 @@ import type { Section } from './sections/section.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 import { usualMessage } from './usualMessage.ts';
 
-/** An issue of one field of an export file. */
+/** An issue of a field in an export file. */
 export interface FieldIssue {
   /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
   readonly reason: string;
-  /** ZITADEL's text of the same issue, if it has one. */
+  /** ZITADEL's text for the same issue, if ZITADEL has a text. */
   readonly message?: string;
 }
 
@@ -38,19 +38,20 @@ export class InvalidRecordError extends Error {
   }
 }
 
-/** The properties of a section that the check of its records needs. */
+/** The properties of a section that are needed to check its records. */
 export type CheckedSection = Pick<Section, 'credentials'>;
 
-/** A message in canonical form: fields in the descriptor's order with their JSON names, without defaults. */
+/** A message in canonical form. Its fields have JSON names and the descriptor's order; default values are omitted. */
 interface CanonicalMessage {
   readonly json: JsonObject;
   readonly unknown: UnknownContent;
 }
 
 /**
- * Parses a message by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON, which is changed in place; if it is in canonical form, it is returned unchanged
- * @param checked the section, if the descriptor's rules must be checked (zitadel 3). Its credentials may be missing,
+ * Parses a message from the JSON form of protobuf messages (zitadel 1.1).
+ * @param value the parsed JSON. The function may change it in place, and returns it unchanged if it is in canonical
+ * form.
+ * @param checked the section, if the descriptor's rules must be checked (zitadel 3). Its credentials may be absent,
  * because an export may omit them.
  * @throws InvalidRecordError
  */
@@ -64,8 +65,9 @@ export function readMessage(
 }
 
 /**
- * Parses a message in any form, and returns its problems. Takes several times as long as checking that a message is
- * already in canonical form.
+ * Parses a message in any form, and finds its problems. This takes several times as long as checking whether a message
+ * is already in canonical form.
+ * @throws InvalidRecordError
  */
 export function decodeMessage(
   schema: DescMessage,
@@ -112,7 +114,7 @@ function decodes(schema: DescMessage, json: JsonObject): boolean {
   }
 }
 
-/** Finds the values that a decoder rejects, in the order of the definition. */
+/** Finds the values that the decoder rejects, in the order of the definition. */
 function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue[] {
   if (!isJsonObject(json)) return [{ path: prefix.slice(0, -1), reason: 'expected an object' }];
   return schema.fields.flatMap((field): FieldIssue[] => {
@@ -128,7 +130,7 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const inside = (element: unknown, index: number) => findInside(field, element, `${path}[${index}]`);
     if (value.length <= fixedLimits.listElements)
       return value.flatMap((element, index) => (isValid(element) ? [] : inside(element, index)));
-    // In a longer list, find only the first invalid element, because decoding each element takes time.
+    // In a longer list, find only the first invalid element, because decoding each element takes too long.
     const first = value.findIndex((element) => !isValid(element));
     return inside(value[first], first);
   });
@@ -141,7 +143,7 @@ function findInside(field: DescField, value: unknown, path: string): FieldIssue[
   return inside.length > 0 ? inside : [{ path, reason: expectedValue(field) }];
 }
 
-/** The largest values of the unsigned integer types. */
+/** The maximum values of the unsigned integer types. */
 const largest: ReadonlyMap<ScalarType | undefined, string> = new Map([
   [ScalarType.UINT32, '4294967295'],
   [ScalarType.UINT64, '18446744073709551615'],
@@ -155,7 +157,7 @@ function expectedNumber(scalar: ScalarType | undefined): string {
 const EXPECTED_DURATION = 'expected a duration in seconds, such as "20s"';
 const EXPECTED_BYTES = 'expected base64, such as "dGV4dA=="';
 
-/** Describes the expected value of a field, or of an element of its list. */
+/** Describes the value that a field expects; for a list, the value of an element. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
   if (message?.typeName === 'google.protobuf.Duration') return EXPECTED_DURATION;
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
@@ -166,24 +168,25 @@ function expectedValue({ message, enum: names, scalar }: DescField): string {
   return scalar === ScalarType.BYTES ? EXPECTED_BYTES : expectedNumber(scalar);
 }
 
-/** Narrows a result of JSON.parse to the JSON type. */
+/** Narrows a result of JSON.parse to the type of JSON values. */
 function asJson(value: unknown): JsonValue {
   return value as JsonValue;
 }
 
 /**
- * Whether the credential at `path` is absent from the file. An empty credential is not absent: no export contains one.
+ * Whether the file omits the credential at `path`. An empty credential counts as present, because no export contains an
+ * empty credential.
  */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** Parts of a message's JSON that a decoder would lose or reject. */
+/** Parts of a message's JSON that the decoder would lose or reject. */
 interface JsonFindings {
-  /** The paths of 64-bit integers that are written as numbers that JavaScript cannot represent exactly. */
+  /** The paths of 64-bit integers whose JSON numbers JavaScript cannot represent exactly. */
   readonly rounded: string[];
-  /** The durations and bytes that ZITADEL's decoder rejects, even if ours accepts them. */
+  /** The durations, bytes and integers that ZITADEL's decoder rejects, even if our decoder accepts them. */
   readonly malformed: FieldIssue[];
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
@@ -193,11 +196,11 @@ type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
-  /** Absent for a field whose values need no inspection. */
+  /** Undefined for a field whose values need no inspection. */
   readonly inspect: Inspect | undefined;
 }
 
-/** Inspects the JSON of a message. Rewrites durations in place. */
+/** Inspects the JSON of a message. Converts durations and unknown enumeration values in place. */
 export function inspectJson(schema: DescMessage, json: unknown): JsonFindings {
   const found: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
   inspectMessage(schema, json, '', found);
@@ -226,7 +229,7 @@ const withoutPositions = (path: string) => path.replace(/\[\d+\]/g, '');
 
 const fieldsByMessage = new Map<string, ReadonlyMap<string, KnownField>>();
 
-/** Returns a message's fields by both spellings. */
+/** Maps both spellings of a field's name to the field. */
 function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
   const cached = fieldsByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
@@ -250,7 +253,8 @@ const LONG: readonly (ScalarType | undefined)[] = [
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
 /**
- * Returns the inspection of a field's values. Google's own messages have a JSON form that differs from their fields.
+ * Returns the function that inspects a field's values. Google's own messages have a JSON form that differs from their
+ * fields.
  */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
@@ -291,8 +295,8 @@ function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Insp
 }
 
 /**
- * Enumerations whose unknown numbers are kept, because ZITADEL's exports contain numbers there that its own definition
- * lacks.
+ * Enumerations whose unknown numbers are kept. ZITADEL's exports contain numbers of these enumerations that ZITADEL's
+ * definition lacks.
  */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);
 
@@ -311,7 +315,9 @@ function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect
 
 const DURATION = /^([+-]?)(?=[\d.])(0|[1-9]\d*)?(?:\.(\d{0,9}))?s$/;
 
-/** Returns a duration with digits on both sides of its point; undefined for a text that is not a duration. */
+/**
+ * Returns a duration that our decoder accepts, such as `0.5s` for `.5s`; undefined for a text that is not a duration.
+ */
 export function canonicalDuration(text: string): string | undefined {
   const match = DURATION.exec(text);
   if (match === null) return undefined;

@@ -5,7 +5,7 @@ import { formatIssue } from './relations.ts';
 import type { Section } from './sections/section.ts';
 
 /**
- * Creates a record by the rules of imports, so that every import accepts it from an export.
+ * Creates a record by the rules of imports, so that an import accepts each export that contains it.
  * @param value the record's JSON, as in an export file
  * @throws InvalidRecordError
  */

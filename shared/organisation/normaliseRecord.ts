@@ -9,13 +9,13 @@ import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './sections/section.ts';
 
-/** A record with the values that ZITADEL would store, and the issue of a value that it would reject, if any. */
+/** A record with the values that ZITADEL would store. `issue` is present if ZITADEL would reject a value. */
 export interface NormalisedRecord {
   readonly record: OrganisationRecord;
   readonly issue?: RecordIssue;
 }
 
-/** Returns the issue of a text that contains NUL, which PostgreSQL cannot store. */
+/** Returns an issue if a text contains NUL, which PostgreSQL cannot store. */
 function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
   const field = fieldWithNul(record);
   const key = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
@@ -31,7 +31,7 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
  * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
-  // Check the lengths first, because some later steps do not take linear time.
+  // Check the lengths first, because some later steps take more than linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
   const found: Change[] = [];
@@ -44,7 +44,8 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   const isAsRead = found.length === 0 && removed.length === 0;
   const stored = isAsRead ? record : withConversions(record, found, removed);
   const changed = isAsRead ? removed : [...found.map(({ field }) => field), ...removed];
-  // A record inside another record was read as a part of that record, so no rule of its own definition was checked.
+  // A record inside another record was read as a part of that record. The rules of its own definition are still
+  // unchecked, so check all of its fields.
   const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
@@ -94,14 +95,17 @@ function rulesOf(section: Section): readonly FieldRule[] {
 
 const NO_LISTS: readonly string[] = [];
 
-/** Returns the path of the list of separately stored records, in an array; empty if the record has no such list. */
+/**
+ * Returns an array with the path of the list whose elements are stored as separate records; empty if the record has no
+ * such list.
+ */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
 }
 
 /**
- * Returns a record with changed values.
- * @param changes the values by their paths; undefined unsets a field
+ * Returns a copy of a record with changed values.
+ * @param changes the new values by path; undefined unsets a field
  */
 export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
   const json = parseObject(record.body);
@@ -138,7 +142,7 @@ function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule)
   return { change: { field, value: result.value, isRepeated, ...changedTexts(field, value, result) } };
 }
 
-/** Returns the texts that a rule has dropped or converted. The warnings of the report list them. */
+/** Returns the texts that a rule has dropped or converted, for the warnings in the report. */
 function changedTexts(field: string, value: unknown, { value: stored, dropped, isNotation }: ReturnType<ValueRule>) {
   if (dropped !== undefined) return { dropped, converted: [] };
   if (typeof value !== 'string' || stored === value || isNotation === true) return { dropped: [], converted: [] };
@@ -169,7 +173,7 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
 function fieldWithNul({ section, json, body, credentials }: OrganisationRecord): string | undefined {
   if (credentials.passwordHash?.includes('\0') === true)
     return section.credentials?.find(({ field }) => field === 'passwordHash')?.path;
-  // The escape may be part of the text itself, so only the parsed value shows whether there is a NUL.
+  // The body may contain an escaped backslash before `u0000`, so search the parsed values for NUL.
   return body.includes('\\u0000') ? pathOfNul(json, '') : undefined;
 }
 

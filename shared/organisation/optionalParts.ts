@@ -1,4 +1,4 @@
-// The parts of a record that an import can leave out if they are invalid.
+// Finds the parts of a record that an import can leave out if they are invalid.
 
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { recordSchema } from './recordSchema.ts';
@@ -9,8 +9,8 @@ import type { Section } from './sections/section.ts';
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 
 /**
- * Returns the fields that an import cannot leave out: those that identify a record or relate it to others, and those
- * that the section declares as needed.
+ * Returns the fields that an import cannot leave out: fields that identify a record or refer to other records, and
+ * fields that the section declares as needed.
  */
 function neededBy(section: Section): ReadonlySet<FieldPath> {
   const known = neededFields.get(section);
@@ -23,13 +23,13 @@ function neededBy(section: Section): ReadonlySet<FieldPath> {
   return fields;
 }
 
-/** Matches a step of a path, and the position in its list. */
+/** Matches a step of a path: a name, and optionally a position in a list. */
 const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
 
 /**
  * Returns the smallest part of a record that contains the field at `path` and that an import may leave out: an element
  * of a list, or a field whose absence gives the record no further rights. Numbers, durations and booleans often limit
- * rights, so they can be left out only if `Section.optional` lists them.
+ * rights, so `Section.optional` must list those that may be left out.
  * @param path the path of an invalid field, such as `user.phone.phone` or `roleKeys[2]`
  */
 export function optionalPart(section: Section, path: string): string | undefined {
@@ -56,7 +56,7 @@ export function optionalPart(section: Section, path: string): string | undefined
   return part;
 }
 
-/** Whether a field has values that can limit rights. */
+/** Whether a field has a type whose values often limit rights. */
 function isLimit({ fieldKind, message, scalar }: DescField): boolean {
   if (fieldKind === 'list') return false;
   if (message !== undefined) return message.typeName.startsWith('google.protobuf.');

@@ -23,7 +23,7 @@ export const defaultComplexity: PasswordComplexity = {
   hasSymbol: true,
 };
 
-/** Parses a policy from its canonical record, which omits false values. */
+/** Parses a policy from a record in canonical form, which omits false values. */
 export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
@@ -34,7 +34,7 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/** Checks a policy's minimum length as ZITADEL does: bcrypt cannot hash passwords above its own limit. */
+/** Checks a policy's minimum length as ZITADEL does. bcrypt cannot hash passwords above its own maximum length. */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
@@ -71,7 +71,7 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
   return { id, key, params: { rule, expected } };
 }
 
-/** The rules for the characters of passwords, by the policy's fields, with ZITADEL's errors. */
+/** The rules for the characters of passwords: the policy's field, and ZITADEL's error. */
 const characterRules = [
   {
     rule: 'hasLowercase',
@@ -103,7 +103,10 @@ const characterRules = [
   },
 ] as const;
 
-/** Whether ZITADEL can generate codes from a TOTP seed: it must be base32 in any case, with or without padding. */
+/**
+ * Whether ZITADEL can generate codes from a TOTP seed. The seed must be base32, in upper or lower case, with or without
+ * padding.
+ */
 export function isTotpSeed(seed: string): boolean {
   const base32 = trimSpace(seed);
   const padded = base32.padEnd(Math.ceil(base32.length / 8) * 8, '=');

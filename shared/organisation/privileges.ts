@@ -1,4 +1,4 @@
-// The privileges that records give: roles, and verified domains.
+// Finds the privileges that records give: roles and verified domains.
 
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import { type JsonObject, textAt, textsAt, valueAt } from '../json/jsonObject.ts';
@@ -15,7 +15,7 @@ export interface Gift {
   readonly target: DocumentKey;
 }
 
-/** Returns the privilege that a record gives, if it gives any. */
+/** Returns the privilege that a record gives; undefined if it gives none. */
 export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | undefined {
   const given = section.privilege;
   if (given === undefined) return undefined;
@@ -25,14 +25,14 @@ export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | und
   return texts.length === 0 ? undefined : { given, texts, target: { collection, id } };
 }
 
-/** Returns the roles or the domain of a privilege. */
+/** Returns the roles or the domain that a record gives. */
 function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
   return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
 }
 
 /**
  * Returns the warning about a privilege in an organisation or project that existed before the import; undefined if the
- * record already gave the privilege.
+ * stored record already gave the privilege.
  * @param stored the JSON of the record before the overwrite; undefined for a new record
  */
 export function privilegeWarning(

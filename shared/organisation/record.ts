@@ -1,4 +1,4 @@
-// A record of an organisation in canonical form, read from a file or a database.
+// Reads records of organisations from files and databases, in canonical form.
 
 import type { JsonPath } from '../json/jsonError.ts';
 import { isEmpty, isJsonObject, type JsonObject, putAt, takeAt, textAt, valueAt } from '../json/jsonObject.ts';
@@ -20,38 +20,38 @@ import {
 import { type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 
-/** An invalid or repeated text of a record, and its field. */
+/** A text that the import drops because it is invalid or repeated, and the text's field. */
 export interface DroppedText {
   readonly field: string;
   readonly text: string;
   readonly isRepeated: boolean;
 }
 
-/** A text of a record that the import stores as another text. */
+/** A text that the import stores in another form. */
 export interface ConvertedText {
   readonly field: string;
   readonly value: string;
   readonly stored: string;
 }
 
-/** An invalid element of a list, and the reason. */
+/** An invalid part of a record, such as an element of a list, and the problem. */
 export interface InvalidElement {
-  /** The element's path within the record, such as `user.idps[0]`. */
+  /** The part's path within the record, such as `user.idps[0]`. */
   readonly field: string;
   readonly problem: string;
 }
 
-/** A record in canonical form, separate from its credentials. */
+/** A record in canonical form. Its credentials are separate. */
 export interface OrganisationRecord {
   readonly section: Section;
   readonly orgId: string;
   readonly json: JsonObject;
-  /** Canonical JSON: fields in the descriptors' order, without defaults and credentials. */
+  /** The canonical JSON: fields in the descriptors' order, without defaults and credentials. */
   readonly body: string;
   /** SHA-256 of `body`, base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A clear password from the file, to be hashed before it is stored; undefined if the file also contains a hash. */
+  /** A clear password to hash before the record is stored; undefined if the file also contains a hash. */
   readonly clearPassword: string | undefined;
   /** The clear password from the file. It must satisfy the policy even if the file also contains a hash. */
   readonly givenPassword: string | undefined;
@@ -59,33 +59,37 @@ export interface OrganisationRecord {
   readonly state: RecordState | undefined;
   /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
   readonly otpEmail: boolean | undefined;
-  /** The credentials that the source certainly lacks, according to the file. An overwrite removes them. */
+  /** The credentials that the source lacks, according to the file. An overwrite removes them. */
   readonly lacks?: readonly Credential[];
-  /** Content of the file's record that is not in the definition. */
+  /** Content of the record in the file that is not in the record's definition. */
   readonly unknown: UnknownContent;
   /**
-   * The JSON before its values were converted, by which reports identify the record; absent if nothing was converted.
+   * The JSON before its values were converted; absent if no value was converted. Reports identify the record by this
+   * JSON.
    */
   readonly given?: JsonObject;
   /** Texts that the import drops from the record. The import's report warns about them. */
   readonly dropped?: readonly DroppedText[];
   /** Texts that the import converts. The import's report warns about them. */
   readonly converted?: readonly ConvertedText[];
-  /** Invalid elements of the file's record that the import leaves out. The import's report warns about them. */
+  /** Invalid parts of the record in the file that the import leaves out. The import's report warns about them. */
   readonly leftOut?: readonly InvalidElement[];
-  /** The change of a field that the record cannot have because of other records of its organisation. */
+  /** How to report a field that the import drops because of other records or policies of the organisation. */
   readonly adjustment?: Adjustment;
-  /** The issue of a record that breaks a rule of its definition, or cannot be decoded. It is not imported. */
+  /**
+   * The issue of a record that breaks a rule of its definition, or that cannot be decoded. Such a record is not
+   * imported.
+   */
   readonly invalid?: RecordIssue;
-  /** The record that contains this record in the file, with converted values. */
+  /** The record that contains this record in the file. Its values are already converted. */
   readonly parent?: OrganisationRecord;
 }
 
 /**
- * Parses one record by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON of one element of the section, which is changed in place and may become the record's
- * JSON
- * @param checked whether to check the rules of its fields (zitadel 3); checking each record once is enough
+ * Parses a record from the JSON form of protobuf messages (zitadel 1.1).
+ * @param value the parsed JSON of one element of the section. The function may change it in place and use it as the
+ * record's JSON.
+ * @param checked whether to check the rules of the fields (zitadel 3); checking each record once is enough
  * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
@@ -106,7 +110,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 }
 
 /**
- * Reads the fields of a record, or some of them: the fields of its definition, and the fields that its section keeps.
+ * Reads all or some fields of a record: fields of its definition, and fields that its section keeps in addition.
  * @throws InvalidRecordError
  */
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
@@ -119,7 +123,7 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
 }
 
 /**
- * Rejects an unknown state. A decoder would ignore it, and a user without a state can log in.
+ * Rejects an unknown state. The decoder would ignore the state, and a user without a state can log in.
  * @param path the path of the field that contains the state
  * @param issuePath the path to report
  * @throws InvalidRecordError
@@ -137,7 +141,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param fromFile facts from the file about the record, other than its JSON */
+/** @param fromFile content of the record in the file that is not in `json` */
 function assembleRecord(
   section: Section,
   json: JsonObject,
@@ -170,7 +174,10 @@ function assembleRecord(
   };
 }
 
-/** Converts a record's JSON to its canonical form in place: adds an id, the organisation and the section's defaults. */
+/**
+ * Converts a record's JSON to its canonical form in place. Adds the section's defaults and, depending on the section,
+ * an id or the organisation.
+ */
 export function canonicalise(section: Section, json: JsonObject, orgId: string): void {
   section.canonicalise?.(json, orgId);
   const missing = section.defaults?.filter(({ path }) => valueAt(json, path) === undefined) ?? [];
@@ -179,15 +186,15 @@ export function canonicalise(section: Section, json: JsonObject, orgId: string):
   reorder(json, inWrittenOrder(recordSchema(section), json));
 }
 
-/** A record that is contained in another record of the file. */
+/** A record inside another record of the file. */
 export interface NestedRecord {
   readonly record: OrganisationRecord;
   readonly path: JsonPath;
 }
 
 /**
- * Lists the records that a record of the file contains and that are stored separately.
- * @param path the parent's path
+ * Lists the records inside a record of the file. Imports store them separately.
+ * @param path the outer record's path
  */
 export function nestedRecords(
   { section: { nested }, json, orgId }: OrganisationRecord,

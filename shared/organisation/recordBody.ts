@@ -1,4 +1,4 @@
-// A record's canonical JSON: digest, derived ids and order of fields.
+// Derives a record's ids, and the order of fields and the digest of its canonical JSON.
 
 import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
@@ -11,22 +11,22 @@ export interface RecordBody {
   readonly digest: string;
 }
 
-/** Serialises a record's JSON and computes its digest. Must run after every change of the JSON. */
+/** Serialises a record's JSON and computes its digest. Callers must repeat this after every change of the JSON. */
 export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
 }
 
-/** Replaces the fields of `json` with those of `ordered`, in that order. */
+/** Replaces the fields of `json` with the fields of `ordered`, in the order of `ordered`. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {
   const names = Object.keys(ordered);
-  // Deleting fields makes V8 objects slow, and most records are in order already.
+  // V8 accesses objects with deleted fields slowly, and the fields of most records are already in order.
   const inOrder = Object.keys(json).every((name, index) => name === names[index]);
   if (!inOrder) for (const name of Object.keys(json)) delete json[name];
   for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
 }
 
-/** Normalises a record that contains an `orgId`: sets it to the record's organisation, as the first field. */
+/** Sets a record's `orgId` to its organisation, as the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
   const rest = { ...json };
   delete rest.orgId;
@@ -34,8 +34,8 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives the id of a user or project without an id from its name, which is unique in its organisation. The same file
- * results in the same id, so that imports stay idempotent.
+ * Derives the id of a user or project without an id from its name, which is unique in its organisation. A second import
+ * of the same file derives the same id, and so creates no duplicates.
  */
 export function deriveId(orgId: string, name: string): string {
   const digest = hash('sha256', JSON.stringify([orgId, name]), 'hex');
@@ -44,7 +44,7 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** A field's JSON name, and the type of the messages in its values. */
+/** A field's JSON name, and the type of the messages that are its values. */
 type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();

@@ -1,4 +1,4 @@
-// Errors of records in the response of an import, and their limits.
+// Creates the errors of records for an import's response, and limits their number and length.
 
 import { defined } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
@@ -7,13 +7,13 @@ import { readableId } from './recordPlan.ts';
 import { type RecordIssue, reportedIssue } from './relations.ts';
 
 /**
- * The maximum number of errors and of warnings, so that the response stays below the platform's limit and memory is
- * bounded.
+ * The maximum number of errors, and of warnings. It bounds memory, and keeps the response below the platform's limit.
  */
 export const MAX_LISTED_ISSUES = 10_000;
 
 /**
- * The maximum length of ids and messages, which quote texts of the file. Only texts above their own limit are longer.
+ * The maximum length of ids and messages, which quote texts of the file. Only a text that exceeds its own limit can be
+ * longer.
  */
 const MAX_ISSUE_CHARACTERS = 4_000;
 

@@ -1,4 +1,4 @@
-// A record's key, the names that it claims, and the keys of its references.
+// Derives from a record its key, the names that it claims, and the keys of its references.
 
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes.ts';
@@ -9,14 +9,14 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, KeyedIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** A name that a record claims, and the issue if another record has already claimed it. */
+/** A name that a record claims. `taken` is the issue if another record has already claimed it. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }
 
-/** A name that a record must not use if another organisation has claimed it, and the issue in that case. */
+/** A name that a record must not use if another organisation has claimed it. `reserved` is the issue in that case. */
 interface PlannedReserve {
-  /** The key of the claim. */
+  /** The key of the other organisation's claim. */
   readonly key: DocumentKey;
   readonly reserved: KeyedIssue;
 }
@@ -27,14 +27,14 @@ export interface RecordPlan {
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
-  /** Further fields to store if the record is created. */
+  /** Fields to store in addition if the import creates the record. */
   readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }
 
 /**
- * Plans a record.
+ * Derives a record's key, claims and reserved names.
  * @param loginNamesByDomain whether the organisation's login names contain its domain; for a domain policy, whether
- * they do without the policy
+ * they would contain the domain without the policy
  * @example
  * planRecord(readRecord(projects, { projectId: 'p1', project: { name: 'Shop' } }, 'o1'), false);
  * // key: projects/p1, claims: [claims/project|o1|shop]
@@ -58,7 +58,7 @@ function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedR
   return planned;
 }
 
-/** The part of a record that determines its key and its references. */
+/** The parts of a record that determine its key and its references. */
 export type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 /** Returns the key under which a record is stored. */
@@ -66,7 +66,7 @@ export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
-/** Returns a record's id for reports: as in the file, before its values were converted. */
+/** Returns a record's id for reports. The id is as in the file, before conversions. */
 export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
@@ -98,18 +98,20 @@ export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   return [createRecord(plan, createdAt), ...claims];
 }
 
-/** A record's reference with the key of its target. */
+/** A reference of a record, with the key of its target. */
 export interface PlannedReference {
   readonly reference: Reference;
   readonly key: DocumentKey;
-  /** The last part of the key: the id of the target. */
+  /** The target's id, which is the last part of its key. */
   readonly targetId: string;
-  /** The key of the claim that permits a foreign target. */
+  /**
+   * The key of the claim that must exist if the target belongs to another organisation; undefined if none is needed.
+   */
   readonly permit: DocumentKey | undefined;
 }
 
 /**
- * Lists a record's references, one for each element of a list.
+ * Lists a record's references. If a reference leads through a list, lists one for each element.
  * @example
  * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
  * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
@@ -139,7 +141,7 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
-/** Returns the field of a record that contains the id of a reference's target. */
+/** Returns the name of the field that contains the id of a reference's target. */
 export function referenceField({ key }: Reference): string {
   return String(key.at(-1)).replace('[]', '');
 }
@@ -167,7 +169,7 @@ function claimedNames({ section: { unique = NO_NAMES }, json }: KeyedRecord, byD
 const NO_NAMES: readonly UniqueName[] = [];
 
 /**
- * Returns the key of a record's claim.
+ * Returns the key of the claim on one of a record's unique names.
  * @param byDomain whether the organisation's login names contain its domain
  */
 function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDomain: boolean): DocumentKey {
@@ -177,9 +179,7 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDoma
   return claimKey(unique.type, names, isScoped ? [orgId] : []);
 }
 
-/**
- * Lists the keys of all claims that a record may have, with and without the organisation's domain in its login names.
- */
+/** Lists the keys of all claims that a record may own, whether or not login names contain the organisation's domain. */
 export function possibleClaimKeys(record: KeyedRecord): DocumentKey[] {
   const keys = [false, true].flatMap((byDomain) =>
     claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),

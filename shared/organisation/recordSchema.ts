@@ -1,4 +1,4 @@
-// ZITADEL's definitions of the organisation document and of its records.
+// Provides ZITADEL's definitions of the organisation document and of its records.
 
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -15,8 +15,8 @@ export interface OrganisationField {
 }
 
 /**
- * The fields of v1 and v2 organisations, by both spellings. Every import accepts both versions, so this is their union:
- * v2 defines the common fields, v1 adds four, and this service adds one.
+ * The fields of organisations, by both spellings of their names. Every import accepts v1 and v2: v2 defines the common
+ * fields, v1 adds four, and this service adds one.
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
   [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],

@@ -13,30 +13,30 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
 
 /**
- * The path of a field in a record's JSON, such as `project.name`. `$orgId` is the record's organisation; a path that
- * starts with `=` is the constant text that follows.
+ * The path of a field in a record's JSON, such as `project.name`. `$orgId` means the record's organisation. A path that
+ * starts with `=` means the constant text after it.
  */
 export type FieldPath = string;
 
 /**
- * A `FieldPath` that may expand a list into one field per element: `roleKeys[]`, `idps[].configId`. A condition selects
- * elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
+ * A `FieldPath` that may lead through a list, and then returns one value for each element: `roleKeys[]`,
+ * `idps[].configId`. A condition selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 export type ListPath = string;
 
 /**
- * A record's issue, with ZITADEL's id and key. The import response's `errors` contains it as `ID=<id> Message=<key>`
- * (zitadel 5.7).
+ * An issue of a record, with ZITADEL's id and key. The list `errors` in an import's response contains it as `ID=<id>
+ * Message=<key>` (zitadel 5.7).
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
 
-/** A record's issue whose reason follows from ZITADEL's key. */
+/** An issue of a record. ZITADEL's key determines the reason. */
 export interface KeyedIssue {
-  /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
+  /** Empty if ZITADEL's message has no id. In that case, `key` is the whole message. */
   readonly id: string;
   readonly key: ZitadelKey;
   readonly reason?: undefined;
-  /** Parameters of the reason, in addition to those that follow from the key. */
+  /** Parameters of the reason, in addition to the parameters that the key determines. */
   readonly params?: IssueParams;
 }
 
@@ -45,34 +45,42 @@ export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
-/** Converts an issue for the import response: ZITADEL's message, and the reason with its parameters, if any. */
+/**
+ * Converts an issue to the form of an import's response: ZITADEL's message, the reason, and the parameters of the
+ * reason.
+ */
 export function reportedIssue(issue: RecordIssue): ReportedIssue {
   const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : { reason: issue.reason };
   const all = { ...params, ...issueParams(issue.params ?? {}) };
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
-/** A unique name. Its scope is the instance, or the organisation if `parts` starts with `$orgId`. */
+/** A name that must be unique in the instance; or in the organisation, if `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   /**
-   * The issue of another record with the same name; `adjusted` if the import drops the section's adjusted field
-   * instead.
+   * The issue if another record has the same name. `adjusted` if the import instead drops the section's adjusted field.
    */
   readonly taken: KeyedIssue | 'adjusted';
-  /** Whether all names that look alike count as the same name. By default, only names that differ in case do. */
+  /** Whether names that look alike count as the same name. By default, only names that differ in case do. */
   readonly lookAlikes?: true;
-  /** A boolean field that is true in records that claim the name; by default all records do. */
+  /** A boolean field. Only records in which it is true claim the name; by default, all records do. */
   readonly onlyIf?: FieldPath;
   /**
    * A boolean field that decides whether login names contain the organisation's domain. A record claims the name only
-   * if the field differs from what applies without the record.
+   * if the field differs from the value that applies without the record.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
-  /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, the id keeps its case. */
+  /**
+   * Whether the name must be unique in its organisation only. Unlike `$orgId` in `parts`, this option keeps the case of
+   * the organisation's id.
+   */
   readonly perOrganisation?: true;
-  /** Whether the scope is the organisation when its login names contain its domain (zitadel 3.4). */
+  /**
+   * Whether the name must be unique in its organisation only if login names contain the organisation's domain (zitadel
+   * 3.4).
+   */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
@@ -80,7 +88,7 @@ export interface UniqueName {
 export interface ReservedName {
   /** The `UniqueName.type` of the claims. */
   readonly type: string;
-  /** The field whose text ends in the name, after the last `@`. */
+  /** The field whose text ends in the name, after its last `@`. */
   readonly suffixOf: FieldPath;
   readonly reserved: KeyedIssue;
 }
@@ -88,12 +96,12 @@ export interface ReservedName {
 /** A reference to a record that must exist before the referring record is written. */
 export interface Reference {
   readonly collection: Collection;
-  /** The key's parts. At most one part expands a list; each element then refers to a record. */
+  /** The parts of the target's key. At most one part may lead through a list; then each element refers to a target. */
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
   /**
-   * Replaces the issue `missing` if the record also refers to a target in this collection that belongs to the record's
-   * own organisation.
+   * Replaces the issue `missing` if the record also refers to a record of `collection` that belongs to the record's own
+   * organisation.
    */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
@@ -101,27 +109,30 @@ export interface Reference {
    * target later. An empty last part of `key` is still an error.
    */
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
-  /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
+  /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
-  /** What happens if the target belongs to another organisation; by default it is accepted. */
+  /** The result if the target belongs to another organisation; by default, such a target is accepted. */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
   /**
-   * A unique name, by type and parts. If any record has claimed this name, the target may belong to another
+   * A unique name, by its type and parts. If any record has claimed this name, the target may belong to another
    * organisation.
    */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The target's field with the id of another organisation that may refer to the target; only with `check`. */
+  /**
+   * The target's field with the id of another organisation whose records may refer to the target. Used only together
+   * with `check`.
+   */
   readonly openTo?: FieldPath;
   /**
-   * The warning if the target belongs to the record's own organisation. The record is then omitted. By default, such a
-   * target is accepted.
+   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default,
+   * such a target is accepted.
    */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the target is the record that contains this record in the file. If the stored target differs from the
-   * file's, the import omits this record.
+   * Whether the target is the record that contains this record in the file. If the stored target differs from the file,
+   * the import omits this record.
    */
   readonly isParent?: true;
-  /** Returns an issue if the existing target does not suit the record. */
+  /** Returns an issue if the target exists but does not match the record. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => KeyedIssue | undefined;
 }

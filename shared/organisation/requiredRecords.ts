@@ -1,4 +1,4 @@
-// Records that cannot exist without records of other organisations, or without a user.
+// Finds records that cannot exist without a user, or without records of other organisations.
 
 import { parseObject, textsAt } from '../json/jsonObject.ts';
 import {
@@ -20,25 +20,27 @@ export interface SectionRecord {
   readonly stored: StoredDocument;
 }
 
-/** Whether a record cannot exist without a reference's target. */
+/** Whether a record cannot exist without the target of a reference. */
 export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
 
-/** Whether a record cannot exist without a reference's target, which is a user. */
+/** Whether the target of a reference is a user, without whom the record cannot exist. */
 export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
 
-/** Whether a record cannot exist without a reference's target, which may belong to another organisation. */
+/**
+ * Whether a record cannot exist without the target of a reference, and the target may belong to another organisation.
+ */
 function mayBeForeign(reference: Reference): boolean {
   const { ifForeign, permittedBy, openTo } = reference;
   return isRequired(reference) && (ifForeign === undefined || permittedBy !== undefined || openTo !== undefined);
 }
 
 /**
- * The sections whose records may require records of other organisations. A section comes before the sections that it
- * requires.
+ * The sections whose records may require records of other organisations. If one of these sections requires another, it
+ * precedes the other.
  */
 export const foreignSections: readonly Section[] = sections
   .filter(({ references = [] }) => references.some(mayBeForeign))
@@ -56,8 +58,8 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records that must be deleted together with some organisations, although they belong to others: they
- * require a record of these organisations, directly or through another record.
+ * Selects the records of other organisations that must be deleted together with some organisations. They require a
+ * record of these organisations, directly or through another record.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -69,7 +71,9 @@ export async function selectDependents<Selected extends SectionRecord>(
   return records.filter((_, index) => required[index]?.some((key) => gone.has(documentPath(key))));
 }
 
-/** Returns the paths of those records that belong to the given organisations, or require a record of them. */
+/**
+ * Returns the paths of the records that belong to the organisations, or that require a record of these organisations.
+ */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
   orgIds: ReadonlySet<string>,
@@ -86,13 +90,13 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/** Returns a stored document with its section, if it is one of `foreignSections`. */
+/** Returns an array with a stored document and its section; empty if the section is not one of `foreignSections`. */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];
 }
 
-/** Lists the keys of the records that a record requires and that may belong to other organisations. */
+/** Lists the keys of the records that a record requires, if they may belong to other organisations. */
 function foreignKeys({ section: { references = [] }, stored: { body, orgId = '' } }: SectionRecord): DocumentKey[] {
   const json = parseObject(body);
   return references.filter(mayBeForeign).flatMap((reference) => {

@@ -1,6 +1,6 @@
 // The roles that ZITADEL defines by default, and their permissions.
 
-/** The scope of a membership: what its roles apply to. */
+/** The kind of object in which a member has roles. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**
@@ -10,7 +10,7 @@ export type MembershipScope = 'instance' | 'organisation' | 'project' | 'project
 export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /**
- * The roles that ZITADEL defines by default, except system roles, each with its permissions on the instance or the
+ * The roles that ZITADEL defines by default, except system roles. The values are the permissions on the instance or
  * organisation of the membership (zitadel 7.2). In this service, roles in projects and project grants give no
  * permissions on users.
  */

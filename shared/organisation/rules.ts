@@ -1,4 +1,4 @@
-// Checks records by the validation rules in ZITADEL's message definitions, except rules that records in ZITADEL's
+// Checks records by the validation rules in ZITADEL's message definitions. Omits rules that records in ZITADEL's
 // exports can break.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
@@ -18,7 +18,7 @@ interface RuleIssue {
   readonly path: string;
   /** The broken rule in plain words. */
   readonly reason: string;
-  /** ZITADEL's text for the issue, with each message and field on the path (zitadel 3.2). */
+  /** ZITADEL's text for the issue, which contains each message and field on the path (zitadel 3.2). */
   readonly message: string;
 }
 
@@ -30,19 +30,19 @@ interface FieldCheck {
   readonly nested: readonly FieldCheck[];
 }
 
-/** A text in plain words and in ZITADEL's wording (zitadel 3.2). */
+/** A text in plain words, and in ZITADEL's wording (zitadel 3.2). */
 interface Wording {
   readonly plain: string;
   readonly zitadels: string;
 }
 
-/** Finds the rule that a value breaks, and describes it; undefined if the value is valid. */
+/** Describes the rule that a value breaks; returns undefined for a valid value. */
 type FindBroken = (value: unknown) => Wording | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
-/** The maximum number of issues to report for a file; a single list could have hundreds of thousands. */
+/** The maximum number of issues to report for a file. A single list could have hundreds of thousands of issues. */
 export const MAX_ISSUES = 100;
 
 /**
@@ -141,7 +141,7 @@ export function compileRules(field: DescField): FindBroken | undefined {
   };
 }
 
-/** Whether ZITADEL rejects a message that lacks a field, even if its stored records may lack it. */
+/** Whether ZITADEL rejects a message without the field, even if ZITADEL's stored records may lack the field. */
 export function isRequired(field: DescField): boolean {
   if (!hasOption(field, rules)) return false;
   const { type, message } = getOption(field, rules);
@@ -202,7 +202,7 @@ function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | Bytes
 const RUNES: Wording = { plain: 'character', zitadels: 'runes' };
 const BYTES: Wording = { plain: 'byte', zitadels: 'bytes' };
 
-/** The plain words for a missing field. */
+/** The text about a missing field, in plain words. */
 export const MISSING = 'missing';
 
 function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {
@@ -232,7 +232,7 @@ function emailBroken(value: string): Wording | undefined {
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
  * Finds the reason why every release of ZITADEL rejects a text as an e-mail address (zitadel 3.2). This rule accepts an
- * address in angle brackets after a name; the check of a person rejects it (zitadel 3.4).
+ * address in angle brackets after a name, but the check of a person rejects it (zitadel 3.4).
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

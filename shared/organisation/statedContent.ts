@@ -1,12 +1,12 @@
-// What the absence of a value in a file means: the source lacks it, or it is unknown.
+// If a value is absent from a file, either the source lacks it, or the file omits it. This module decides which.
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section } from './sections/section.ts';
 import { type RecordState, usualState } from './states.ts';
 
 /**
- * The kinds of values that the source certainly lacks if its file lacks them. For all other values, absence means
- * unknown.
+ * The kinds of values that the source lacks if the file lacks them. For other kinds, the source may have values that
+ * the file omits.
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
@@ -14,11 +14,11 @@ export interface StatedContent extends Readonly<Record<Credential['flag'], boole
   readonly states: boolean;
 }
 
-/** For a file whose missing values are all unknown. */
+/** For a file that may omit any kind of value. */
 export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
 
 /**
- * Lists the credentials that the source of a record certainly lacks, according to its file.
+ * Lists the credentials of a record that the source lacks, according to the file.
  * @param has whether the file has a credential of the record
  */
 export function lackedCredentials(
@@ -34,12 +34,15 @@ export function lackedCredentials(
 
 const NOTHING_LACKED: readonly Credential[] = [];
 
-/** Whether a file that lacks the OTP e-mail factor of a record of the section shows that the source lacks it too. */
+/** Whether a missing OTP e-mail factor of a record in the section shows that the source lacks the factor too. */
 export function statesOtpEmail(section: Section, stated: StatedContent): boolean {
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/** Returns a record's state. If the manifest shows that absent states mean the default, returns the default. */
+/**
+ * Returns a record's state. If the manifest shows that a missing state means the default state, marks an unknown state
+ * as derived.
+ */
 export function statedState(
   section: Section,
   state: RecordState | undefined,
@@ -49,7 +52,7 @@ export function statedState(
   return isStated ? { ...state, source: 'derived' } : state;
 }
 
-/** Adds to a record which values its source certainly lacks. */
+/** Adds to a record the information which values its source lacks. */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;
   const lacks = lackedCredentials(

@@ -2,7 +2,10 @@
 
 import type { SectionName } from './sections/section.ts';
 
-/** The prefixes of the states of records that can be deactivated but whose definitions have no field for a state. */
+/**
+ * The prefixes of the states of records that can be deactivated. Only sections whose definition has no field for the
+ * state.
+ */
 const stateTypes = {
   projects: 'PROJECT_STATE',
   apiApps: 'APP_STATE',
@@ -19,20 +22,20 @@ const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]>
   Object.entries(stateTypes).map(([name, type]) => [name, [`${type}_ACTIVE`, `${type}_INACTIVE`]]),
 );
 
-/** Returns the states of a section whose definition has no field for them; undefined for any other section. */
+/** Returns the states of a section whose definition has no field for the state; undefined for other sections. */
 export function statesOf({ name }: { readonly name: string }): readonly [usual: string, other: string] | undefined {
   return statesByName.get(name);
 }
 
-/** Returns the state of a record without one, in a section whose definition has no field for a state. */
+/** Returns the default state of a section whose definition has no field for the state; undefined for other sections. */
 export function usualState(section: { readonly name: string }): string | undefined {
   return statesOf(section)?.[0];
 }
 
 /**
- * Where a record's state comes from: `given` if the record contains it; `derived` if the record lacks it, which means
- * the default according to its file; `unknown` if the file may omit it. Imports create records with an unknown state in
- * the most likely state, and keep the states of existing records.
+ * The source of a record's state. `given`: the record contains the state. `derived`: the record contains no state, and
+ * the manifest shows that this means the default. `unknown`: the file may omit the state. Imports create a record with
+ * an unknown state in its most likely state, and keep the state of an existing record.
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 
@@ -43,12 +46,12 @@ export interface RecordState {
   readonly source: (typeof stateSources)[number];
 }
 
-/** The fields that contain states: of records, and of organisations. */
+/** The fields that contain the states of records and of organisations. */
 export const stateFields: readonly string[] = ['state', 'orgState'];
 
 /**
- * Whether a state means that a user has no access, or that a record is switched off. An initial person can still get
- * access with a code.
+ * Whether a state means that a user has no access, or that a record is inactive. People in the state INITIAL can still
+ * get access with a code.
  */
 export function isClosed(state: string | undefined): boolean {
   return state !== undefined && state !== '' && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);

@@ -1,6 +1,6 @@
-// The rules in ZITADEL's message definitions that its stored records may break. ZITADEL checks these rules only in
-// requests: not in imports from a bucket, its setup, or users from identity providers (zitadel 3.3). Its exports
-// contain such records, so an import accepts them.
+// Lists the rules in ZITADEL's message definitions that stored records may break. ZITADEL checks these rules only in
+// requests, not in imports from a bucket, its setup, or users from identity providers (zitadel 3.3). Its exports
+// contain records that break these rules, so an import accepts such records.
 
 import type { DescField } from '@bufbuild/protobuf';
 import { internationalNumber } from './valueRules.ts';
@@ -8,7 +8,7 @@ import { internationalNumber } from './valueRules.ts';
 const management = (message: string, fields: string): string[] =>
   fields.split(' ').map((field) => `zitadel.management.v1.${message}.${field}`);
 
-/** The texts whose maximum length ZITADEL's commands enforce themselves. */
+/** The texts whose maximum length ZITADEL's commands enforce, so that all stored texts satisfy it. */
 const shortTexts: ReadonlySet<string> = new Set([
   // Colours in hexadecimal.
   ...management('AddCustomLabelPolicyRequest', 'primaryColor warnColor backgroundColor fontColor'),
@@ -24,7 +24,7 @@ const openFields: ReadonlySet<string> = new Set([
   ...management('CreateActionRequest', 'script timeout'),
   ...management('AddOrgOIDCIDPRequest', 'clientId clientSecret issuer'),
   ...management('AddOrgJWTIDPRequest', 'jwtEndpoint issuer keysEndpoint headerName'),
-  // ZITADEL does not read this field; it uses the policy's organisation.
+  // ZITADEL ignores this field, and uses the policy's organisation instead.
   'zitadel.admin.v1.AddCustomDomainPolicyRequest.orgId',
 ]);
 
@@ -34,17 +34,17 @@ function nameOf({ parent, jsonName }: DescField): string {
   return `${parent?.typeName}.${jsonName}`;
 }
 
-/** Whether all stored texts of a field satisfy the maximum length of its rule. */
+/** Whether all stored texts of a field satisfy the maximum length in the field's rule. */
 export function keepsMaximum(field: DescField): boolean {
   return shortTexts.has(nameOf(field));
 }
 
-/** Whether all stored values of a field satisfy the minimum length, or the range, of its rule. */
+/** Whether all stored values of a field satisfy the minimum length, or the range, in the field's rule. */
 export function keepsMinimum(field: DescField): boolean {
   return !openFields.has(nameOf(field));
 }
 
-/** Whether an import converts a text so that it begins with the prefix of its rule. */
+/** Whether an import converts a text so that it begins with the prefix in the field's rule. */
 export function getsPrefix(field: DescField, text: string): boolean {
   return phones.has(nameOf(field)) && internationalNumber(text) !== undefined;
 }

@@ -1,8 +1,10 @@
-/** The content of a message's JSON that is not in its definition, and that the wire's JSON mapping ignores. */
+/**
+ * Content of a message's JSON that is not in the message's definition. The JSON form of protobuf messages ignores it.
+ */
 export interface UnknownContent {
   /** The paths of unknown fields, such as `user.favouriteColour`, without the positions in lists. */
   readonly fields: readonly string[];
-  /** Unknown enumeration values, by the fields' paths in JSON names, such as `user.profile.gender`. */
+  /** Unknown enumeration values. Each has the path of its field in JSON names, such as `user.profile.gender`. */
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 

@@ -5,18 +5,18 @@ import { inWrittenOrder } from './recordBody.ts';
 import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
-/** Whether a usual value's fields are in canonical order. */
+/** Whether the fields of a value in usual form (`usualMessage`) are in canonical order. */
 type Order = 'written' | 'other';
 
 /**
- * Returns the order of the fields in a usual value; undefined for an unusual value, or if `checked` and the value
- * breaks a rule.
+ * Returns the order of the fields in a value of usual form. Returns undefined for a value in another form or, if
+ * `checked`, for a value that breaks a rule.
  */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
-  /** Absent for a field without usual values. */
+  /** Undefined for a field whose values have no usual form. */
   readonly findOrder: FindOrder | undefined;
   /** Whether the field's rules allow its absence. */
   readonly mayBeAbsent: boolean;
@@ -32,12 +32,12 @@ interface UsualFields {
 const usualFieldsByMessage = new Map<string, UsualFields>();
 
 /**
- * Returns a message's JSON in canonical form if the message is usual, that is, as exports write it: it contains only
- * known fields with their JSON names, without defaults, each with a canonical value of its type. Decoding and encoding
- * it would return the same JSON, and lose nothing. Only the order of its fields may differ, because exports put secrets
- * first. An unusual message may still be valid.
- * @param checked whether the descriptor's rules must be satisfied (zitadel 3)
- * @returns the JSON itself if its fields are in order; undefined for an unusual message
+ * Returns a message's JSON in canonical form if the message has the usual form, in which exports write it. In this
+ * form, a message contains only known fields with their JSON names, without defaults, and each value is canonical.
+ * Decoding and encoding such a message would return the same JSON. Only the order of its fields may differ, because
+ * exports put secrets first. A message in another form may still be valid.
+ * @param checked whether the message must satisfy the descriptor's rules (zitadel 3)
+ * @returns the JSON itself if its fields are in order; undefined for a message in another form
  */
 export function usualMessage(schema: DescMessage, json: unknown, checked: boolean): JsonObject | undefined {
   const order = findOrder(schema, json, checked);
@@ -46,8 +46,8 @@ export function usualMessage(schema: DescMessage, json: unknown, checked: boolea
 }
 
 /**
- * Whether each path of a message in canonical form has a usual value that satisfies its rules, or no value if its rules
- * allow that.
+ * Whether the value at each path of a canonical message has the usual form and satisfies its rules. A value may be
+ * absent if its rules allow that.
  */
 export function hasUsualFields(schema: DescMessage, json: JsonObject, paths: readonly FieldPath[]): boolean {
   return paths.every((path) => isUsualAt(schema, json, path.split('.')));
@@ -80,7 +80,7 @@ function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order 
   return checked && isMissing(fields, at, fields.length, json) ? undefined : order;
 }
 
-/** Whether a message does not have one of the fields at these positions, although a rule requires it. */
+/** Whether a message lacks one of the fields at these positions, although a rule requires the field. */
 function isMissing(fields: readonly UsualField[], from: number, to: number, json: JsonObject): boolean {
   for (let at = from; at < to; at++) {
     const field = fields[at];
@@ -104,14 +104,14 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent, message: field.message };
 }
 
-/** Returns the value to check if a field is absent. */
+/** Returns the value that the rules check if a field is absent. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether a value of the field may be a default, which is omitted. Elements of lists are never omitted. */
+/** Whether messages omit the default value of the field. Elements of lists are never omitted. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }
@@ -141,7 +141,7 @@ function compileElement(field: DescField): FindOrder | undefined {
   return scalar === ScalarType.BOOL ? compileScalar(compileBoolean(field)) : undefined;
 }
 
-/** Google's own messages have a JSON form that differs from their fields. */
+/** Returns undefined for Google's own messages, because their JSON form differs from their fields. */
 function compileMessage(field: DescField, message: DescMessage): FindOrder | undefined {
   if (message.typeName.startsWith('google.protobuf.')) return undefined;
   const findBroken = compileRules(field);
@@ -151,7 +151,7 @@ function compileMessage(field: DescField, message: DescMessage): FindOrder | und
   };
 }
 
-/** Whether a value without fields is usual, and, if `checked`, satisfies its field's rules. */
+/** Whether a scalar value has the usual form and, if `checked`, satisfies the rules of its field. */
 type IsUsual = (value: unknown, checked: boolean) => boolean;
 
 function compileScalar(isUsual: IsUsual): FindOrder {

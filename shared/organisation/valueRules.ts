@@ -1,4 +1,4 @@
-// Rules for values that several sections share: trimming, languages, phone numbers, e-mail addresses.
+// Rules for values in several sections: white space, languages, phone numbers, e-mail addresses.
 
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
@@ -10,7 +10,7 @@ import type { ValueRule } from './sections/section.ts';
 
 const isWhiteSpace = (character: string | undefined) => character !== undefined && /\p{White_Space}/u.test(character);
 
-/** Removes the white space around a text in linear time, like Go's `strings.TrimSpace`. */
+/** Removes white space around a text like Go's `strings.TrimSpace`, in linear time. */
 export function trimSpace(text: string): string {
   const start = text.search(/\P{White_Space}/u);
   if (start < 0) return '';
@@ -19,15 +19,15 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Creates a rule for texts. It does not change other values and absent fields. */
+/** Creates a rule that converts texts, and leaves absent fields and other values unchanged. */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Trims a text. A text without content is unset, or dropped from its list. */
+/** Trims a text. Unsets a text without content, or drops it from its list. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
-/** Trims a text that must have content. */
+/** Creates a rule that trims a text, and rejects a text without content. */
 export function trimmedText(missing: RecordIssue): ValueRule {
   return (value) => {
     const text = typeof value === 'string' ? trimSpace(value) : '';
@@ -39,15 +39,18 @@ export function trimmedText(missing: RecordIssue): ValueRule {
 const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
- * Replaces the tag of a person's language with its canonical form. If that is too long for the field, the tag does not
- * change: ZITADEL stores the canonical form, and then cannot import its own export.
+ * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
+ * field: ZITADEL would store that form, and could not import its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
   return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
 });
 
-/** Replaces a text's language with its canonical form. Releases of ZITADEL differ in the supported languages. */
+/**
+ * Replaces a text's language with its canonical form. Accepts every language with an English name, because releases of
+ * ZITADEL differ in the languages that they support.
+ */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';
   const params = text === '' ? {} : { language: text };
@@ -59,9 +62,9 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. Does not change a text that is not a single number, such as two numbers or
- * a number with a label: ZITADEL stores another number for it, or none. Drops such a text if it does not begin with the
- * plus sign, which ZITADEL requires.
+ * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers or a number
+ * with a label: ZITADEL would store another number, or none. Drops such a text if it lacks the leading plus sign, which
+ * ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -78,8 +81,8 @@ export const phone: ValueRule = (value) => {
 };
 
 /**
- * Returns a phone number that begins with a plus sign or with 00, without the scheme of a link and invisible
- * characters, which address books copy; undefined for another text.
+ * Returns a phone number that begins with a plus sign or with 00; undefined for another text. Removes the scheme of a
+ * link, and invisible characters that address books copy.
  */
 export function internationalNumber(text: string): string | undefined {
   const number = text
@@ -104,20 +107,20 @@ export function isE164(phone: string): boolean {
 }
 
 /**
- * Converts a phone number to E.164, and repeats this until the result no longer changes: each conversion removes one
- * national prefix, and importing a stored number again must not change it.
+ * Converts a phone number to E.164, and repeats this until the result no longer changes. Each conversion removes one
+ * national prefix; without repetition, importing a stored number again would change it.
  */
 function toStableE164(text: string): string | undefined {
   const number = toE164(text);
   return number === undefined || number === text ? number : toStableE164(number);
 }
 
-/** Creates the rule for a text that the import drops if it is invalid. */
+/** Creates a rule that drops invalid texts. */
 export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
   return (value) => (typeof value !== 'string' || isValid(value) ? { value } : { dropped: [value] });
 }
 
-/** Creates the rule for a duration that becomes `value` if it is absent or zero. */
+/** Creates a rule that replaces an absent or zero duration with `value`. */
 export function durationOr(value: string): ValueRule {
   return (duration) => {
     if (duration === undefined) return { value };
@@ -125,12 +128,12 @@ export function durationOr(value: string): ValueRule {
   };
 }
 
-/** Creates the rule for an enumeration value in a list: an unspecified value becomes `name`. */
+/** Creates a rule for enumeration values in a list. Replaces an unspecified value with `name`. */
 export function enumerationOr(name: string): ValueRule {
   return textRule((value) => ({ value: value.endsWith('_UNSPECIFIED') ? name : value }));
 }
 
-/** Creates the rule that replaces a name with its number. */
+/** Creates a rule that replaces a name with its number. */
 export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   return textRule((name) => {
     const number = numbers.get(name);
@@ -139,8 +142,8 @@ export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
 }
 
 /**
- * Creates the issue of an e-mail address that satisfies the rule of its field, but is not a plain address. The quotes
- * make spaces visible.
+ * Creates the issue of an e-mail address that satisfies its field's rule, but is not a plain address. Quotes the
+ * address, so that spaces are visible.
  */
 export function emailInvalid(address: string): RecordIssue {
   const params = { address: shortenedText(JSON.stringify(address)) };
@@ -152,15 +155,15 @@ const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /**
- * Whether ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases check it with a pattern, newer
- * releases by RFC 5322, which also permits a local part in quotes or a domain in brackets. Letters outside ASCII are
- * those that RFC 6531 permits.
+ * Whether ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases use a pattern. Newer releases follow
+ * RFC 5322, which also permits a local part in quotes or a domain in brackets. Outside ASCII, RFC 6531 determines the
+ * permitted letters.
  */
 export function isEmailAddress(text: string): boolean {
   return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && (isDotAtoms(text) || quotedOrLiteral.test(text)));
 }
 
-/** An address with a local part in quotes, or a domain in brackets. */
+/** Matches an address with a local part in quotes, or with a domain in brackets. */
 export const quotedOrLiteral = /^(?:"(?:[^"\\\r\n]|\\.)*"@[^\s@"[\]]+|[^\s@"]+@\[[^[\]\s]*\])$/;
 
 function isInDns(text: string): boolean {
@@ -171,26 +174,24 @@ function isInDns(text: string): boolean {
 const atom = String.raw`[^\x00- \x7f()<>[\]:;@\\,".]+`;
 const dotAtoms = new RegExp(`^${atom}(?:\\.${atom})*@${atom}(?:\\.${atom})*$`);
 
-/**
- * Whether a text is an e-mail address without quotes, comments and angle brackets. Its domain need not be valid in DNS.
- */
+/** Whether a text is an e-mail address without quotes, comments and angle brackets. DNS need not permit its domain. */
 export function isDotAtoms(text: string): boolean {
   return dotAtoms.test(text);
 }
 
-/** Returns a domain in its DNS form; empty if its letters outside ASCII are not permitted in DNS. */
+/** Returns a domain in its DNS form; an empty text if DNS does not permit its letters outside ASCII. */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
   // The conversion would drop text after a slash or a colon.
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
-/** Matches a text with at least two digits in a row, or three between punctuation. */
+/** Matches a text with two digits in a row, or with three digits between punctuation. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
-/** Matches the mark between two numbers. */
+/** Matches the characters that separate two phone numbers. */
 const SECOND_NUMBER = /[\\/] *x/;
-/** Matches the mark of an extension, and the text after it. */
+/** Matches the extension of a phone number, with the text that introduces it. */
 const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
 
@@ -210,24 +211,27 @@ function withoutExtension(text: string): string {
   return viable.test(rest) ? rest : text;
 }
 
-/** Returns the digits of a text, those of any script in ASCII. */
+/** Returns the digits of a text. Converts digits of other scripts to ASCII. */
 function digitsOf(text: string): string {
   return text.replace(/\P{Nd}+/gu, '').replace(/\D/gu, asciiDigit);
 }
 
 /** Returns the ASCII digit for a decimal digit of another script. */
 function asciiDigit(character: string): string {
-  // The ten digits of a script are consecutive. Mathematical digits are several such sets in a row.
+  // The ten digits of a script are consecutive code points. Mathematical digits are several such sets in a row.
   let first = character.codePointAt(0) ?? 0;
   const code = first;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;
   return String((code - first) % 10);
 }
 
-/** The maximum number of characters of ids of organisations, and of ids by which operations find a record. */
+/** The maximum number of characters in ids of organisations, and in ids by which operations find a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/** Whether an id has too many characters. A character has one or two code units, so only longer texts need counting. */
+/**
+ * Whether an id has too many characters. Counts the characters only if there are too many code units, because a
+ * character has one or two.
+ */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

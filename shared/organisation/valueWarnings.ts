@@ -1,4 +1,4 @@
-// Warnings about the values of a record that an import drops or converts.
+// Creates warnings about values that an import drops or converts.
 
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import { valueAt } from '../json/jsonObject.ts';

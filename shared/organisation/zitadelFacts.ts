@@ -1,4 +1,4 @@
-// What ZITADEL does to the records of a section and to their fields. The section's row contains each fact.
+// The form of facts about what ZITADEL does to records and their fields. Each section's row contains its facts.
 
 import type { IssueRow, IssueValues } from '../errors/issueText.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
@@ -7,36 +7,36 @@ import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
 import { contains, describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
 
-/** Secrets that a file may not contain. */
+/** Secrets that a file contains only if its export selected them. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
 /** A manual step after an import. */
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** What to do, with named parameters. The text of the fact precedes it. */
+  /** What the user must do, with named parameters. The text of the fact precedes it. */
   readonly remedy?: string;
-  /** The text before the remedy, if it differs from the text of the fact; with named parameters. */
+  /** The text before the remedy, if it differs from the fact's text. May contain named parameters. */
   readonly because?: string;
-  /** What the step applies to: a section of an organisation, or the whole file; by default a record. */
+  /** The scope of the step: one section of an organisation, or the whole file; by default, one record. */
   readonly scope?: 'organisation' | 'file';
-  /** Whether the command takes the step itself if it sends the file. */
+  /** Whether the user needs the step only if another program sends the file, because the command performs it itself. */
   readonly byHand?: true;
-  /** The step applies only to files with these secrets, or without them. */
+  /** The step applies only to files that contain these secrets, or only to files without them. */
   readonly ifWith?: SecretField;
   readonly ifWithout?: SecretField;
   /** Whether the step applies only to organisations whose domain policy does not validate domains. */
   readonly unlessValidated?: true;
-  /** Whether a record requires the step; by default every record does. */
+  /** Whether a record requires the step; by default, every record does. */
   readonly applies?: (document: StoredDocument) => boolean;
   /** Returns the parameters of the texts for a record. */
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
-/** The differing values of a field: that of the other side, then that of ZITADEL. */
+/** The differing values of a field: first the other side's value, then ZITADEL's value. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** The side of a comparison that is ZITADEL. */
+/** Facts about the side of a comparison that is ZITADEL. */
 interface ZitadelDomains {
   /** Whether the other side was imported into ZITADEL. */
   readonly isTarget: boolean;
@@ -53,35 +53,34 @@ export interface FileRecords {
 }
 
 /**
- * The properties of every fact. The text is the reason for an expected difference after an import, and begins a manual
- * step before it.
+ * The properties of every fact. The text explains an expected difference after an import, and begins the texts of the
+ * fact's manual steps.
  */
 export interface Fact extends ReleaseRange {
   /**
-   * A sentence without its period. If the fact does not apply to all releases, a manual step begins with the releases.
+   * A sentence without its period. If the fact applies only to some releases, the text of a manual step begins with the
+   * releases.
    */
   readonly text: string;
-  /** Whether the text contains the releases. */
+  /** Whether the text itself contains the releases. */
   readonly releasesInText?: true;
   /**
-   * Whether the manual step applies only if the target's release is known to be in the range. For unknown releases,
-   * another fact has the step.
+   * Whether the manual step applies only if all releases that the target may have are in the range. Otherwise, another
+   * fact declares the step.
    */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
-  /** The sentence in a plan, if it differs from the manual steps. */
+  /** The sentence for plans, if it differs from the texts of the manual steps. */
   readonly plan?: string;
-  /** What this service does instead, for the documents. */
+  /** What this service does instead. Only documents contain this text. */
   readonly here?: string;
 }
 
-/**
- * A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses records with them.
- */
+/** A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses their records. */
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
-  /** Whether the fact explains the values of a differing field; by default it does if ZITADEL has no value. */
+  /** Whether the fact explains the difference between two values; by default, it does if ZITADEL has no value. */
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
 
@@ -90,7 +89,7 @@ export type RecordFact = Fact &
   (
     | {
         readonly does: 'imports not';
-        /** Returns whether ZITADEL does not import a record; by default it imports none. */
+        /** Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all. */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
         /** Whether `when` depends on other records of the file. */
         readonly dependsOnFile?: true;
@@ -113,14 +112,17 @@ interface RecordWithSecrets {
   readonly credentials: { readonly [Field in CredentialField]?: string };
 }
 
-/** A name that releases of ZITADEL compare without case: its kind, the path of its scope, and its own path. */
+/**
+ * A name that some releases of ZITADEL compare without case: the kind of record, and the paths of the scope and the
+ * name.
+ */
 interface CaselessName extends ReleaseRange {
   readonly kind: string;
   readonly scope: FieldPath;
   readonly name: FieldPath;
 }
 
-/** What happens to a record that refers to identity providers outside the file, and what to do. */
+/** What ZITADEL does to a record that refers to identity providers outside the file, and what the user can do. */
 export interface MissingProviders extends Pick<ManualStep, 'reason'> {
   readonly text: string;
   readonly remedy: string;
@@ -130,28 +132,31 @@ export interface MissingProviders extends Pick<ManualStep, 'reason'> {
 export interface ZitadelBehaviour {
   readonly fields?: readonly FieldFact[];
   readonly records?: readonly RecordFact[];
-  /** The content that no export of ZITADEL contains, in addition to the fields above. */
+  /** Content that exports of ZITADEL never contain, in addition to the fields above. */
   readonly unexported?: readonly string[];
   /**
-   * Whether exports may lack a record that earlier exports contained, or lack it under this name. A missing record then
-   * does not prove a deletion.
+   * Whether an export may lack a record that an earlier export contained, or contain it in another section. A missing
+   * record then does not prove a deletion.
    */
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store records in another organisation than the file's. Comparisons must then search the whole
-   * instance.
+   * Whether ZITADEL may store records in another organisation than the file does. Comparisons must then search the
+   * whole instance.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
 }
 
-/** Whether a fact may apply to the releases that ZITADEL may have. */
+/** Whether a fact may apply to a ZITADEL whose release is in the range. */
 export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releases: ReleaseRange): boolean {
   return fact.ifKnown ? contains(fact, releases) : overlap(fact, releases);
 }
 
-/** Returns the text of the fact that ZITADEL may not import a field; undefined for a field that it imports. */
+/**
+ * Returns the text of the fact that ZITADEL does not import a field; undefined if all possible releases import the
+ * field.
+ */
 export function importLoss(
   { fields = [] }: ZitadelBehaviour,
   path: FieldPath,
@@ -164,7 +169,9 @@ export function importLoss(
 /** The text about a field that ZITADEL imports but does not export. */
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
 
-/** Returns the row of a manual step. If the fact does not apply to all releases, the text begins with the releases. */
+/**
+ * Returns the text and remedy of a manual step. If the fact applies only to some releases, the text begins with them.
+ */
 export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
   const { because = fact.text, remedy } = step;
   const { releasesInText = false, ifKnown = false } = fact;
@@ -178,7 +185,7 @@ export function unexported(...fields: readonly FieldPath[]): FieldFact {
   return { does: 'exports not', fields, text: NOT_EXPORTED };
 }
 
-/** Lists the content that exports of ZITADEL may not contain: fields as code, then other content. */
+/** Lists the content that exports of ZITADEL may lack: first fields, formatted as code, then other content. */
 export function unexportedContent(
   { fields = [], unexported: others = [] }: ZitadelBehaviour,
   releases: ReleaseRange,
@@ -193,7 +200,7 @@ export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
 
-/** In comparisons, the field that contains the organisation of a record that ZITADEL moves. */
+/** The field that comparisons add to a record that ZITADEL moves. It contains the record's organisation. */
 export const ORGANISATION_FIELD = 'orgId';
 
 /** The fact about names that ZITADEL compares without case. */

@@ -1,7 +1,7 @@
 import { defined } from '../defined.ts';
 import { type ReleaseRow, type ZitadelRelease, zitadelReleases } from './zitadelReleaseTable.ts';
 
-/** Consecutive releases of ZITADEL; by default all. */
+/** A range of consecutive releases of ZITADEL; by default, all releases. */
 export interface ReleaseRange {
   readonly since?: ZitadelRelease;
   readonly until?: ZitadelRelease;
@@ -9,18 +9,18 @@ export interface ReleaseRange {
 
 /** The releases that do not import or export states of organisations and users. */
 export const releasesWithoutStates = rangeOf(({ hasStates }) => !hasStates);
-/** The releases that do. */
+/** The releases that import and export states of organisations and users. */
 export const releasesWithStates = rangeOf(({ hasStates }) => hasStates);
-/** The releases that write new events of an aggregate to the owner of its first event. */
+/** The releases that store new events of an aggregate under the owner of its first event. */
 export const writingToFirstOwner = rangeOf(({ writesToFirstOwner }) => writesToFirstOwner);
-/** The releases that write them to the owner of the request. */
+/** The releases that store new events of an aggregate under the owner that the request determines. */
 export const writingToOwner = rangeOf(({ writesToFirstOwner }) => !writesToFirstOwner);
 /** The range for an unknown release. */
 export const allReleases: ReleaseRange = {};
-/** The releases that refuse a person if their settings do not allow the password hash. */
+/** The releases that refuse a person whose password hash their settings do not allow. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/** Returns the range of the releases with a behaviour, which are consecutive. */
+/** Returns the range of the releases that behave in a certain way. Such releases are consecutive. */
 function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
   const found = zitadelReleases.filter(behaves);
   return rangeBetween(found[0], found.at(-1));
@@ -40,13 +40,13 @@ export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }
 
-/** Releases that a sign distinguishes from earlier releases, and no response from each other. */
+/** Releases that respond to a sign (`ReleaseRow.sign`) in the same way. Earlier releases respond differently. */
 export interface SignedReleases {
   readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
   readonly releases: ReleaseRange;
 }
 
-/** Groups the releases by their signs, the newest first. The oldest releases have no sign. */
+/** Groups the releases by their signs, the newest first. `oldest` contains the releases that no sign shows. */
 export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
   const newestFirst: SignedReleases[] = [];
   let last = zitadelReleases.at(-1);
@@ -82,12 +82,12 @@ function position(release: ZitadelRelease | undefined, byDefault: number): numbe
   return release === undefined ? byDefault : zitadelReleases.findIndex(({ name }) => name === release);
 }
 
-/** Describes a range by known releases only, such as `from release 4 to July 2026`. */
+/** Describes a range, and replaces an open end with the newest known release, such as `from release 4 to July 2026`. */
 export function describeKnownReleases({ since, until = zitadelReleases.at(-1)?.name }: ReleaseRange): string {
   return describeReleases(defined({ since, until }));
 }
 
-/** Describes a range, such as `from June 2026 on`; returns an empty text for all releases. */
+/** Describes a range, such as `from June 2026 on`. Returns an empty text if the range contains all releases. */
 export function describeReleases({ since, until }: ReleaseRange): string {
   if (since !== undefined && since === until) return `in ${releaseName(since)}`;
   if (since === undefined) return until === undefined ? '' : `up to ${releaseName(until)}`;
