@@ -50,20 +50,27 @@ export function inspectPlace(
     const counter = new RecordCounter(name);
     // The caller reads the content after this phase, so the phase must not dispose of it.
     const content = resources.use(await readExport(options, signal));
+    // The records of an interrupted reading are not used.
+    visitor?.reset();
+    // Selects the organisations here, because a file always contains all of its organisations.
+    const reading = { isSelected: organisationFilter(options), visitor };
+    const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {
-      const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));
       try {
-        // Selects the organisations here, because a file always contains all of its organisations.
-        const inspection = await inspect(file, signal, {
-          isSelected: organisationFilter(options),
-          visitor,
-        });
-        return { file, inspection };
+        if (once !== undefined) {
+          const open = () => counter.count({ isValidated: true, open: once.open }, signal);
+          const oneReading = { ...reading, isOnce: true, onItems: counter.addItems };
+          return { file: undefined, inspection: await inspect({ open }, signal, oneReading) };
+        }
+        const file = resources.use(await makeRepeatable(countedContent(content, counter), signal));
+        return { file, inspection: await inspect(file, signal, reading) };
       } catch (error) {
-        throw hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error) ? notIntact(name, rejection(error)) : error;
+        const isDamaged = !isUsageError(error) && hasCode(error, 'INVALID_ARGUMENT');
+        const found = isDamaged ? (once?.damaged?.(error.message) ?? notIntact(name, rejection(error))) : error;
+        throw signal.aborted ? error : ((await content.deleteAfter?.(found)) ?? found);
       }
     });
-    await use?.(file, inspection);
+    if (file !== undefined) await use?.(file, inspection);
     const { losses = [], notices = [] } = content;
     return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
   });

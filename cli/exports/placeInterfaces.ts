@@ -78,6 +78,13 @@ export interface ExportFile extends AsyncDisposable {
    * @throws IdentityError if the place stops sending
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
+  /** Present for an export that its reader can validate in one pass, with its manifest. */
+  readonly once?: {
+    /** Reads the bytes, without the checks of the other `open`. */
+    open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+    /** Returns the place's own error for a damaged export. */
+    damaged?(problem: string): Error;
+  };
   /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**

@@ -83,7 +83,8 @@ export class RecordCounter {
     requireFound(`${this.name} does not have`, this.missing);
   }
 
-  private readonly addItems = (items: readonly ExportFileItem[]): void => {
+  /** Counts the items of a validated file. */
+  readonly addItems = (items: readonly ExportFileItem[]): void => {
     for (const item of items) {
       const { name, organisation } = item;
       this.hasOrganisations ||= organisation !== undefined;

@@ -47,6 +47,11 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
 }
 
 type OnItems = Parameters<ExportFile['open']>[1];
+/** Passes on the bytes of an export, with or without validating them. */
+type Pass = (
+  source: { readonly open: () => AsyncIterable<Uint8Array> },
+  response: HttpResponse,
+) => AsyncIterable<Uint8Array>;
 type CallLimits = NonNullable<Recognised['callLimits']>;
 
 async function exportFromInstance(
@@ -62,19 +67,26 @@ async function exportFromInstance(
   const onReceived = (share: number) => {
     fraction = share;
   };
-  async function* open(signal: AbortSignal, onItems: OnItems): AsyncGenerator<Uint8Array> {
+  let responded: Partial<Pick<HttpResponse, 'headers'>> = {};
+  async function* read(signal: AbortSignal, pass: Pass): AsyncGenerator<Uint8Array> {
     const call = callOperation(server, jsonCall('export', request), [200, SEE_OTHER], signal);
     await using response = await call.catch((error: unknown) => {
       throw responseTooLarge.is(error) ? exportTooLarge(server, callLimits, error) : error;
     });
+    responded = response;
     if (response.status === SEE_OTHER)
-      notices.push(...(yield* exportedObject({ server, response, held, onReceived, onItems }, signal)));
-    else yield* proved(server, response, () => response.body, signal, onItems);
+      notices.push(...(yield* exportedObject({ server, response, held, onReceived, pass }, signal)));
+    else yield* pass({ open: () => response.body }, response);
   }
   return {
     isRepeatable: false,
     isValidated: true,
-    open,
+    open: (signal, onItems) =>
+      read(signal, (source, response) => proved(server, response, source.open, signal, onItems)),
+    once: {
+      open: (signal) => read(signal, (source) => source.open()),
+      damaged: (problem) => damaged(server, responded, problem),
+    },
     notices,
     fraction: () => fraction,
     deleteAfter: (error) => held.deleteAfter(error),
@@ -92,7 +104,7 @@ interface ExportedObject {
   readonly held: HeldFile;
   /** Called with the share of the object that the command has received. */
   readonly onReceived: (share: number) => void;
-  readonly onItems: OnItems;
+  readonly pass: Pass;
 }
 
 /**
@@ -101,7 +113,7 @@ interface ExportedObject {
  * @returns warnings about an object that could not be deleted
  */
 async function* exportedObject(
-  { server, response, held, onReceived, onItems }: ExportedObject,
+  { server, response, held, onReceived, pass }: ExportedObject,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, readonly RecordWarning[]> {
   const described = parseIfJson(await readText(response, MAX_DESCRIPTION_BYTES));
@@ -113,7 +125,7 @@ async function* exportedObject(
     const { downloadObject, parseAddress } = await import('./bucketTransfers.ts');
     const address = parseAddress(server.name, response.headers.location);
     const open = () => downloadObject(address, object, (bytes) => onReceived(bytes / object.size), signal);
-    yield* proved(server, response, open, signal, onItems);
+    yield* pass({ open }, response);
   } catch (error) {
     throw signal.aborted ? error : await held.deleteAfter(error);
   }
@@ -159,7 +171,11 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
  * Creates the error for a response that is not an export. It contains a content type other than JSON, such as that of a
  * gateway.
  */
-function damaged({ name }: Server, { headers }: HttpResponse, problem: string): IdentityError {
+function damaged(
+  { name }: Server,
+  { headers = {} }: Partial<Pick<HttpResponse, 'headers'>>,
+  problem: string,
+): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
   const reason = isJson ? problem : `${problem}; content type: ${type}`;

@@ -86,7 +86,9 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
   };
 }
 
-interface InspectionOptions {
+interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
+  /** Whether the source is an export that can be read only once: ids precede their records, and it has a manifest. */
+  readonly isOnce?: boolean;
   /** Returns whether the import includes an organisation, by its id. By default, the import includes all. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
@@ -115,7 +117,8 @@ export async function inspect(
   const merged = mergeEntries(drafts, violations);
   violations.throwIfAny();
   for (const { record } of merged.organisations) tallyOrganisation(record, tally);
-  if (manifest !== undefined) checkManifest(manifest, tally);
+  if (options.isOnce === true) requireManifest(manifest, tally);
+  else if (manifest !== undefined) checkManifest(manifest, tally);
   const { organisations, entries } = select(merged, isSelected);
   const stated = statedContent(manifest);
   for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
@@ -163,6 +166,10 @@ export async function* proveExport(
   onItems?: PassOptions['onItems'],
 ): AsyncGenerator<Uint8Array, void, void> {
   const { manifest, tally } = yield* tallyExport(source, signal, { onItems });
+  requireManifest(manifest, tally);
+}
+
+function requireManifest(manifest: Manifest | undefined, tally: ManifestTally): void {
   if (manifest === undefined)
     throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
   checkManifest(manifest, tally);
@@ -285,6 +292,8 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   const { drafts } = counted.pass;
   const hasEarly = drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined);
   if (!hasEarly && (visitor === undefined || drafts.every(({ additions }) => additions.size === 0))) return counted;
+  if (reading.isOnce === true)
+    throw invalidRequest([{ field: 'orgs', description: 'records precede the id of their organisation' }]);
   visitor?.reset();
   return countRecords(source, signal, reading, drafts);
 }
@@ -293,7 +302,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
-  { isSelected, limits, visitor }: Reading,
+  { isSelected, limits, visitor, onItems, isOnce = false }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
 ) {
   const counts: Counts = {};
@@ -325,7 +334,7 @@ async function countRecords(
     } else increase(leftOut, record.section.name);
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
-  const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
+  const pass = await readFile(source, signal, { onRecord, onItems, onOrganisations, knownDrafts, isStream: isOnce });
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 

@@ -84,6 +84,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     losses: exportLosses(allReleases),
     notices,
     open,
+    once: { open },
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,
   };
