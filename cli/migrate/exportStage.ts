@@ -19,6 +19,7 @@ import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type {
   DatabasePlace,
+  ExportFile,
   Place,
   PlaceExportOptions,
   PlaceImportOptions,
@@ -133,10 +134,15 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
     run.step = 'importing';
     if (run.isRepeated)
       return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
+    // An import into ZITADEL is several requests, and reads the records in the run's database.
+    let isSent = run.prepared !== undefined;
+    const onRead = () => {
+      isSent = true;
+    };
     try {
-      return await sendExport(run, target, options);
+      return await sendExport(run, target, options, onRead);
     } catch (error) {
-      if (refusals.some((refusal) => refusal.is(error))) run.step = 'planning';
+      if (!isSent || refusals.some((refusal) => refusal.is(error))) run.step = 'planning';
       throw error;
     }
   });
@@ -147,15 +153,24 @@ export async function rehearseImport(run: MigrationRun, target: DatabasePlace): 
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.settings, true)));
 }
 
+/** @param onRead called when the request begins to send the export, so that the target may receive it */
 async function sendExport(
   run: MigrationRun,
   target: DatabasePlace,
   options: PlaceImportOptions,
+  onRead = () => {},
 ): Promise<ImportResponse> {
   const { prepared, exported } = run;
   const read = async () => exported.inspection;
   const place: Pick<DatabasePlace, 'import'> =
     prepared === undefined ? target : { import: (_, ...call) => prepared.import(read, ...call) };
-  await using content = await run.openExport();
+  await using file = await run.openExport();
+  const content: ExportFile = {
+    ...file,
+    open: (signal) => {
+      onRead();
+      return file.open(signal);
+    },
+  };
   return await trackImport(place, { name: run.export.name, content }, options, run);
 }

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { call, identity, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { startTcpProxy } from '../../support/http/tcpProxy.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { startServer } from '../../support/places/fakeInstance.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
@@ -118,6 +120,29 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const creation = ['import', other, '--to', database];
     const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y', ...identityProgram, ...creation]]);
     const problem = `${database} has organisations of the export: acme; nothing is changed there; export the others, or `;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
+  });
+
+  it('with --on-conflict fail changes nothing if the organisation appears while the target cannot be reached', async () => {
+    const south = await servedPlace(sqlite);
+    const network = await startTcpProxy(south.url);
+    onTestFinished(() => network.close());
+    const [from, other] = [await exportFileWith(crowd('ada')), await exportFileWith(crowd('countess'))];
+    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+      '/refuse': () => network.refuse(),
+      '/accept': () => call(`import ${other} --to ${south.database}`, 0).then(() => network.accept()),
+    };
+    const url = await startServer(({ url: path = '' }, response) => {
+      void steps[path]?.().then(() => response.end());
+    });
+    const step = (path: string) => [process.execPath, '-e', `fetch('${url}${path}')`];
+    const to = ['--to', network.url, '--to-token-file', south.tokenFile];
+    const args = ['migrate', '--from', from, ...to, '--with', 'none', '--on-conflict', 'fail'];
+    const { code, stdout } = await identityAtTerminal(args, [
+      ['Migrate?', 'y', ...step('/refuse')],
+      ['trying again', '', ...step('/accept')],
+    ]);
+    const problem = `${network.url} has organisations of the export: acme; nothing is changed there; `;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
   });
 
