@@ -15,7 +15,7 @@ const triggerIds = new Map([
 
 const actionsMissing: KeyedIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
 
-/** The section of the actions of triggers. */
+/** The section of trigger actions, which assign actions to the triggers of flows. */
 export const triggerActionSection: Section = {
   name: 'triggerActions',
   collection: 'triggerActions',
@@ -94,7 +94,7 @@ function fieldParams(field: string, value: unknown, allowed: Iterable<string>): 
   return { field, value: typeof value === 'string' ? value : 'missing', allowed: [...allowed].join(', ') };
 }
 
-/** Removes repeated actions, because ZITADEL rejects a trigger that repeats an action. */
+/** Removes repeated actions, because ZITADEL rejects a trigger that contains an action twice. */
 function distinct(value: unknown): ReturnType<ValueRule> {
   if (!Array.isArray(value)) return { value };
   const actions = new Set<unknown>();
@@ -106,7 +106,7 @@ function distinct(value: unknown): ReturnType<ValueRule> {
   return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated, isRepeated: true };
 }
 
-/** Converts the numbers of a v1 file to the texts of v2 (zitadel 5.9). */
+/** Converts the numbers in a v1 file to the texts of v2 (zitadel 5.9). */
 function stringifyNumbers(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

@@ -8,10 +8,10 @@ import { trimmedText, trimSpace } from '../valueRules.ts';
 import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from './section.ts';
 import { inOrganisation, taken } from './sharedReferences.ts';
 
-/** The type of the claim of an organisation's primary domain. */
+/** The type of the claim that permits an organisation only one primary domain. */
 const PRIMARY_DOMAIN = 'primaryDomain';
 
-/** Returns the key of the claim of an organisation's primary domain. */
+/** Returns the key of the claim on an organisation's primary domain. */
 export function primaryDomainKey(orgId: string): DocumentKey {
   return claimKey(PRIMARY_DOMAIN, [], [orgId]);
 }
@@ -92,7 +92,7 @@ export const domainSection: Section = {
     id: ['$orgId', 'domainName'],
     exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' },
     parts: [
-      // With the default policy, adding a domain verifies it. A second verification fails.
+      // With the default policy, ZITADEL verifies a domain when it is added. A second verification fails.
       { type: 'domain_isverified', done: taken('Errors.Already.Exists').id },
       { type: NOT_PRIMARY },
     ],
@@ -109,12 +109,12 @@ const PRIMARY = 'primary';
 /** For each mark, the path of the organisation's last record in the file with that mark. */
 type LastMarked = ReadonlyMap<string, string>;
 
-/** Returns the path of the last domain that a file marks as primary; undefined if the file marks none. */
+/** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
 export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | undefined {
   return lastMarked.get(PRIMARY);
 }
 
-/** Parses a stored primary domain. Only an overwrite moves the mark to another domain. */
+/** Parses a stored primary domain. Another domain becomes primary only if the import overwrites records. */
 export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);
   const domainName = domainNameOf(json);
@@ -143,8 +143,8 @@ function primaryMarks(json: JsonObject): readonly string[] {
 }
 
 /**
- * An organisation has one primary domain: the stored domain if the import keeps it, otherwise the last domain that the
- * file marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
+ * Keeps one primary domain in an organisation: the stored primary domain if it is kept, otherwise the last domain that
+ * the file marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
  */
 function keepOnePrimary(
   json: JsonObject,

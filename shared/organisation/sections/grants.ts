@@ -8,21 +8,21 @@ import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from './section.ts';
 import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
-/** The warning about a grant to the granting organisation itself. */
+/** The warning about a project grant to the organisation that grants it. */
 const grantedToItself = warn('grant_to_itself', {});
 
-/** The issue of a user grant if its organisation has no project grant for the project. */
+/** The issue of a user grant for which its organisation lacks the project grant. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
-/** The id of the issue of a project grant with a role that its project does not have. */
+/** The issue id for a project grant with a role that its project does not have. */
 const projectGrantMissingRole = 'COMMAND-6m9gd';
 
-/** The id of the issue of a user grant with a role that its project or project grant does not have. */
+/** The issue id for a user grant with a role that its project or project grant does not have. */
 const userGrantMissingRole = 'COMMAND-mm9F4';
 
 const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
 
-/** The issue of a project grant that would lose roles which user grants through it still use. */
+/** The issue of a project grant from which an import would remove roles that user grants still use. */
 export const rolesInUse: KeyedIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
 
 /** The section of project grants to organisations. */
@@ -76,7 +76,7 @@ export const userGrantSection: Section = {
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),
-    // ZITADEL assumes that an unknown project belongs to another organisation, so it requires a project grant.
+    // ZITADEL assumes that an unknown project belongs to another organisation, and therefore requires a project grant.
     {
       collection: 'projects',
       key: ['projectId'],
@@ -88,7 +88,8 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // If the organisation owns the project, it has no project grant, so report the role as missing.
+      // If the organisation owns the project, no project grant exists. In this case, ZITADEL reports the role as
+      // missing.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,
@@ -123,9 +124,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes user grants as ZITADEL does. A user grant without a project grant gets the project grant for its project
- * and organisation. If the project belongs to the organisation itself, an unknown project grant is dropped, because
- * none is needed.
+ * Completes user grants as ZITADEL does. Adds the project grant for the project and the organisation to a user grant
+ * without a project grant. Drops an unknown project grant if the organisation owns the project, because the user grant
+ * needs none.
  */
 async function completeProjectGrants(
   reader: Reader,
@@ -154,7 +155,7 @@ function unset(id: string): RecordWarning {
   return warn('field_unset', { field: 'projectGrantId', value: id });
 }
 
-/** Finds the ids of the project grants for the projects and organisations of user grants. */
+/** Finds the ids of the project grants that permit the user grants. */
 async function findProjectGrants(
   reader: Reader,
   userGrants: readonly UserGrant[],
@@ -186,8 +187,8 @@ async function findProjectGrants(
 }
 
 /**
- * Finds user grants that refer to an unknown project grant but need none, because the project belongs to their own
- * organisation.
+ * Finds user grants that refer to an unknown project grant although they need none, because their own organisation owns
+ * the project.
  */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();

@@ -7,7 +7,7 @@ import type { MissingProviders } from '../zitadelFacts.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from './section.ts';
 import { identityProvider, own, taken, user } from './sharedReferences.ts';
 
-/** The unique name of an organisation's identity provider of any kind. */
+/** The unique name of an identity provider in its organisation. */
 const providerName: UniqueName = {
   type: 'identityProvider',
   parts: ['$orgId', 'idp.name'],
@@ -18,13 +18,16 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
-/** The reference of a link. ZITADEL exports the links to all providers, but only OIDC and JWT providers themselves. */
+/**
+ * The reference from a link to its provider. ZITADEL exports the links to all providers, but of the providers
+ * themselves only OIDC and JWT.
+ */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
 };
 
-/** What ZITADEL does to a link without its provider, including links inside a person. */
+/** ZITADEL rejects a link whose provider is missing. This applies to links inside a person too. */
 export const rejectedLink: MissingProviders = {
   reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
@@ -60,8 +63,8 @@ const userLinkSection: Section = {
 const { success: _, ...unlistedLinks } = userLinkSection;
 
 /**
- * The links inside a person (zitadel 2.5). As in ZITADEL, they are imported with the person, and `success` does not
- * list them.
+ * The links inside a person (zitadel 2.5). As in ZITADEL, an import creates them together with the person, and
+ * `success` does not list them.
  */
 export const nestedLinks: NestedRecords = {
   list: 'user.idps',
@@ -87,7 +90,7 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
-      // If ZITADEL converts a provider to the newer kind, exports no longer contain it, although it keeps its id.
+      // If ZITADEL converts a provider to the newer kind, the provider keeps its id, but exports no longer contain it.
       exportsPartly: true,
       records: [
         {
@@ -117,7 +120,7 @@ export const identityProviderSections: readonly Section[] = [
     key: ['idpId'],
     optional: ['idp.autoRegister'],
     unique: [providerName],
-    // ZITADEL exports a number for this type that its own definition lacks.
+    // ZITADEL exports a number for this type, because its own definition lacks the type.
     exported: { providerType: 2 },
     zitadel: { exportsPartly: true },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
@@ -127,8 +130,8 @@ export const identityProviderSections: readonly Section[] = [
 ];
 
 /**
- * Removes the name and the type of a link's identity provider. Exports derive them if the provider belongs to the
- * organisation.
+ * Removes the name and the type of a link's identity provider, if the organisation owns the provider. Exports add these
+ * fields again.
  */
 function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (!isOwnProvider(textAt(link, 'idpId', ''))) return link;
@@ -137,8 +140,8 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
 }
 
 /**
- * Returns a link with the name and the type of its identity provider; if the provider is missing, the link keeps its
- * values.
+ * Returns a link with the name and the type of its identity provider. Returns undefined if the link has them already,
+ * or if the provider is missing.
  */
 function describeProvider(
   link: JsonObject,

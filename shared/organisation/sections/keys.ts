@@ -53,7 +53,7 @@ export const keySections: readonly Section[] = [
   },
 ];
 
-/** Checks that a key has not expired; a key without a date never expires. */
+/** Checks that a key has not expired. A key without an expiration date never expires. */
 function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
@@ -68,7 +68,7 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/** Problems of texts that are not a public key in PEM. The first match is reported. */
+/** Problems of texts that are not a public key in PEM. An error reports the first match. */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
@@ -82,13 +82,13 @@ function keyProblem(text: string): string {
   return keyProblems.find(([pattern]) => pattern.test(text))?.[1] ?? 'it has no line -----BEGIN PUBLIC KEY-----';
 }
 
-/** Checks that an application with keys authenticates by private key JWT. */
+/** Checks that the application of a key authenticates by private key JWT. */
 function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined {
   const usesKeys = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }
 
-/** The key types that ZITADEL parses, each with the supported curves, if not all are. */
+/** The key types that ZITADEL parses. The value lists the supported curves; undefined means no restriction. */
 const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefined> = new Map([
   ['rsa', undefined],
   ['dsa', undefined],
@@ -98,7 +98,7 @@ const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefi
 ]);
 
 /**
- * Whether a text's first PEM block is a public key: SubjectPublicKeyInfo or PKCS #1, with any label. ZITADEL
+ * Whether the first PEM block of a text is a public key: SubjectPublicKeyInfo or PKCS #1, with any label. ZITADEL
  * itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
  */
 export function isPublicKey(pem: string): boolean {
@@ -106,7 +106,7 @@ export function isPublicKey(pem: string): boolean {
   return der !== undefined && (isEncodedAs('spki', der) || isEncodedAs('pkcs1', der));
 }
 
-/** Decodes the first PEM block as ZITADEL does: ignores lines around the block, and headers in it. */
+/** Decodes the first PEM block as ZITADEL does. Ignores lines around the block, and headers inside it. */
 function decodePem(pem: string): Buffer | undefined {
   const block = /^-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*\n)-----END \1-----[ \t]*\r?$/m.exec(pem)?.[2];
   const lines = block?.split('\n').filter((line) => !line.includes(':'));
@@ -117,7 +117,8 @@ function decodePem(pem: string): Buffer | undefined {
 function isEncodedAs(type: 'spki' | 'pkcs1', der: Buffer): boolean {
   const key = parse(type, der);
   if (key === undefined || !isSupported(key)) return false;
-  // OpenSSL ignores bytes after a key. SubjectPublicKeyInfo ends with the bytes of PKCS #1.
+  // OpenSSL ignores bytes after a key, so compare the parsed key with all bytes. A key in SubjectPublicKeyInfo ends
+  // with the bytes of its PKCS #1 form.
   return key.export({ type: 'spki', format: 'der' }).subarray(-der.length).equals(der);
 }
 

@@ -10,7 +10,7 @@ import { inOrganisation, project, user } from './sharedReferences.ts';
 /**
  * Creates the check of a member's roles.
  * @param none the issue of a member without roles
- * @param invalid the issue of a member with a role that is unknown or of another scope
+ * @param invalid the issue of a member with a role that is unknown, or that belongs to another scope
  */
 function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssue): NonNullable<Section['check']> {
   return ({ roles: held }) => {
@@ -21,8 +21,8 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
 }
 
 /**
- * Creates the rule for a member's roles: drops roles that are unknown or of another scope, if the member has valid
- * roles too.
+ * Creates the rule that drops a member's unknown roles and roles of another scope. If no valid role would remain, the
+ * rule changes nothing.
  */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {

@@ -1,4 +1,4 @@
-// What ZITADEL does to people.
+// What ZITADEL changes, refuses or omits when it imports and exports people.
 
 import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
@@ -16,8 +16,8 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state of an imported person in ZITADEL. The command itself deactivates or locks people whom the file
- * contains as such.
+ * Returns the state of an imported person in ZITADEL. After an import, the command itself deactivates or locks people
+ * who are deactivated or locked in the file.
  * @param hasPassword whether the import has a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
@@ -26,14 +26,14 @@ export function stateInZitadel(state: string | undefined, isVerified: boolean, h
 }
 
 /**
- * Whether a record is active in ZITADEL and neither deactivated nor locked in the source. It may be initial there,
- * because an import activates initial people.
+ * Whether a record is active in ZITADEL, and neither deactivated nor locked in the source. A person may be initial in
+ * the source, because an import into ZITADEL activates initial people.
  */
 export function isActivated(source: string | undefined, zitadel: string | undefined): boolean {
   return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
 }
 
-/** Whether a person who is not deactivated or locked becomes initial in ZITADEL. */
+/** Whether a person who is active in the source becomes initial in ZITADEL. */
 function becomesInitial(person: StoredDocument): boolean {
   return person.state !== INITIAL && importedState(person) === INITIAL;
 }
@@ -105,19 +105,19 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.since}`;
 
-/**
- * The reasons for the two ways to handle a hash that ZITADEL may refuse: the command sends the hash, or leaves it out.
- */
+/** The texts about a hash that ZITADEL may refuse. The command sends the hash, or omits it. */
 export const refusedHash = {
   sent: `with a password hash ${REFUSES}`,
   omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,
 };
 
-/** The reason for a hash in ZITADEL that differs from the imported hash. */
+/** The text about a hash in ZITADEL that differs from the imported hash. */
 export const differingHash =
   'with another hash in the target: the password is new, or a login there has hashed it again';
 
-/** Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if it verifies the format. */
+/**
+ * Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if ZITADEL verifies the format.
+ */
 export function unverifiedHash(format: string): string | undefined {
   return isVerifiedByDefault(format) ? undefined : `with a hash that ZITADEL does not verify by default (${format})`;
 }
@@ -189,7 +189,6 @@ const hashes: readonly FieldFact[] = [
   },
 ];
 
-/** What ZITADEL does to people. */
 export const peopleInZitadel: ZitadelBehaviour = {
   fields: [
     ...states,

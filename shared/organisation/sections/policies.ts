@@ -26,13 +26,15 @@ const lifetimes: Section['defaults'] = [
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
-/** Drops an identity provider with an unknown owner type, because no export that contains it could be imported. */
+/**
+ * Drops an identity provider with an unknown owner type, because imports would reject every export that contains it.
+ */
 const dropUnspecifiedOwner: ValueRule = (provider) => {
   if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
   return { dropped: [textAt(provider, 'idpId', '')] };
 };
 
-/** The section of the policy about login names and domains. */
+/** The section of domain policies, which concern login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
   v1: { aliases: ['iamPolicy'] },
   fixed: ['userLoginMustBeDomain'],
@@ -58,12 +60,12 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
   },
 });
 
-/** Whether a domain policy requires that domains are validated. */
+/** Whether a domain policy requires an organisation to validate its domains. */
 export function requiresValidation({ validateOrgDomains }: JsonObject): boolean {
   return validateOrgDomains === true;
 }
 
-/** The section of the policy about clear-text passwords. */
+/** The section of password complexity policies, which concern clear-text passwords. */
 export const passwordPolicySection = policy(
   'passwordComplexityPolicy',
   'password_complexity_policy',
@@ -118,7 +120,7 @@ export const policySections: readonly Section[] = [
       },
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
-      // Exports do not contain the instance's own providers, so the policy keeps references to them unchecked.
+      // Exports do not contain the instance's own providers, so the import does not check references to them.
       references: [
         {
           ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
@@ -141,10 +143,12 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
   return { collection, id: documentId(orgId, name) };
 }
 
-/** The properties in which policies differ. */
+/** The properties of a section that differ between policies. */
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
-/** Creates the section of a policy: a single record per organisation, whose key is the organisation's id. */
+/**
+ * Creates the section of a policy. An organisation has at most one record in it, whose key is the organisation's id.
+ */
 function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {
     name,
@@ -159,7 +163,7 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Returns the policy with the owner type of the organisation's own identity providers. */
+/** Corrects the owner type of the organisation's own identity providers; returns undefined if it is already correct. */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
@@ -172,7 +176,7 @@ function fillOwnerTypes(
   return { ...policy, idps: idps.map((idp) => (isMistyped(idp) ? { ...idp, ownerType: 'IDP_OWNER_TYPE_ORG' } : idp)) };
 }
 
-/** Removes the owner type of the organisation's own identity providers, which exports derive. */
+/** Removes the owner type of the organisation's own identity providers. Exports add this field again. */
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
   const others = listed(idps).map((idp) => {
@@ -184,7 +188,8 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // Remove an empty list, because canonical records, whose digest the manifest contains, never have empty lists.
+  // Remove an empty list, because records in canonical form never contain empty lists, and the manifest contains their
+  // digest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }
@@ -204,7 +209,7 @@ function isColour(text: string): boolean {
   return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }
 
-/** Whether a redirect URI is valid: it must have a scheme, and for http and https also a host. */
+/** Whether a redirect URI is valid. It must have a scheme, and for http and https also a host. */
 function isRedirectUri(uri: string): boolean {
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);

@@ -12,16 +12,15 @@ const oidcAppDefaults: Section['defaults'] = [
   { path: 'app.clockSkew', value: '0s' },
 ];
 
-/** The base URI of a login. */
 const LOGIN_URI = 'app.loginVersion.loginV2.baseUri';
 
-/** Trims the base URI of a login, which may be relative. Drops a text that is no URI. */
+/** Trims the base URI of a login, which may be relative. Drops a text that is not a URI. */
 const loginUri = textRule((text) => {
   const uri = trimSpace(text);
   return isGoUrl(uri) ? { value: uri || undefined } : { dropped: [text] };
 });
 
-/** The fact about the identities of applications. */
+/** The fact about the credentials of applications. */
 const newClients: RecordFact = {
   does: 'also',
   text: 'ZITADEL gives applications new client ids and client secrets',
@@ -42,7 +41,7 @@ const refusedLogoutUri: FieldFact = {
   ],
 };
 
-/** The sections of projects, their roles and applications. */
+/** The sections of projects, project roles and applications. */
 export const projectSections: readonly Section[] = [
   {
     name: 'projects',
@@ -106,7 +105,7 @@ export const projectSections: readonly Section[] = [
   }),
 ];
 
-/** The properties in which kinds of applications differ. */
+/** The properties of a section that differ between kinds of applications. */
 interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'optional' | 'values'> {
   readonly name: SectionName;
   readonly type: string;
@@ -115,7 +114,7 @@ interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' 
   readonly facts?: readonly FieldFact[];
 }
 
-/** Creates the section of one kind of application. All kinds share the same ids. */
+/** Creates the section of one kind of application. An id is unique among applications of all kinds. */
 function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {
     ...row,

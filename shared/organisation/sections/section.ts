@@ -1,4 +1,4 @@
-// The properties of a section: one row of the tables in `sections/`.
+// The properties of a section. Each section is one row of the tables in `sections/`.
 
 import type { DataOrg } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { RecordWarning } from '../../errors/warnings.ts';
@@ -21,8 +21,8 @@ import type { ZitadelRelease } from '../zitadelReleaseTable.ts';
 export const phases = [1, 2, 3, 4] as const;
 
 /**
- * The steps of an import into ZITADEL. Each step's records refer only to records of earlier steps, because ZITADEL
- * neither sorts nor retries (zitadel 5.4).
+ * The steps of an import into ZITADEL, in their order. The records of a step refer only to records of earlier steps,
+ * because ZITADEL neither sorts nor retries (zitadel 5.4).
  */
 export const zitadelSteps = [
   'organisations',
@@ -46,15 +46,15 @@ export const zitadelSteps = [
 ] as const;
 
 /**
- * Converts a field's value to the value that ZITADEL stores. Undefined unsets the field, or drops the element of a
- * list. Can also return an issue for a value that ZITADEL rejects, or the texts that the import drops. The report warns
- * of each changed text, except changes of notation only.
+ * Converts a field's value to the value that ZITADEL stores. If `value` is undefined, the import unsets the field, or
+ * drops the element from its list. `issue` reports a value that ZITADEL rejects, and `dropped` lists texts that the
+ * import drops. The report warns of each changed text, unless only its notation has changed (`isNotation`).
  */
 export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
   readonly issue?: RecordIssue;
   readonly dropped?: readonly string[];
-  /** Whether the dropped texts are valid, but repeat others of the list. */
+  /** Whether the dropped texts are valid, but repeat other texts of the list. */
   readonly isRepeated?: true;
   readonly isNotation?: boolean;
 };
@@ -64,25 +64,28 @@ export type ValueRule = (value: unknown) => {
  * does.
  */
 export interface NestedRecords {
-  /** The path of the list in the parent. */
+  /** The path of the list in the outer record. */
   readonly list: FieldPath;
-  /** The section of the contained records, which belongs to a later phase than the parent's. */
+  /** The section of the inner records. Its phase comes after the phase of the outer record. */
   readonly section: Section;
-  /** Converts an element of the list to canonical JSON of that section. */
+  /** Converts an element of the list to canonical JSON of the inner records' section. */
   readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
 
-/** A credential inside a record: stored in its own field, exported only if `flag` is set (specification 2.4). */
+/**
+ * A credential inside a record. It is stored in its own field, and exported only if `flag` is set (specification 2.4).
+ */
 export interface Credential {
   readonly path: FieldPath;
   readonly field: CredentialField;
   readonly flag: 'withPasswords' | 'withOtp';
-  /** The field with the same credential in clear text, which is hashed before it is stored. */
+  /** The field that contains the credential in clear text. Imports hash the clear text before they store it. */
   readonly clear?: FieldPath;
 }
 
 /**
- * A field that ZITADEL fills in if an imported record does not have it, so that its exports contain it (zitadel 4.3).
+ * A field that ZITADEL fills in if an imported record lacks it, so that ZITADEL's exports contain the field (zitadel
+ * 4.3).
  */
 export interface FilledField {
   readonly path: FieldPath;
@@ -90,15 +93,15 @@ export interface FilledField {
   readonly value: unknown | ((json: JsonObject) => unknown);
 }
 
-/** A field that records keep although it is not in ZITADEL's definition: imports store it, exports contain it. */
+/** A field that imports store and exports contain, although ZITADEL's definitions lack it. */
 export type KeptField =
   | KeptValue
-  /** The factor is stored in a field of its own, and exported with `withOtp`. */
+  /** The OTP e-mail factor is stored in its own field, and exported with `withOtp`. */
   | { readonly path: 'otpEmail'; readonly type: 'factor' };
 
-/** A kept field in the record's JSON, which omits empty texts and false. */
+/** A kept field in the record's JSON. The JSON omits empty texts and false. */
 export type KeptValue = {
-  /** The path in the record itself, or in an object of ZITADEL's definition. */
+  /** The path of the field, which is in the record itself or in an object of ZITADEL's definition. */
   readonly path: FieldPath;
 } & (
   | {
@@ -109,10 +112,13 @@ export type KeptValue = {
   | { readonly type: 'boolean' }
 );
 
-/** Fields that a record may have in addition to the fields of its definition and the states of `states.ts`. */
+/** Fields that a record may have in addition to the fields of its definition and the states in `states.ts`. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
-  /** Fields in files of other releases that imports can drop without harm. `summary.notCarried` counts them. */
+  /**
+   * Fields in files of other releases that imports can drop without harm. `summary.notCarried` counts the dropped
+   * fields.
+   */
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
@@ -120,21 +126,21 @@ interface AdditionalFields {
 interface V1Form {
   /** Other names of the field in v1 files. */
   readonly aliases?: readonly string[];
-  /** Lists that are next to the record in v1 files, and inside it in v2 files; each function converts an element. */
+  /** Lists that v1 files contain next to the record, and v2 files inside it. Each function converts an element. */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   /** Converts a record to the v2 schema. */
   readonly convert?: (value: unknown) => unknown;
 }
 
-/** The privilege that a record gives: a user's manager roles, or an organisation's verified domain. */
+/** The privilege that records of the section give: manager roles of a user, or a verified domain of an organisation. */
 export interface GivenPrivilege {
   /** The type of the warnings. */
   readonly type: 'privilege' | 'domain';
   /** The path of the roles or the domain. */
   readonly texts: ListPath;
-  /** A boolean field: only records in which it is true give privileges. By default, all records do. */
+  /** A boolean field. Only records in which it is true give the privilege; by default, all records do. */
   readonly onlyIf?: FieldPath;
-  /** The organisation or project to which the privilege applies: its key, and its noun in warnings. */
+  /** The organisation or project to which the privilege applies. `noun` is its name in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
@@ -142,26 +148,29 @@ export interface GivenPrivilege {
 /** A field that imports derive from stored records, as ZITADEL does. */
 interface CompletedField {
   readonly field: FieldPath;
-  /** Returns the completions of records, in their order; undefined for records that do not change. */
+  /** Returns the completions in the order of the records; undefined for records that do not change. */
   readonly complete: (
     reader: Reader,
     records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
   ) => Promise<readonly (Completion | undefined)[]>;
 }
 
-/** The value of a completed field, undefined to unset it, and the warning about it. */
+/** The value of a completed field, and the warning about it. An undefined value unsets the field. */
 export interface Completion {
   readonly value: string | undefined;
   readonly warning: RecordWarning;
 }
 
-/** A field that only one record of an organisation can have. Imports drop it from the other records. */
+/** A field that only one record of an organisation can have. Imports drop the field from the other records. */
 interface AdjustedField {
   readonly field: FieldPath;
-  /** Lists the marks of a record. For each mark, the import knows the organisation's last record with that mark. */
+  /**
+   * Returns the marks of a record, such as `primary`. For each mark, the import knows the organisation's last record in
+   * the file with that mark.
+   */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
-   * Returns how to report a record from which the import drops the field; undefined for a record that keeps it.
+   * Returns how to report a record from which the import drops the field; undefined for a record that keeps the field.
    * @param isLast whether the record is the organisation's last record with a mark
    */
   readonly adjust: (
@@ -186,7 +195,7 @@ export interface OrganisationRules {
 export interface PrimaryDomain {
   readonly domainName: string;
   readonly isVerified: boolean;
-  /** Whether it stays the primary domain, because the import does not overwrite records. */
+  /** Whether the domain stays the primary domain after the import. */
   readonly isKept: boolean;
 }
 
@@ -197,165 +206,178 @@ export interface Adjustment {
   readonly warning?: RecordWarning;
 }
 
-/** The fields of an identity provider that exports repeat in records that refer to the provider. */
+/** The fields of an identity provider that exports repeat in records that refer to it. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
   readonly type: string | number | undefined;
 }
 
-/** Whether an identity provider, by its id, belongs to the organisation. */
+/** Whether an identity provider belongs to the organisation, by the provider's id. */
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * How exported records differ from stored records (zitadel 4.3): exports add facts about the organisation's identity
- * providers. Comparisons ignore these facts.
+ * How exported records differ from stored records (zitadel 4.3). Exports add facts about the organisation's identity
+ * providers, and comparisons ignore these facts.
  */
 interface ExportForm {
-  /** Returns the record with the fields filled in, in any order; undefined if it has them already. */
+  /**
+   * Fills in the fields that exports add. The order of the fields does not matter. Returns undefined if the record has
+   * these values already.
+   */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
     findProvider: (id: string) => Provider | undefined,
   ) => JsonObject | undefined;
-  /**
-   * Returns a record for comparisons, for example without the derived fields about the organisation's identity
-   * providers.
-   */
+  /** Returns a record for comparisons, without the fields that exports add. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** Lists the ids of the identity providers to which a record refers. */
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Removes identity providers that ZITADEL does not have. */
+  /** Removes identity providers that ZITADEL does not have from a record. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
   /** The type of the section's identity providers in ZITADEL's exports. */
   readonly providerType?: string | number;
   /**
-   * The path of the id of the record's project. Exports for ZITADEL contain records that refer to other organisations'
-   * projects at the end.
+   * The path of the record's project id. In exports for ZITADEL, records that refer to other organisations' projects
+   * come last.
    */
   readonly ofProject?: FieldPath;
 }
 
-/** The name of a section: a field of ZITADEL's organisation document, `org` for the organisation itself. */
+/** The name of a section, which is a field of ZITADEL's organisation document. `org` means the organisation itself. */
 export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgState'>;
 
 /**
- * A section of an organisation in an export file: a field that contains one kind of record. A short example is
- * `userMetadataSection`.
+ * A section of an organisation in an export file: a field that contains one kind of record. `userMetadataSection` is a
+ * short example.
  */
 export interface Section {
-  /** The field's JSON name in a v2 file, and the section's name in `summary` and `manifest`. */
+  /** The field's JSON name in a v2 file. `summary` and `manifest` use the same name. */
   readonly name: SectionName;
   readonly collection: Collection;
-  /** The required object inside a record's wrapper. */
+  /** The name of the object that every record must contain, such as `user`. */
   readonly inner?: string;
   /** The phase that writes the section. Its records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
   /**
-   * The step in which an import into ZITADEL sends the section; `dropped` if ZITADEL accepts its records and drops
-   * them.
+   * The step in which an import into ZITADEL sends the section. `dropped` means that ZITADEL accepts the records
+   * without importing them.
    */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
-  /** What ZITADEL does to the records and their fields. */
+  /** How ZITADEL's imports and exports change the records and their fields. */
   readonly zitadel?: ZitadelBehaviour;
-  /** The parts of a record's key within its collection. */
+  /** The parts of a record's key, which is unique within the collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
   /**
-   * The rules for fields whose values ZITADEL converts or rejects; a path that ends in `[]` means the elements of a list.
+   * The rules for fields whose values ZITADEL converts or rejects. A path that ends in `[]` means the elements of a
+   * list.
    */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
-  /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
+  /**
+   * The `type` and `id` of the record's entry in `errors`, and the issue of a record that exists with other content.
+   */
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
     readonly exists: KeyedIssue;
-    /** Further errors of ZITADEL for existing records: for a part of the record, by its type, or in another release. */
+    /**
+     * Further errors with which ZITADEL reports an existing record. `type` is set for an error about a part of the
+     * record, `release` is the release with this error.
+     */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
     /**
-     * The types of ZITADEL's errors about a part of a record. The record exists without the part. The record has the part
-     * if the error has the id `done`.
+     * The types of ZITADEL's errors about a part of a record. ZITADEL has imported the record without this part. If the
+     * error has the id `done`, the record already has the part.
      */
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
-  /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
+  /**
+   * The list in the import response's `success` that contains written records (zitadel 5.8). An entry is an id or an
+   * object.
+   */
   readonly success?: {
     readonly field: string;
     readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
   };
-  /** Whether the section contains keys, which are transferred only with `with_keys` (specification 8.4). */
+  /** Whether the section contains keys, which exports and imports include only with `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 
-  // Hooks: properties of few sections. Their functions are in the section's file.
+  // Hooks are properties that few sections have. Their functions are in the section's file.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
-  /** Fields that every record has in canonical form, because ZITADEL's exports always contain them. */
+  /** Fields that every record in canonical form contains, because ZITADEL's exports always contain them. */
   readonly defaults?: readonly { readonly path: FieldPath; readonly value: unknown }[];
-  /** Fields that only ZITADEL fills in. This service stores and exports records without them. */
+  /** Fields that only ZITADEL fills in. This service stores and exports records without these fields. */
   readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /**
-   * For a record whose key does not contain its owner: the field with the owner, and the issue if another owner has a
-   * record with this key.
+   * The field that contains the record's owner, if the key does not contain it. `taken` is the issue if another owner
+   * has a record with the same key.
    */
   readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
-  /** Returns the warning about a converted value that is not a text of its own. */
+  /** Returns the warning about a converted value that `values` does not report, because it is not a text. */
   readonly valueWarning?: (record: ImportedRecord) => RecordWarning | undefined;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**
-   * Validates a record on its own, beyond the rules of its fields (zitadel 5.7). Returns `notCarried` for a record
-   * without content, which imports omit.
+   * Validates a single record beyond the rules of its fields (zitadel 5.7). Returns `notCarried` for a record without
+   * content, which imports omit.
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning, because
-   * their absence gives the record no further rights. Texts, enumeration values and elements of lists may always be
-   * left out, unless `needed` lists them.
+   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. Their
+   * absence must give the record no further rights. An import may also leave out invalid texts, enumeration values and
+   * elements of lists, unless `needed` lists the field.
    */
   readonly optional?: readonly FieldPath[];
   /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
   readonly needed?: readonly FieldPath[];
-  /** A field in which a file may repeat another field or `$orgId`. The value of the other field counts. */
+  /** A field that may repeat another field or `$orgId`. If the values differ, the other value counts. */
   readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;
-  /** A part of the key that files may omit. */
+  /** A part of the key that files may omit, because imports can derive it. */
   readonly completed?: CompletedField;
-  /** The privilege that a record gives. An import warns if it adds the privilege to an existing record. */
+  /**
+   * The privilege that a record gives. An import warns if it adds the privilege to an existing organisation or project.
+   */
   readonly privilege?: GivenPrivilege;
-  /** The reserved names; checked only if login names do not contain the organisation's domain (zitadel 3.4). */
+  /**
+   * The reserved names. Imports check them only if login names do not contain the organisation's domain (zitadel 3.4).
+   */
   readonly reserved?: readonly ReservedName[];
 }
 
-/** The part of a record that warnings depend on. */
+/** The parts of a record that warnings depend on. */
 export interface ImportedRecord {
   readonly json: JsonObject;
-  /** The JSON before its values were converted; absent if nothing was converted. */
+  /** The JSON before its values were converted; absent if no value was converted. */
   readonly given?: JsonObject;
   readonly orgId: string;
   readonly credentials: Credentials;
 }
 
-/** The credentials of one record, by the fields that store them. */
+/** The credentials of one record, by the field that stores them. */
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /**
- * The id of the instance that exported an organisation before it was imported here. Only exports of this service have
- * this field.
+ * The field with the id of the instance that exported an organisation before an import created it here. Only exports of
+ * this service have this field.
  */
 export const IMPORTED_FROM = 'importedFrom';
 
-/** Whether an organisation can have several of the section's records. */
+/** Whether an organisation can have several records of the section. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
@@ -368,21 +390,22 @@ export function mayHaveOtpEmail({ additional }: Section): boolean {
 /** The name of the section of service users, for code that does not need the whole section. */
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
-/** Whether a stored document with this `partition` is a record of the section. */
+/** Whether a document with this partition is a record of the section. */
 export function isInSection(partition: string | undefined, { name }: { readonly name: string }): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 
-/** Returns the store's partition of one section of one organisation. */
+/** Returns the partition in the store for one section of one organisation. */
 export function sectionPartition(orgId: string, { name }: { readonly name: string }): string {
   return `${name}/${orgId}`;
 }
 
 /**
- * Returns the store's partitions of one section in all organisations, in the order of the UTF-8 bytes of their ids.
- * @param orgId the id at which to start; by default all ids are included
+ * Returns the partitions in the store for one section of all organisations, in the order of the UTF-8 bytes of the
+ * organisations' ids.
+ * @param orgId the id of the first organisation; by default, the range includes all
  */
 export function sectionPartitions(section: { readonly name: string }, orgId = ''): PartitionRange['partitions'] {
-  // In every encoding, `0` is the character after `/`, so this range contains all texts that begin with the prefix.
+  // `0` is the next character after `/`, so this range contains exactly the texts that begin with the prefix.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }

@@ -1,10 +1,10 @@
-// The states of records, and what ZITADEL does to them.
+// Facts about how ZITADEL changes the states of records.
 
 import { isClosed, stateFields } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
-/** The fact about the states of records that may be deactivated. */
+/** The fact about the states of records that can be deactivated. */
 export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
@@ -20,7 +20,7 @@ export const activated: FieldFact = {
   ],
 };
 
-/** The fact about the states of organisations and users, for releases that do not import or export them. */
+/** The fact about the states of organisations and users. Some releases neither import nor export them. */
 export const stateless: FieldFact = {
   ...releasesWithoutStates,
   does: 'imports not',
@@ -37,10 +37,10 @@ export const stateless: FieldFact = {
   ],
 };
 
-/** What this service does with the states of users. */
+/** A text about how this service treats the states of users. */
 export const KEEPS_STATE = 'keeps their states';
 
-/** The states of closed users that ZITADEL can import. */
+/** The states without access that ZITADEL can import. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 /** The facts about the states of people and service users. */

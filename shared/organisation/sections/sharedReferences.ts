@@ -4,7 +4,7 @@ import type { ZitadelKey } from '../../errors/recordIssues.ts';
 import type { KeyedIssue, Reference } from '../relations.ts';
 import type { GivenPrivilege } from './section.ts';
 
-/** Creates the issue of a unique name that another record has claimed. */
+/** Creates the issue of a unique name that another record has already claimed. */
 export const taken = (key: ZitadelKey): KeyedIssue => ({ id: 'V3-DKcYh', key });
 /** Creates a reference to a person or a service user. */
 export const user = (path: string, id: string): Reference => ({
@@ -30,7 +30,7 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** Restricts a reference to its own organisation: a target in another organisation counts as missing. */
+/** Restricts a reference to targets in the record's own organisation. Other targets count as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
 /** The properties of a privilege that applies to the record's own organisation. */
@@ -39,7 +39,7 @@ export const inOrganisation = {
   noun: 'organisation',
 } as const satisfies Partial<GivenPrivilege>;
 
-/** Lists the parts of the targets' keys. There are several targets if a path expands a list. */
+/** Returns the key parts of each target of a reference. There are several targets if a path leads through a list. */
 export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
   const [first = '', ...others] = key;
   let targets = readTexts(first).map((text) => [text]);

@@ -5,14 +5,14 @@ import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
 
-/** The fact about texts without content, which neither ZITADEL nor this service imports. */
+/** The fact about records without any text. Neither ZITADEL nor this service imports them. */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
   when: ({ json }) => hasNoText(json),
 };
 
-/** The fact about texts that ZITADEL accepts in an import but drops. */
+/** The fact about texts that ZITADEL accepts in an import without storing them. */
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
@@ -35,15 +35,15 @@ const writtenElsewhere: RecordFact = {
   ],
 };
 
-/** The facts about texts, by the step in which they are sent. */
+/** The facts about texts, by the step in which an import into ZITADEL sends them. */
 const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
   'message texts': [writtenElsewhere],
   dropped: [dropped],
 };
 
 /**
- * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
- * import and has no error for them.
+ * Creates a section of texts, with one record for each language. This service defines the error id, because ZITADEL
+ * replaces texts at each import without an error.
  */
 function texts(
   name: SectionName,
@@ -124,7 +124,7 @@ export const laterTextSections: readonly Section[] = [
   texts('inviteUserMessages', 'invite_user_messages', 'message texts', { zitadel: invitations }),
 ];
 
-/** Removes screens without texts, because ZITADEL exports all screens. */
+/** Removes screens without texts for comparisons, because ZITADEL's exports contain all screens. */
 function withoutEmptyScreens(texts: JsonObject): JsonObject {
   const isEmpty = (screen: unknown) => isJsonObject(screen) && Object.keys(screen).length === 0;
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));

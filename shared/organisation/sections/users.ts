@@ -1,4 +1,4 @@
-// The sections of people and service users, and the partition of users whose deletion has begun.
+// The sections of people and service users, and the partition for users whose deletion has begun.
 
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
@@ -28,7 +28,7 @@ import { own, taken, user } from './sharedReferences.ts';
 const LANGUAGE = 'user.profile.preferredLanguage';
 const PHONE = 'user.phone.phone';
 
-/** The issue of a user name that another user has. */
+/** The issue of a user name that another user already has. */
 export const userNameTaken = taken('Errors.User.AlreadyExists');
 
 const userName: NonNullable<Section['unique']> = [
@@ -41,10 +41,10 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-/** The issue of an overwrite that would change the state of the calling user, and could lock out the caller. */
+/** The issue of an overwrite that would change the state of the calling user. It could lock out the caller. */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
-/** The type of an error about a TOTP seed. */
+/** The type of errors about TOTP seeds. */
 export const SEED_TYPE = 'human_user_otp';
 
 /** The credentials of people. */
@@ -72,7 +72,7 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // Without its second factor, an account would be less protected.
+  // A person without the second factor would be less protected, so an invalid seed makes the person invalid.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
@@ -145,22 +145,22 @@ export const userMetadataSection: Section = {
 const DELETION = 'deletedUsers/';
 
 /**
- * Returns the partition of an organisation's users whose deletion has begun. It belongs to no section: exports omit
- * these users, and imports report their ids as taken.
+ * Returns the partition for users of an organisation whose deletion has begun. The partition belongs to no section:
+ * exports omit these users, and imports report their ids as taken.
  */
 export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
 }
 
-/** The partitions of these users in all organisations. */
+/** The partitions for users of all organisations whose deletion has begun. */
 export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
-/** Whether the deletion of a stored user has begun. Such a user counts as missing, but its id is still taken. */
+/** Whether the deletion of a stored user has begun. Such a user counts as missing, but the user's id remains taken. */
 export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Returns the section of a user's canonical JSON: only people have a profile. */
+/** Returns the section of a user, given its canonical JSON. Only people have a profile. */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
@@ -178,8 +178,8 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 
 /**
  * Returns the most likely state of a person whose record has no state, as in files of older versions: initial, unless
- * the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also treats people without a
- * password as initial. This service does not, because exports may omit passwords.
+ * the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also makes people without a
+ * password initial. This service does not, because exports may omit passwords.
  */
 function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
@@ -190,7 +190,7 @@ function defaultDisplayName(person: JsonObject): string {
   return `${textAt(person, 'user.profile.firstName', '')} ${textAt(person, 'user.profile.lastName', '')}`;
 }
 
-/** Returns a person for comparisons: ZITADEL stores the canonical form of every language. */
+/** Converts a person's language to its canonical form for comparisons, because ZITADEL stores this form. */
 function inCanonicalLanguage(person: JsonObject): JsonObject {
   const language = textAt(person, LANGUAGE, '');
   const canonical = canonicalLanguageTag(language);
@@ -200,7 +200,7 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
   return copy;
 }
 
-/** Repeats the id inside `user`, because ZITADEL reads it there. If both exist, the outer id counts. */
+/** Repeats the user's id inside `user`, where ZITADEL reads it. If the file contains both ids, the outer id counts. */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
   const isCanonical = isJsonObject(user) && outerId !== undefined && state !== undefined;
