@@ -22,15 +22,15 @@ export interface LocalCommand {
   readonly line: string;
 }
 
-/** Exits with code 22 after a failed call, but prints the error. */
+/** curl exits with code 22 after a failed call, but still prints the error. */
 const CURL = 'curl -sS --fail-with-body';
-/** Follows the redirection to the object of a large export. With -X, curl would send another POST to the object. */
+/** curl follows the redirection to the object of a large export. With -X, it would send another POST there. */
 const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
- * Returns a request's header with the token, which curl reads from a pipe, because every user of the machine can see a
- * program's arguments.
+ * Returns the option that sends the token in a header. curl reads the token from a pipe, because every user of the
+ * machine can see a program's arguments.
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 

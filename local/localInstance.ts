@@ -37,12 +37,12 @@ export interface LocalInstanceOptions extends LocalContent {
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
-  /** The address of its interactive documentation. It contains the owner's token. */
+  /** The address of the interactive documentation, with the owner's token. */
   readonly docsUrl: string;
   close(): Promise<void>;
 }
 
-/** Starts an instance as `identity serve` does, after `prepareInstance`. */
+/** Prepares an instance, and serves it as `identity serve` does. */
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -65,7 +65,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   return { url: server.url, tokenFile, docsUrl: `${server.url}/docs#token=${token}`, close };
 }
 
-/** Returns the variables of a database in the Firestore emulator if one is configured, otherwise of an embedded one. */
+/** Returns the variables that select the Firestore emulator, if one is configured, or else an embedded database. */
 function storeEnvironment(name: string, directory: string): Readonly<Record<string, string | undefined>> {
   if (process.env.FIRESTORE_EMULATOR_HOST === undefined)
     return { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, IDENTITY_MASTER_KEY: undefined };
@@ -76,15 +76,15 @@ function storeEnvironment(name: string, directory: string): Readonly<Record<stri
 /** The content of a local instance. */
 export interface LocalContent {
   readonly name: string;
-  /** Seeds the database. Idempotent, because a database may already be seeded, completely or in part. */
+  /** Seeds the database. Must be idempotent, because an earlier run may have seeded all or part of the database. */
   readonly fill: (store: Store) => Promise<void>;
 }
 
 const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
- * Ensures that the instance is initialised and seeded, and that the file contains a valid token of its owner. Returns
- * the token. Writes the file last, so without a valid token the rest may be missing too.
+ * Ensures that the instance is initialised and seeded, and that the file contains a valid token of the owner. Returns
+ * the token. Writes the file last, so a valid token proves that the instance is initialised and seeded.
  */
 export async function prepareInstance(
   store: Store,

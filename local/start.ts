@@ -10,7 +10,7 @@ const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
 
-// At a terminal, a person reads the log of requests.
+// Log requests only at a terminal, where a person reads the log.
 configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
 try {
   await startLocal(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
@@ -86,7 +86,6 @@ function withRelativePaths(addresses: Addresses): Addresses {
   };
 }
 
-/** Resolves at a signal. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
@@ -99,7 +98,7 @@ function firstPort(text: string): number {
   throw new RangeError(`invalid PORT=${text}: set it to a number from 1 to ${LAST_PORT}`);
 }
 
-/** Returns the message to print. Only an unexpected error includes its stack. */
+/** Returns the message to print. It includes the stack only if the error is unexpected. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error)

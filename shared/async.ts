@@ -1,8 +1,6 @@
 // Helpers for promises, queues and cancellation.
 
-/**
- * Returns the result of work that cannot be cancelled, or throws the signal's reason as soon as the signal aborts.
- */
+/** Returns the result of work that cannot be cancelled. As soon as the signal aborts, throws its reason instead. */
 export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
@@ -63,7 +61,7 @@ export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8A
   }
 }
 
-/** A function that runs work one at a time, in call order. */
+/** A function that runs one piece of work at a time, in the order of the calls. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Creates a queue in which a failure does not block later work. */
@@ -77,8 +75,8 @@ export function createSerialQueue(): SerialQueue {
 }
 
 /**
- * Returns a function that runs `work`, one run at a time. Calls during a run share the next run, which begins
- * afterwards.
+ * Returns a function that runs `work`, one run at a time. All calls during a run share one further run, which begins
+ * when the current run ends.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   const enqueue = createSerialQueue();

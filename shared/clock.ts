@@ -10,7 +10,10 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
   now(): number;
-  /** @throws the signal's reason */
+  /**
+   * Waits for a time.
+   * @throws the signal's reason
+   */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

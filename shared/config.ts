@@ -27,7 +27,10 @@ export interface Config {
   readonly bcryptCost: number;
   /** The local port of the metrics; undefined if metrics are off. */
   readonly metricsPort: number | undefined;
-  /** The bucket for exports that exceed a response and uploads that exceed a request; undefined if there is none. */
+  /**
+   * The bucket for exports that are too large for a response and uploads that are too large for a request; undefined if
+   * there is none.
+   */
   readonly transferBucket: string | undefined;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
@@ -163,7 +166,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
 
 /**
  * Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with
- * it.
+ * this list.
  */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),

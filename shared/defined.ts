@@ -1,4 +1,4 @@
-/** The same fields; those that may be undefined become optional. */
+/** The same fields. Fields that can be undefined become optional. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {
@@ -6,7 +6,7 @@ type Defined<Fields> = {
 };
 
 /**
- * Returns the fields without the undefined ones, for types whose optional fields must be absent or have a value.
+ * Returns the fields except undefined fields, for types whose optional fields must be absent or have a value.
  * @example
  *     defined({ id: '1', name: undefined }); // { id: '1' }
  */

@@ -1,4 +1,4 @@
-// Files that appear under their names only when complete and durable.
+// Writes files that appear under their names only when they are complete and durable.
 
 import { accessSync, chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { access, constants, type FileHandle, link, lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
@@ -25,15 +25,15 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * A file's content, or a function that fills the empty file. The function gets the file's handle, which cannot be
- * replaced, and its path.
+ * A file's content, or a function that fills the empty file. The function receives the open file and its path. Another
+ * user may be able to replace the path, but not the open file.
  */
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
- * Writes a new file that only its owner can read. It appears under its name when it is complete and durable. After a
- * crash, the next call for the same file removes the incomplete file.
- * @param warn is called for each removed folder of a killed process
+ * Writes a new file that only its owner can read. The file appears under its name only when it is complete and durable.
+ * After a crash, the next call for the same file removes the incomplete file.
+ * @param warn called for each removed folder of a killed process
  * @throws Error of the file system: EEXIST if the name is taken, EPERM if another user has replaced the file; the
  * errors of `content`
  */
@@ -43,7 +43,8 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A killed process cannot remove its folder. Other processes recognise by the lock whether it is still running.
+  // A killed process cannot remove its folder. Other processes recognise by the lock whether the folder's process still
+  // runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -56,11 +57,12 @@ export async function completeFile(
 
 /** The infix between a file's name and the random suffix of the folder in which it is written. */
 const PARTIAL = '.partial-';
-/** The files in such a folder. The copy exists only while the lock is held, or after the process was killed. */
+/** The files in such a folder. The copy exists only while a process holds the lock, or after the process was killed. */
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
-  // Create the file first, because SQLite does not return the system's error. Fails if another user has put a file there.
+  // Create the file first, because SQLite does not return the system's error. This also fails if another user has put a
+  // file there.
   closeSync(openSync(path, 'wx', OWNER_ONLY));
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
@@ -82,7 +84,7 @@ async function completeIn(folder: string, target: string, content: NewFileConten
   await link(partial, target);
 }
 
-/** Removes the folders that killed processes left while they wrote the file. */
+/** Removes the folders of processes that were killed while they wrote the file. */
 async function removeLeftFolders(target: string, warn: (warning: string) => void): Promise<void> {
   const directory = dirname(target);
   const names = await readdir(directory);
@@ -97,7 +99,9 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * Locks the folder that a killed process left. A folder without a copy belongs to a process that has just created it.
+ * Locks a folder that a killed process left.
+ * @returns undefined if a running process uses the folder. If the folder has no copy, its process has just created the
+ * folder.
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
@@ -106,7 +110,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   try {
     lock = lockForProcess(join(folder, LOCK));
   } catch (error) {
-    // The process of the folder has completed the file in the meantime.
+    // The process of the folder has just completed the file, and removes the folder.
     if (!isFilled()) return undefined;
     throw error;
   }
@@ -115,7 +119,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** Removes the files of a folder; removes the lock last. */
+/** Removes the files of a folder except the lock, which must exist until the other files are removed. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -125,13 +129,13 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // If other users can write to the directory, they may have replaced the folder.
+  // Another user may have replaced the folder, if other users can write to the directory.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
 /**
- * Replaces a file with one that only its owner can read. After a crash, either the old or the new file is complete. The
+ * Replaces a file. Only the owner can read the new file. After a crash, either the old or the new file is complete. The
  * caller must be the only writer of the file, because the next call overwrites the leftovers of a killed process.
  * @throws Error of the file system
  */
@@ -144,7 +148,7 @@ export async function replaceFile(target: string, content: string): Promise<void
 
 const NOT_PERMITTED = 'does not permit this user to create files';
 
-/** What is wrong with a directory, by the system's codes. */
+/** Texts that describe what is wrong with a directory, by the system's error codes. */
 const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'is not a directory'],
@@ -158,7 +162,7 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
 /** Tries to create a file in a directory. Returns the reason if this process cannot; undefined if it can. */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
-    // A process that cannot list the directory cannot remove the leftovers of killed processes.
+    // A process must be able to list the directory to remove the leftovers of killed processes.
     await access(directory, constants.R_OK);
     await rm(await mkdtemp(join(directory, 'trial-')), { recursive: true });
     return undefined;
@@ -179,12 +183,15 @@ export function makeDirectory(directory: string): void {
   for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/** @returns the first directory that was created; undefined if all exist */
+/**
+ * Creates a directory and its missing parents.
+ * @returns the first directory that was created; undefined if all exist
+ */
 function createDirectories(directory: string): string | undefined {
   try {
     return mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Node reports the new directory as missing if its parent is read-only.
+    // If the parent is read-only, Node reports that the new directory is missing. Throw the parent's error instead.
     let parent = dirname(directory);
     while (!existsSync(parent)) parent = dirname(parent);
     accessSync(parent, constants.W_OK);
@@ -192,7 +199,7 @@ function createDirectories(directory: string): string | undefined {
   }
 }
 
-/** Moves a durable file within a file system, durably. */
+/** Moves a durable file within a file system, and makes its new name durable. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   syncDirectory(dirname(resolve(to)));

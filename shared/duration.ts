@@ -17,7 +17,7 @@ const nanosecondsPerUnit = new Map([
 export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
-/** The maximum, about 292 years in milliseconds: Go stores nanoseconds in 63 bits. */
+/** The longest duration in milliseconds, about 292 years: Go stores nanoseconds in 63 bits. */
 const maxMs = 2 ** 63 / 1e6;
 
 /**
@@ -38,9 +38,8 @@ export function parseGoDuration(text: string): number | undefined {
 
 /**
  * Parses the `timeout` of a request: a positive Go duration of at most `limit` milliseconds.
- *
  * @returns milliseconds
- * @throws IdentityError INVALID_ARGUMENT that names the field and the allowed values
+ * @throws IdentityError INVALID_ARGUMENT with the field and the allowed values
  */
 export function parseDuration(text: string, limit: number = maxMs): number {
   const milliseconds = parseGoDuration(text);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';
 
-/** The platforms, whose defaults differ. */
+/** The platforms. A limit has a default for each platform. */
 export type Platform = 'selfHosted' | 'cloud';
 
 /** A limit on what a single request, or all requests together, can use. */
@@ -14,7 +14,7 @@ export interface LimitDefinition {
   readonly unit: keyof typeof units;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** The limited quantity. If exceeding the limit is not an error, also what happens then. */
+  /** Describes the limited quantity, and the effect of exceeding the limit unless the effect is an error. */
   readonly text: string;
 }
 

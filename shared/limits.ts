@@ -12,9 +12,9 @@ export const fixedLimits = {
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
-  // PostgreSQL's limit for an index entry is 2,704 bytes, ids included.
+  // ZITADEL indexes these texts. PostgreSQL limits an index entry to 2,704 bytes, including ids.
   indexedBytes: 2_600,
-  // ZITADEL's longest limit for a text is 40,000.
+  // The highest limit that ZITADEL has for a text is 40,000.
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
@@ -150,7 +150,7 @@ const limitTable = {
   ),
 } as const satisfies Record<string, LimitDefinition>;
 
-/** The words for limited quantities in errors. */
+/** The descriptions of limited quantities in errors. */
 export const limitedQuantities = {
   organisations: limitTable.organisations.text,
   clearPasswords: limitTable.clearPasswords.text,
@@ -188,7 +188,7 @@ export function defaultLimits(platform: Platform): Limits {
 }
 
 /**
- * Reads limits from environment variables. The platform's defaults apply to the others.
+ * Reads limits from environment variables. Limits whose variable is unset have the platform's default.
  * @param problems receives a line for each invalid variable
  */
 export function readLimits(
@@ -215,7 +215,7 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** Present if the instance has a bucket through which larger files pass. */
+  /** Present if the instance has a bucket through which clients can transfer larger files. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;

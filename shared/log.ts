@@ -1,4 +1,4 @@
-// The log, as JSON in the form of Cloud Logging, or as legible lines at a terminal.
+// Writes the log as JSON in Cloud Logging's form, or as legible lines at a terminal.
 
 import { pino } from 'pino';
 
@@ -22,8 +22,8 @@ let writeLine: ((line: string) => void) | undefined;
 let traceProject: string | undefined;
 
 /**
- * The log. `stack_trace` is an error, of which the line has the stack and the start of the message. Never log a token, a
- * hash, a seed, a credential, a body, or a path with an id.
+ * The log. Pass an error as `stack_trace`: the line contains its stack and the start of its message. Never log a token,
+ * a hash, a seed, a credential, a body, or a path with an id.
  */
 export const log = pino(
   {
@@ -56,11 +56,11 @@ const PENDING_BYTES = 1_000_000;
 
 /**
  * Writes lines to a stream. If the stream does not accept a line, for example because the disk is full or a pipe is not
- * read, the line is lost. After the next line that it accepts, writes the number of lost lines.
+ * read, the line is lost. When the stream accepts a line again, writes the number of lost lines.
  */
 function lossyWriter(stream: LogStream): (line: string) => void {
   let lost = 0;
-  // Without a listener, the error would end the process. The callback of `write` receives it as well.
+  // Without a listener, an error of the stream would end the process. The callback of `write` also receives the error.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
     if (stream.writableLength > PENDING_BYTES) {
@@ -88,7 +88,10 @@ type LogFields = Readonly<Record<string, unknown>> & {
   readonly 'logging.googleapis.com/labels'?: { readonly execution_id: string };
 };
 
-/** Formats a log line for a person at a terminal, such as `16:42:10 POST /admin/v1/export 200 12 ms`, with its id. */
+/**
+ * Formats a log line for a person at a terminal, such as `16:42:10 POST /admin/v1/export 200 12 ms` and the request's
+ * id.
+ */
 function legibleLine(line: string): string {
   const fields: LogFields = JSON.parse(line);
   const { severity, time, message, stack_trace: stack, 'logging.googleapis.com/labels': labels, ...others } = fields;
@@ -103,7 +106,7 @@ function legibleLine(line: string): string {
 }
 
 /**
- * Sets the log level, and the stream for log lines, which are JSON unless it is a terminal; default stdout.
+ * Sets the log level, and the stream for log lines, by default stdout. Lines are JSON unless the stream is a terminal.
  * @param project the Google Cloud project of the traces in log lines; by default, log lines contain no trace
  */
 export function configureLog(

@@ -1,8 +1,8 @@
-// Names that look alike.
+// Folds names that look alike.
 
-/** Printable ASCII without white space, whose only look-alikes differ in case. */
+/** Texts of printable ASCII without white space. Two such texts look alike only if they differ in nothing but case. */
 const PLAIN_ASCII = /^[!-~]*$/;
-/** Control characters other than white space are invisible too. */
+/** Invisible characters. Control characters other than white space are invisible too. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
 /**
  * A dot above an `i` is invisible, because the letter already has a dot. JavaScript keeps this dot in the lower case of

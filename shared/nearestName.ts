@@ -1,12 +1,12 @@
-// The known name that somebody probably meant, for errors about unknown names.
+// Finds the known name that a caller probably meant, for errors about unknown names.
 
-/** Longer names are not compared. */
+/** The maximum length of a name to compare. */
 export const MAX_NAME_CHARACTERS = 64;
-/** The maximum number of differences between similar names; it is also at most a third of the name's length. */
+/** The maximum number of differences between similar names. A third of the name's length is a further limit. */
 const MAX_DIFFERENCES = 3;
 
 /**
- * Returns the known name that is similar to an unknown one, without regard to case and separators, or that ends with it.
+ * Returns the known name that is similar to an unknown name, without regard to case and separators, or ends with it.
  * @example
  *     nearestName('withPassword', ['with_passwords', 'with_otp']); // with_passwords
  *     nearestName('keys', ['with_keys']); // with_keys

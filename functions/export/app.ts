@@ -47,7 +47,9 @@ interface ExportRun {
   readonly audited: AuditedCall;
 }
 
-/** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
+/**
+ * Writes the export to the bucket first, if the request has a bucket. Then starts the response from the same snapshot.
+ */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
   const { limits, objectStorage, transfers } = ports;
   const request = context.req.raw;

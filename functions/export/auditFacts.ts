@@ -9,16 +9,18 @@ import { setFlags } from '../../shared/wire/requestMessage.ts';
 import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
-/** The state of an export, for its last event. */
+/** What an export has written so far. The audit trail records these facts when the export ends. */
 export interface ExportProgress {
-  /** The export that writes the object first, if any, then the response. */
+  /**
+   * The running export. If the request has both outputs, the first export writes the object, the second the response.
+   */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
-  /** The object that the response redirects to. */
+  /** The object to which the response redirects the client. */
   transfer?: WrittenObject;
 }
 
-/** The part of a request that an export's first event records. */
+/** The fields of a request that the audit trail records when an export begins. */
 interface RecordedRequest
   extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'responseOutput'>,
     Partial<Pick<ExportRequest, 'orgsOnly'>> {
@@ -26,7 +28,7 @@ interface RecordedRequest
   readonly excludedOrgIds: readonly string[];
 }
 
-/** Returns the facts of an export's first event. */
+/** Returns the facts that the audit trail records when an export begins. */
 export function exportFacts(request: RecordedRequest, location: ObjectLocation | undefined): AuditFacts {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, orgsOnly = false, responseOutput } = request;
   const flags = { withPasswords, withOtp, withKeys, orgsOnly, responseOutput };
@@ -50,7 +52,7 @@ export function progressFacts(progress: ExportProgress, isComplete: boolean): Au
   return { counts, ...(isComplete ? { digest } : {}), ...objects };
 }
 
-/** Yields an export's bytes, and records how they end: complete, failed, or not read to the end. */
+/** Yields an export's bytes. Then records whether the export completed, failed, or was not read to the end. */
 export async function* recordEnd(
   bytes: AsyncIterable<Uint8Array>,
   audited: Pick<AuditedCall, 'end'>,

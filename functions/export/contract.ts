@@ -22,10 +22,7 @@ import {
 } from '../../shared/wire/requestMessage.ts';
 import { requestShape } from '../../shared/wire/transferOptions.ts';
 
-/**
- * An id that no organisation has. An export that selects only this id is a trial: the file has a manifest and no
- * records.
- */
+/** An id that no organisation has. A trial export selects only this id: its file has a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
 /** The options of an export, which select the content of the file. */
@@ -43,15 +40,15 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  // Ignoring this field as an unknown field would return a file of which ZITADEL loses records.
+  // If the service ignored this field like unknown fields, it would return a file from which ZITADEL loses records.
   forZitadel: z.never({ error: 'unknown: identity export --for-zitadel writes this form' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
 };
 
 /**
- * The export request (specification 2.4), with `with_keys` and `orgs_only` added, and ZITADEL's unsupported outputs
- * rejected.
+ * An export request (specification 2.4). It adds `with_keys` and `orgs_only` to ZITADEL's fields, and rejects ZITADEL's
+ * outputs that this service does not support.
  */
 export const exportRequest = requestMessage(exportRequestFields);
 
@@ -61,13 +58,13 @@ export const exportFields: ReadonlyMap<string, string> = spellings(exportRequest
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
 
-/** The content of an export, as requested. */
+/** The options of a parsed export request. */
 export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
-/** The content of an export whose request has no options: all organisations, without secrets. */
+/** The options of an export request that sets none: all organisations, without secrets. */
 export const defaultExportOptions: ExportRequestOptions = z.object(exportOptions).omit({ timeout: true }).parse({});
 
-/** The response of an export whose file is an object in a bucket. */
+/** The response of an export that wrote only an object in a bucket. */
 const exportedObject = z
   .strictObject({ manifest: exportedManifest, object: writtenObject })
   .meta({ id: 'ExportedObject' });
@@ -75,7 +72,7 @@ const exportedObject = z
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** Describes that an export must have an output. */
+/** Requires an output in the JSON Schema of the request. */
 const outputs: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },
@@ -141,7 +138,7 @@ const objectDeletion = (): OperationDescription => ({
   },
 });
 
-/** The deletion of an export's object. */
+/** The endpoint that deletes the object to which an export redirected. */
 export const objectDeletionEndpoint = {
   method: 'DELETE',
   path: exportEndpoint.path,

@@ -1,4 +1,4 @@
-// An export as events: the organisations of a snapshot, each with its records.
+// Merges the records of an export by organisation, and yields them as events.
 
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
@@ -7,24 +7,24 @@ import { compareBytes } from './selectedOrganisations.ts';
 type Documents = readonly StoredDocument[];
 
 /**
- * A part of an export, in the order of the file: an organisation, its records section by section, and its end. Many
- * records of a section come in several events; a section without records has no event.
+ * A part of an export, in the order of the file: an organisation, its records section by section, and its end. A
+ * section with many records has several events; a section without records has none.
  */
 export type ExportEvent =
   | { readonly kind: 'organisation'; readonly document: StoredDocument }
   | { readonly kind: 'records'; readonly section: Section; readonly documents: Documents }
   | { readonly kind: 'end' };
 
-/** The scan of one section, in the order of the organisations' ids. */
+/** The records of one section in batches, in the order of the organisations' ids. */
 export interface SectionScan {
   readonly section: Section;
   readonly batches: AsyncIterable<Documents>;
 }
 
 /**
- * Merges the scans of sections by organisation. Yields the events in arrays, because awaiting each event costs more
- * than writing it; an array may be empty.
- * @throws Error if the database orders ids differently: the merge would skip records
+ * Merges organisations with their records, which come from one scan for each section. Yields the events in arrays,
+ * because awaiting each event costs more than writing it. An array may be empty.
+ * @throws Error if the database orders ids differently, because the merge would skip records
  */
 export async function* mergeByOrganisation(
   organisations: AsyncIterable<Documents>,
@@ -60,7 +60,7 @@ export async function* mergeByOrganisation(
   }
 }
 
-/** The position in a section's scan. It always requests the next batch in advance. */
+/** The position in a section's scan. The cursor requests each batch before it is needed. */
 class Cursor {
   readonly section: Section;
   private readonly batches: AsyncIterator<Documents>;
@@ -75,14 +75,14 @@ class Cursor {
     this.requested = this.request();
   }
 
-  /** Whether all records in memory are consumed, and the scan may have more. */
+  /** Whether the cursor has returned all records in memory, and the scan may have more. */
   get isDrained(): boolean {
     return this.index === this.documents.length && !this.isEnded;
   }
 
   /**
-   * Returns the next records if they belong to the organisation. Drops records of earlier organisations, which do not
-   * exist.
+   * Returns the next records if they belong to the organisation. Skips records with a smaller id, because their
+   * organisation does not exist.
    */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
@@ -106,7 +106,7 @@ class Cursor {
 
   private request(): Promise<IteratorResult<Documents>> {
     const requested = this.batches.next();
-    // The error of a read is thrown when its batch is needed. This handler prevents an unhandled rejection until then.
+    // `refill` throws the error of a failed read. Until then, this handler prevents an unhandled rejection.
     requested.catch(() => undefined);
     return requested;
   }

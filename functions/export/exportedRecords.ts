@@ -1,5 +1,3 @@
-// The conversion of stored records to those of an export file.
-
 import { readRemovals } from '../../shared/accounts/runningRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
@@ -20,16 +18,16 @@ import { type Collection, documentId, type Snapshot, type StoredDocument } from 
 type Documents = readonly StoredDocument[];
 
 interface RecordOptions {
-  /** Whether the file contains an organisation; undefined if it contains all. */
+  /** Whether the file contains an organisation; undefined if the file contains all organisations. */
   readonly isExported: ((orgId: string) => boolean) | undefined;
   readonly leftToDo: LeftToDo;
 }
 
-/** The conversion of stored records to those of an export file. */
+/** Converts stored records to the records of an export file. */
 export class ExportedRecords {
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
-  /** Finds the organisations of projects. */
+  /** Finds the organisation of each project. */
   private readonly findOwners: Finder<string>;
   private readonly findProviders: Finder<Provider>;
   private deletions: ReturnType<typeof readDeletions> | undefined;
@@ -41,7 +39,7 @@ export class ExportedRecords {
     this.findProviders = createFinder(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
   }
 
-  /** Converts an organisation's records of one section, and lists their remaining manual steps. */
+  /** Converts an organisation's records of one section, and adds their manual steps to `leftToDo`. */
   async convert(section: Section, stored: Documents): Promise<Documents> {
     const documents = await this.withoutDeleted(section, stored);
     if (documents.length === 0) return documents;
@@ -50,8 +48,9 @@ export class ExportedRecords {
   }
 
   /**
-   * Omits records that refer to users and organisations that are being deleted. The export omits these, so no import
-   * could create the records. An export without such users and organisations needs at most three small reads for this.
+   * Omits records that refer to users and organisations that are being deleted. The export omits these users and
+   * organisations, so an import could not create the records. If nothing is being deleted, this costs at most three
+   * small reads.
    */
   private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
     const mayNameUsers = section.references?.some(isRequiredUser) === true;
@@ -64,7 +63,7 @@ export class ExportedRecords {
     return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
   }
 
-  /** Lists records that refer to projects and organisations outside the file: grants and members. */
+  /** Adds manual steps for grants and members that refer to projects and organisations outside the file. */
   private async listOmitted(section: Section, documents: Documents): Promise<void> {
     const { isExported, leftToDo } = this.options;
     const { exported: { ofProject } = {}, references = [] } = section;
@@ -90,7 +89,7 @@ export class ExportedRecords {
     const { leftToDo } = this.options;
     const { providers } = section.exported ?? {};
     if (providers === undefined) return documents;
-    // Load the definitions only if they are needed, because loading takes a quarter of a cold start.
+    // Load the message definitions only if they are needed: loading them takes a quarter of a cold start.
     const { fillForExport } = await import('../../shared/organisation/fillForExport.ts');
     const records = documents.map(({ body }) => parseObject(body));
     const provider = await this.findProviders(records.flatMap(providers));
@@ -121,10 +120,10 @@ async function readDeletions(snapshot: Snapshot) {
   return { userIds, orgIds };
 }
 
-/** Reads documents, and returns a function that finds their facts by id. The function is valid until the next call. */
+/** Reads documents, and returns a function that finds their facts by id. The next call may invalidate that function. */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
-/** The size at which a finder clears its cache. */
+/** The number of documents above which a finder clears its cache. */
 const MAX_CACHED = 10_000;
 
 /**

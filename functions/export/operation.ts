@@ -1,4 +1,4 @@
-// The use case of an export: a snapshot written as an export file.
+// Exports a snapshot of the database as an export file.
 
 import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { formatDuration } from '../../shared/duration.ts';
@@ -20,7 +20,7 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
- * @param timeoutMs undefined for an export that ends within the lifetime of every snapshot
+ * @param timeoutMs undefined if the export ends within the lifetime of every snapshot
  * @throws IdentityError INVALID_ARGUMENT if the database cannot keep a snapshot until the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {
@@ -31,17 +31,20 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-/** The selection of an export. */
+/** The organisations and the content that an export selects. */
 export interface ExportSelection extends ExportRequestOptions {
-  /** Unknown fields of the request, for the manifest. */
+  /** Request fields that the service does not know. The manifest lists them. */
   readonly ignored?: readonly IgnoredField[];
-  /** Whether the file contains only the organisations, without records, but with the instances that exported them. */
+  /**
+   * Whether the file contains only organisations, without records. Each organisation then has the id of the instance
+   * that exported it.
+   */
   readonly orgsOnly?: boolean;
 }
 
-/** Where an export comes from, for the manifest. */
+/** The instance that exports, and the caller. The manifest contains both. */
 interface ExportOrigin extends InstanceDescription {
-  /** The caller, and its organisation; undefined without a token. */
+  /** The caller, and the caller's organisation; undefined if the caller used no token. */
   readonly exportedBy?: { readonly userId: string; readonly orgId: string };
 }
 
@@ -52,8 +55,8 @@ export interface OrganisationExport {
 }
 
 /**
- * Exports organisations as an export file (specification 4.2, zitadel 2): the organisations, then the manifest. The
- * snapshot is read as the bytes are consumed, until the signal aborts.
+ * Exports organisations as an export file (specification 4.2, zitadel 2): the organisations, then the manifest. Reads
+ * the snapshot while the caller consumes the bytes, until the signal aborts.
  */
 export function exportOrganisations(
   snapshot: Snapshot,
@@ -82,9 +85,9 @@ class Exporter {
   private readonly records: ExportedRecords;
   private readonly writer = new FileWriter();
   private readonly tally = new ManifestTally();
-  /** The last fields of the current organisation's entry. */
+  /** The last fields of the current organisation's entry, as JSON text. */
   private ending = '';
-  /** The sections that the export has read to the end. */
+  /** The sections whose records the export has read completely. */
   private read: readonly Section[] = [];
 
   constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
@@ -116,7 +119,7 @@ class Exporter {
     };
   }
 
-  /** Yields the file's bytes in chunks of at most 64 KiB; a longer text is a chunk of its own. */
+  /** Yields the file's bytes in chunks of at most 64 KiB. A longer text becomes a chunk by itself. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let chunk = Buffer.allocUnsafeSlow(EXPORT_CHUNK_BYTES);
     let length = 0;
@@ -130,7 +133,7 @@ class Exporter {
           chunk = Buffer.allocUnsafeSlow(Math.max(EXPORT_CHUNK_BYTES, mostBytes));
           length = 0;
         }
-        // Encode each text separately: V8 would copy them to join them, and would use two bytes per character if any
+        // Encode each text separately. To join the texts, V8 would copy them, with two bytes per character if any
         // character needs two.
         length += chunk.write(text, length);
       }
@@ -146,7 +149,7 @@ class Exporter {
     yield this.writer.take();
   }
 
-  /** Writes an entry for each organisation, with its records of some sections. */
+  /** Writes an entry for each organisation, with its records of the given sections. */
   private async *entries(exported: readonly Section[]): AsyncGenerator<readonly string[]> {
     const { organisations, scan } = await selectOrganisations(this.snapshot, this.selection);
     const scans = exported.map((section) => ({
@@ -193,7 +196,7 @@ function exportedSections({ withKeys }: ExportSelection): readonly Section[] {
   return sections.filter(({ keys }) => keys !== true || withKeys);
 }
 
-/** Selects credentials only if the request includes them. */
+/** Returns the stored fields that the export reads. They include credentials only if the request does. */
 function selectFields(section: Section, selection: ExportSelection): readonly FieldName[] {
   const credentials = (section.credentials ?? []).filter(({ flag }) => selection[flag]);
   const factor: FieldName[] = mayHaveOtpEmail(section) && selection.withOtp ? ['otpEmail'] : [];

@@ -1,4 +1,4 @@
-// The JSON of stored records with their credentials.
+// Writes stored records and their credentials as JSON.
 
 import { sections } from '../../shared/organisation/allSections.ts';
 import type { Credential, Section } from '../../shared/organisation/sections/section.ts';
@@ -19,7 +19,7 @@ const insertionsOf = new Map(
   ]),
 );
 
-/** Returns the JSON of a section's records with their credentials. */
+/** Returns the JSON of each record, with the record's credentials. */
 export function recordTexts(section: Section, documents: readonly StoredDocument[]): readonly string[] {
   const insertions = insertionsOf.get(section) ?? [];
   return documents.map((document) => recordText(document, insertions));
@@ -36,9 +36,10 @@ function recordText(document: StoredDocument, insertions: readonly CredentialIns
 }
 
 /**
- * Creates a function that inserts a text at `path`, such as `user.otpCode`. The record must have an object under the
- * path's first name and no value at the path. The record is not parsed, because parsing takes longer than the database
- * read. Since JSON.stringify escapes quotes in strings, `"user":{` occurs only where that object starts.
+ * Creates a function that inserts a text into a record's JSON at `path`, such as `user.otpCode`. The record must have
+ * an object under the path's first name, and no value at the path. The function does not parse the record, because
+ * parsing takes longer than the database read. JSON.stringify escapes quotes in strings, so `"user":{` occurs only at
+ * the start of that object.
  */
 export function textInserter(path: string): TextInserter {
   const [outer, ...inner] = path.split('.');

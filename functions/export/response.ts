@@ -6,20 +6,20 @@ import { recordEnd } from './auditFacts.ts';
 interface ResponseResources {
   /** Resources to dispose of after the last byte, such as the snapshot. */
   readonly held: AsyncDisposable;
-  /** Ends the response, even if the client does not read. */
+  /** Ends the response when it aborts, even if the client does not read. */
   readonly signal: AbortSignal;
   /** Records the response's end before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
-  /** Creates the response for a file above the limit; calls `end` to end the call before that response is sent. */
+  /** Creates the response for a file above the limit. Calls `end` to end the call before that response is sent. */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * Creates the response that carries the export file. Without a limit it is streamed. With a limit, the file is
- * buffered, so that the platform cannot truncate it; a larger file becomes a redirect. An error before the first byte
- * is thrown; a later error closes the connection.
+ * Creates the response with the export file. Without a limit, streams the file. With a limit, buffers the file, so that
+ * the platform cannot truncate it, and redirects to a larger file. Throws errors that occur before the first byte; a
+ * later error closes the connection.
  */
 export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
@@ -27,7 +27,8 @@ export async function createExportResponse(
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   if (Number.isFinite(maxBytes)) {
-    // Keep the resources during a redirect too, because its signal must be able to end the call.
+    // Keep the resources during a redirect too: the call's signal is one of the resources, and must be able to end the
+    // call.
     await using _held = held;
     await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
@@ -57,9 +58,9 @@ async function* withResources(
 }
 
 /**
- * Streams the bytes until the signal aborts. Then the stream fails at once, even while it waits for a client that has
- * stopped reading, so that the connection is closed and buffered bytes are not sent. The reason is recorded before the
- * bytes end, because their end may wait for the snapshot.
+ * Streams the bytes until the signal aborts. Then the stream fails at once, even if the client has stopped reading. The
+ * connection closes, and buffered bytes are not sent. Records the reason before it ends `bytes`, because that may wait
+ * for the snapshot.
  */
 function streamUntil(
   signal: AbortSignal,
@@ -109,7 +110,7 @@ async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promi
 
 function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   const file = new Blob(parts);
-  // The platform permits larger responses with a content length than streamed responses.
+  // The platform permits larger responses if they have a content length than if they are streamed.
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 

@@ -1,4 +1,4 @@
-// The organisations that an export selects, and their records, read from a snapshot.
+// Reads the organisations that an export selects, and their records, from a snapshot.
 
 import { isInRemoval, organisationSection } from '../../shared/organisation/allSections.ts';
 import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
@@ -13,21 +13,21 @@ export interface OrganisationSelection {
 
 type Batches = AsyncGenerator<readonly StoredDocument[]>;
 
-/** The selected organisations in a snapshot, both in the order of `compareBytes`. */
+/** The selected organisations in a snapshot, and their records. Both are in the order of `compareBytes`. */
 export interface SelectedOrganisations {
   readonly organisations: () => Batches;
   /**
-   * Reads a section's records of the selected organisations. May include records of organisations that do not exist.
+   * Reads a section's records of the selected organisations. May also yield records of organisations that do not exist.
    */
   readonly scan: (section: Section, fields: readonly FieldName[]) => Batches;
 }
 
-/** The maximum number of organisations for which separate reads are cheaper than a scan of all. */
+/** Up to this number of organisations, a separate read for each is cheaper than a scan of all records. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];
 
-/** Returns a function that checks by id whether an organisation is selected; undefined if all are. */
+/** Returns a function that checks by id whether an organisation is selected; undefined if all organisations are. */
 export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((orgId: string) => boolean) | undefined {
   const ids = new Set(orgIds);
   const excluded = new Set(excludedOrgIds);
@@ -35,7 +35,7 @@ export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((o
   return (orgId) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Finds the selected organisations. Unknown ids are skipped, as ZITADEL does. */
+/** Finds the selected organisations. Skips unknown ids, as ZITADEL does. */
 export async function selectOrganisations(
   snapshot: Snapshot,
   selection: OrganisationSelection,
@@ -56,12 +56,12 @@ export async function selectOrganisations(
   };
 }
 
-/** If more records in a row are unselected, starting a new query is cheaper than reading further. */
+/** After this number of unselected records in a row, a new query is cheaper than reading further. */
 const MAX_SKIPPED = 500;
 
 /**
- * Scans all organisations. Starts a new query after an unselected organisation that has many records.
- * @param isSelected undefined if all are
+ * Scans all organisations. Skips an unselected organisation with many records by starting a new query.
+ * @param isSelected undefined if all organisations are selected
  */
 async function* scanAll(
   snapshot: Snapshot,

@@ -1,4 +1,4 @@
-// The response of an export that exceeds the size limit of responses.
+// Redirects the response of an export that exceeds the size limit of responses.
 
 import {
   onlyObjectWritten,
@@ -23,7 +23,7 @@ interface LargeExport {
   readonly facts: TransferFacts;
   /** The size limit of a response. */
   readonly limit: number;
-  /** The object in the caller's bucket that already contains the same file. */
+  /** The object in the caller's bucket to which this export has already written the same file. */
   readonly written: WrittenObject | undefined;
   readonly progress: ExportProgress;
   readonly signal: AbortSignal;
@@ -33,7 +33,8 @@ interface LargeExport {
  * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if
  * the call fails afterwards.
  * @param end ends the call before its response
- * @throws IdentityError RESOURCE_EXHAUSTED for an RPC, which cannot redirect; FAILED_PRECONDITION without the bucket
+ * @throws IdentityError RESOURCE_EXHAUSTED for an RPC, which cannot redirect; FAILED_PRECONDITION if the instance has
+ * no such bucket
  */
 export async function redirectToFile(
   { request, transfers, facts, limit, written, progress, signal }: LargeExport,
@@ -65,7 +66,7 @@ export async function redirectToFile(
 /** The call may have ended, so the deletion has its own timeout. */
 const DISCARD_MS = 10_000;
 
-/** Deletes a file whose address no client has. If this fails, the bucket deletes the file a day later. */
+/** Deletes a file whose address was not sent to the client. If this fails, the bucket deletes the file after a day. */
 async function discard(transfers: Transfers, id: string, object: WrittenObject): Promise<void> {
   try {
     await transfers.delete('exports', id, object.generation, AbortSignal.timeout(DISCARD_MS));

@@ -18,24 +18,26 @@ const methods = {
 
 type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
 
-/** The last attempt ends up to 5 s later, well before the platform ends the call after 30 s. */
+/**
+ * Retries stop after this time. The last attempt ends up to 5 s later, well before the platform ends the call after 30
+ * s.
+ */
 const RETRY_MS = 20_000;
 
-/** One call: its caller, and the store with the call's deadline. */
+/** One call: the caller, and the store with the deadline of this call. */
 interface Call {
   readonly store: Store;
   readonly caller: Caller;
 }
 
-/** Authenticates a call, by default by its Authorization header. */
+/** Authenticates a call. By default, the token is in the Authorization header. */
 async function beginCall(
   { store, now, authenticate = authenticateToken }: RoutePorts,
   authorization: string | undefined,
   onIdentified?: OnIdentified,
 ): Promise<Call> {
   const called = store.forCall({
-    // The embedded database does not use the signal: SQLite is always reachable, so a deadline timer per request would
-    // be wasted.
+    // Start the timer only when the store reads the signal. SQLite never reads it: a timer per request would be wasted.
     get signal() {
       return deadline();
     },
@@ -50,9 +52,9 @@ function deadline(): AbortSignal {
 }
 
 /**
- * Returns the routes of the removal, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and of the list that
- * shows its effect, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are served over gRPC,
- * gRPC-Web and Connect too.
+ * Returns the routes that remove a factor, `DELETE /v2/users/{userId}/otp_email` (specification 4.1), and that list a
+ * user's factors, `GET /v2/users/{userId}/authentication_methods` (specification 4.5). Both are also served over gRPC,
+ * gRPC-Web and Connect.
  */
 export function routes(ports: RoutePorts): readonly Route[] {
   return (['v2', 'v2beta'] as const).flatMap((generation) => [

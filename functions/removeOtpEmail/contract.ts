@@ -1,4 +1,4 @@
-// Requests, responses and endpoints of the removal of a factor and the list of authentication methods.
+// Requests, responses and endpoints that remove the OTP e-mail factor and list authentication methods.
 
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ export const userIdParameter = z
     description: "The user's id, percent-encoded including `/`.",
   });
 
-/** The RPC's request message. The REST route reads its field from the path. */
+/** The RPC's request message. In the REST route, the path contains the user id. */
 export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
 
 const operationDetails = z
@@ -58,8 +58,8 @@ const removal = (): OperationDescription => ({
 const betaRemoval = (): OperationDescription => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
- * The removal's REST endpoint (specification 4.1) and RPC path of each API generation. Released ZITADEL clients still
- * call the beta.
+ * The REST endpoint and the RPC path that remove the factor (specification 4.1), for each generation of the API.
+ * Released ZITADEL clients still call the beta.
  */
 export const removals = {
   v2: {
@@ -74,7 +74,7 @@ export const removals = {
 
 const MAX_DOMAIN_CHARACTERS = 200;
 
-/** The domain of a query. Its length is counted in code points, as in JSON Schema. */
+/** The domain to list passkeys for. Its length is counted in code points, as in JSON Schema. */
 export const domainParameter = z
   .string()
   .refine((domain) => domain !== '' && [...domain].length <= MAX_DOMAIN_CHARACTERS)
@@ -100,7 +100,7 @@ export type MethodsRequest = z.output<typeof methodsRequest>;
 
 /**
  * Reads the RPC's request message, which the REST route builds from path and query.
- * @throws IdentityError INVALID_ARGUMENT for a value that has another type or occurs several times
+ * @throws IdentityError INVALID_ARGUMENT if a value has the wrong type or occurs several times
  */
 export function readMethodsRequest(value: unknown): MethodsRequest {
   const { success, data, error } = methodsRequest.safeParse(value);
@@ -109,8 +109,7 @@ export function readMethodsRequest(value: unknown): MethodsRequest {
 }
 
 /**
- * Each field of ZITADEL's `DomainQuery`, by its query parameters: ZITADEL's gateway accepts both spellings of each
- * name.
+ * The query parameters of each field of ZITADEL's `DomainQuery`. ZITADEL's gateway accepts both spellings of a name.
  */
 const parameters = {
   includeWithoutDomain: ['includeWithoutDomain', 'include_without_domain'],
@@ -126,8 +125,8 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Reads the message `DomainQuery` from a request's query. Texts other than booleans stay texts, and repeated parameters
- * become lists, which the contract rejects.
+ * Reads the message `DomainQuery` from a request's query. Leaves texts that are not booleans unchanged, and makes lists
+ * of repeated parameters, so that the contract rejects both.
  * @returns undefined if the query has no such parameter
  */
 export function readDomainQuery(query: Readonly<Record<string, string[]>>): JsonObject | undefined {
@@ -210,7 +209,7 @@ const list = (): OperationDescription => ({
   },
 });
 
-/** The list's REST endpoint (specification 4.5) and RPC path of each API generation. */
+/** The REST endpoint and the RPC path that list the methods (specification 4.5), for each generation of the API. */
 export const lists = {
   v2: {
     endpoint: { method: 'GET', path: '/v2/users/:userId/authentication_methods', operation: list },

@@ -1,4 +1,4 @@
-// The use cases on a user's authentication methods: removing the OTP e-mail factor, and listing.
+// Removes a user's OTP e-mail factor, and lists a user's authentication methods.
 
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
@@ -23,10 +23,10 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
 
 /**
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
- * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
- * not reveal which users exist.
- * @param audited records the removal in its commit. If the trail is outside the database, records it before the commit,
- * and a failure of the commit in a second event
+ * `user.write` on the user's organisation or the instance. Checks permission before existence, so that responses do not
+ * reveal which users exist.
+ * @param audited records the removal in the same commit. If the trail is outside the database, records it before the
+ * commit, and a failed commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
@@ -43,7 +43,7 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) {
-      // A simultaneous removal is visible before it is on the disk.
+      // A concurrent call may have removed the factor without having reached the disk. Respond only after it has.
       await store.durable();
       throw otpEmailNotSet();
     }
@@ -61,7 +61,9 @@ export function removeOtpEmail(
   });
 }
 
-/** Shortens the date of an imported record, which has too many digits for a protobuf timestamp (nanoseconds). */
+/**
+ * Shortens a date to nanoseconds, the precision of protobuf timestamps. Dates of imported records can have more digits.
+ */
 function toNanoseconds(date: string): string {
   return date.replace(/(\.\d{9})\d+/, '$1');
 }

@@ -24,27 +24,24 @@ const TOKEN_LIFETIME_SECONDS = 3599;
 
 const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
 
-/** The scopes per use of the account. A token needs one of them. */
+/** The scopes that permit each use of the account. A token needs one of them. */
 const scopes = {
   read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
   write: /\/auth\/(devstorage\.(read_write|full_control)|cloud-platform)(?![\w.-])/,
   sign: /\/auth\/(iam|cloud-platform)(?![\w.-])/,
 };
 
-/** The access of the single account, which has all permissions. */
+/** Issues and checks tokens of the stand-in's only service account, which has all permissions. */
 export class Access {
   private readonly account: Account;
-  /** The scopes of each issued token. */
+  /** Maps each issued token to its scopes. */
   private readonly tokens = new Map<string, string>();
 
   constructor(account: Account) {
     this.account = account;
   }
 
-  /**
-   * Responds to a request for a token as Google's endpoint does: it accepts a JWT that the account has signed for that
-   * endpoint.
-   */
+  /** Issues a token for a JWT, as Google's endpoint does. The account must have signed the JWT for that endpoint. */
   issueToken(form: URLSearchParams): TokenResponse {
     const scope = this.signedScope(form.get('assertion') ?? '');
     if (scope === undefined)
@@ -60,7 +57,9 @@ export class Access {
   }
 
   /**
-   * @throws GoogleError 401 unless the Authorization header contains an issued token; 403 for a token of another scope
+   * Checks the token of a request.
+   * @throws GoogleError 401 unless the Authorization header contains an issued token; 403 if the token's scopes do not
+   * permit the use
    */
   authenticate(authorization: string | undefined, use: keyof typeof scopes): void {
     const scope = this.tokens.get(authorization?.replace(/^Bearer /, '') ?? '');

@@ -1,4 +1,4 @@
-// The account of a function: Google's metadata server and IAM Credentials, as a process in Google Cloud sees them.
+// Imitates Google's metadata server and IAM Credentials, which a process in Google Cloud uses for its service account.
 
 import { sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,7 +10,10 @@ import { forbidden, invalid, sendJson } from './googleError.ts';
 
 const METADATA = '/computeMetadata/v1/';
 
-/** Serves the metadata server's answers about the account. A process finds the server through GCE_METADATA_HOST. */
+/**
+ * Responds about the account as Google's metadata server does. A process finds that server through GCE_METADATA_HOST.
+ * @returns whether the path belongs to the metadata server
+ */
 export function serveMetadata(access: Access, account: Account, url: string, response: ServerResponse): boolean {
   const { pathname: path, searchParams } = new URL(url, 'http://metadata');
   if (!path.startsWith(METADATA)) return false;
@@ -31,7 +34,8 @@ export function serveMetadata(access: Access, account: Account, url: string, res
 const blob = z.object({ payload: z.base64() });
 
 /**
- * Serves `signBlob` of IAM Credentials, with the account's real key.
+ * Implements `signBlob` of IAM Credentials, with the account's private key.
+ * @returns whether the request calls `signBlob`
  * @throws GoogleError 401 without a token, 403 for another account
  */
 export async function signBlob(

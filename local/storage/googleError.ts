@@ -21,7 +21,7 @@ export const invalid = (message: string) => new GoogleError(400, 'invalid', mess
 /** Creates the error for a token that is missing or invalid. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
-/** Creates the error for a token that was not requested for this use. */
+/** Creates the error for a token whose scopes do not permit the request. */
 export const insufficientScopes = () =>
   new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
 
@@ -43,7 +43,7 @@ export const expiredUrl = () => new GoogleError(400, 'ExpiredToken', 'The provid
 /** Creates the error for a bucket other than the stand-in's. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
-/** Creates the error for an object that does not exist, or not in the requested generation. */
+/** Creates the error for an object, or a generation of an object, that does not exist. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 

@@ -1,4 +1,4 @@
-// Objects of the stand-in, as files in a directory.
+// Stores the stand-in's objects as files in a directory.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -32,12 +32,12 @@ export type StoredObject = z.infer<typeof storedObject>;
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /**
- * A check that runs atomically with the replacement or removal of the current object. It throws to prevent the change.
+ * A check of the current object, which runs atomically with its replacement or removal. Throws to prevent the change.
  */
 export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
 /**
- * Objects in a directory. Each consists of a file of bytes and a file of metadata. Writing the metadata publishes the
+ * A directory of objects. Each object has a file of bytes and a file of metadata. Writing the metadata publishes the
  * object.
  */
 export interface ObjectFiles {
@@ -98,7 +98,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   };
 }
 
-// Object names can be longer than file names, and contain any character.
+// An object's name can be longer than a file's name, and contain any character.
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
 async function readMetadata(path: string): Promise<StoredObject | undefined> {
@@ -112,8 +112,8 @@ async function inDirectory(file: string): Promise<string> {
   return file;
 }
 
-// Generations are microseconds, as in Cloud Storage. Each is later than all earlier generations, including those of
-// earlier processes.
+// Returns increasing generations: microseconds, as in Cloud Storage. Each is also greater than the current object's,
+// which an earlier process may have created.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {
@@ -133,7 +133,7 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-/** The unit of unfinished uploads. The size of a chunk is a multiple of it. */
+/** Unfinished uploads are kept in units of this size. A client sends chunks of one or several units. */
 export const unitBytes = 256 * 1024;
 
 /** Creates an empty draft in its own file. */

@@ -64,7 +64,7 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
 }
 
-/** Receives a chunk of a session, or reports the session's progress. */
+/** Receives a chunk of an upload session, or reports the session's progress. */
 export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
   const progress: UploadProgress = await uploads.put(id, request);
   if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
@@ -72,7 +72,7 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** Cancels a session, with Cloud Storage's status 499. */
+/** Cancels an upload session, with Cloud Storage's status 499. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
@@ -117,7 +117,8 @@ function objectHeaders(object: StoredObject): Record<string, string> {
   };
 }
 
-// Returns the first and last byte. Undefined without a range, or with a range that HTTP lets a server ignore.
+// Returns the positions of the first and last byte; undefined without a range, or with a range that HTTP permits a
+// server to ignore.
 function parseRange(header: string | undefined, size: number): [number, number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
@@ -127,7 +128,7 @@ function parseRange(header: string | undefined, size: number): [number, number] 
   return [start, end];
 }
 
-/** Renders an object's metadata as in the JSON API, whose numbers are strings. */
+/** Returns an object's metadata as the JSON API sends it, with numbers as strings. */
 function resource(object: StoredObject, origin: string): Record<string, unknown> {
   const { bucket, name, generation, size, timeCreated, ...rest } = object;
   const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(name)}`;
@@ -152,7 +153,7 @@ function resource(object: StoredObject, origin: string): Record<string, unknown>
 /** Returns an entity tag that changes with every generation. */
 const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
-/** The only version of an object's metadata, because no operation changes metadata. */
+/** The version of every object's metadata, because no operation changes metadata. */
 const metageneration = '1';
 
 /** Creates a guard that checks the preconditions in a request's query. Generation 0 means that no object exists. */
@@ -170,8 +171,8 @@ function preconditions(query: URLSearchParams): ObjectPrecondition {
 }
 
 /**
- * Returns the object if it exists, in the generation of the query, if any.
- * @throws GoogleError 404
+ * Returns the object.
+ * @throws GoogleError 404 if no object exists, or if the query requests another generation
  */
 function requireObject(
   object: StoredObject | undefined,

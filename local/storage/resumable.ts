@@ -17,12 +17,12 @@ import {
 /** The progress of a session: the number of persisted bytes, or the finished object. */
 export type UploadProgress = { readonly persisted: number } | { readonly object: StoredObject };
 
-/** The sessions of resumable uploads in this process; a restart ends them all. */
+/** The sessions of resumable uploads in this process. A restart ends all sessions. */
 export interface ResumableUploads {
   start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
   /** Receives a chunk, or reports the progress. */
   put(id: string, request: IncomingMessage): Promise<UploadProgress>;
-  /** Returns the only origin whose pages may send the bytes from a browser, if there is one. */
+  /** Returns the only origin whose pages may send the bytes from a browser; undefined if there is none. */
   origin(id: string): string | undefined;
   cancel(id: string): Promise<void>;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ interface Session {
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
 
-/** Creates the sessions of a process. At first, there are none. */
+/** Creates an empty set of sessions. */
 export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   const sessions = new Map<string, Session>();
   const find = (id: string) => {
@@ -115,7 +115,10 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
   return { object: session.object };
 }
 
-/** @throws GoogleError 400 if the number of bytes differs from the size declared at the session's start */
+/**
+ * Checks the size of an upload.
+ * @throws GoogleError 400 if it differs from the size declared at the session's start
+ */
 function checkSize({ size }: UploadRequest, bytes: number): void {
   if (size !== undefined && size !== bytes)
     throw invalid(`The upload has ${bytes} bytes, and X-Upload-Content-Length was ${size}.`);
@@ -126,7 +129,7 @@ interface ContentRange {
   readonly start: number | undefined;
   readonly end: number | undefined;
   readonly total: number | undefined;
-  /** Whether the object ends with the body. */
+  /** Whether the last byte of the body is the last byte of the object. */
   readonly endsWithBody: boolean;
 }
 
@@ -157,7 +160,7 @@ const body = z.object({
 /** The request that starts an upload. */
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The checksum of the object that the client expects. */
+  /** The object's checksum, as the client declares it. */
   readonly crc32c: string | undefined;
   /** The number of bytes declared at the session's start. */
   readonly size: number | undefined;
@@ -168,7 +171,7 @@ export interface UploadRequest {
 /**
  * Reads the metadata of an upload. The metadata or the query contains the object's name.
  * @param headers the optional headers: the type and number of the bytes, and the origin of the page that sends them
- * @throws GoogleError 400
+ * @throws GoogleError 400 for invalid metadata or a missing name
  */
 export function readUploadRequest(
   bucket: string,

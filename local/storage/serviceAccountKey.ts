@@ -25,8 +25,8 @@ export interface LocalServiceAccount extends Account {
 const issuedKey = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
- * Reads a service account's key file. Creates a missing one, readable only by its owner, so that the key stays the same
- * at every start.
+ * Reads a service account's key file. If the file is missing, creates it, readable only by its owner. The key then
+ * stays the same at every start.
  */
 export async function createServiceAccount(options: {
   readonly file: string;

@@ -1,4 +1,4 @@
-// Verifies signed URLs (V4). Follows Google's description, not the library that signs:
+// Verifies signed URLs (V4). Implements Google's description instead of calling the library that signs the URLs:
 // https://cloud.google.com/storage/docs/authentication/canonical-requests and …/signatures
 
 import { createHash, verify } from 'node:crypto';
@@ -11,12 +11,12 @@ const ALGORITHM = 'GOOG4-RSA-SHA256';
 
 const WEEK_SECONDS = 604_800;
 
-/** Whether the URL of a request authenticates it. */
+/** Whether a request has a signed URL. */
 export const isSigned = (request: IncomingMessage): boolean => /[?&]x-goog-signature=/i.test(request.url ?? '');
 
 /**
  * Requires that the account has signed this method, URL and these headers, and that the URL has not expired.
- * @throws GoogleError 403 for another signature, 400 for an expired URL
+ * @throws GoogleError 403 for a wrong signature, 400 for an expired URL
  */
 export function verifySignedUrl(request: IncomingMessage, account: Account, now: Date): void {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://storage');
@@ -40,12 +40,12 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
   if (now.getTime() < signedAt || now.getTime() >= signedAt + seconds * 1_000) throw expiredUrl();
 }
 
-/** Returns NaN for a form other than `20261129T120000Z`. The signature does not cover such a date. */
+/** Parses a date such as `20261129T120000Z`. Returns NaN for any other form, which no valid signature covers. */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
-/** Computes the SHA-256 of the canonical request from the request as it arrived. */
+/** Computes the SHA-256 of the canonical request from the received request. */
 function digest(request: IncomingMessage, path: string, parameters: URLSearchParams): string {
   const names = (parameters.get('X-Goog-SignedHeaders') ?? '').split(';');
   const query = [...parameters]
@@ -58,7 +58,7 @@ function digest(request: IncomingMessage, path: string, parameters: URLSearchPar
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** Returns a header as signed. The host is signed without a port, because Google's URLs have none. */
+/** Returns a header's value as clients sign it. They sign the host without a port, because Google's URLs have none. */
 function header(request: IncomingMessage, name: string): string {
   const value = String(request.headers[name] ?? '').trim();
   return name === 'host' ? value.replace(/:\d+$/, '') : value;

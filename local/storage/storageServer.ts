@@ -1,4 +1,4 @@
-// The server of the stand-in for Cloud Storage.
+// Serves a local stand-in for Cloud Storage.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -30,7 +30,7 @@ export interface StorageServerOptions {
   readonly account: Account;
   /** The only bucket. */
   readonly bucket: string;
-  /** The clock by which signed URLs expire; by default that of the system. */
+  /** The clock by which signed URLs expire; by default the system's clock. */
   readonly now?: () => Date;
 }
 
@@ -51,10 +51,10 @@ interface Service {
 }
 
 /**
- * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports
- * use, to write, read and remove objects, signed downloads, the token endpoint, the metadata server and `signBlob`.
- * Checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but not roles. Pages
- * of all origins may read signed downloads, as from a bucket whose CORS settings permit it.
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API with which exports and
+ * imports write, read and remove objects. It also serves signed downloads, the token endpoint, the metadata server and
+ * `signBlob`. It checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but no
+ * roles. Pages of all origins may read signed downloads, as if the bucket's CORS settings permitted it.
  */
 export async function startStorage({
   directory,

@@ -1,4 +1,4 @@
-// Documents that depend on a user or an organisation, and their deletion.
+// Finds and deletes documents that depend on a user or an organisation.
 
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
@@ -38,7 +38,7 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The number of documents that a commit deletes. Each commit first reads the claims of its documents. */
+/** The number of documents that a commit deletes, together with the claims of their names. */
 const DELETIONS_PER_COMMIT = 100;
 
 /** The fields that contain a document's references and claims, and the date of its last change. */
@@ -51,7 +51,7 @@ export async function* scanStored(store: Scanned, range: PassRange): AsyncGenera
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
 }
 
-/** Reads those of the documents that exist. */
+/** Reads documents, and omits keys that have no document. */
 export async function readDependents(
   transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
@@ -63,13 +63,13 @@ export async function readDependents(
   });
 }
 
-/** Options of a deletion that takes long. */
+/** Options of a long deletion. */
 export interface DeletionOptions {
-  /** Stops between two batches, with its reason. */
+  /** Stops the deletion between two batches. The deletion then throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called with the number of documents of each deleted batch. */
   readonly onDeleted?: (documents: number) => void;
-  /** Called in the transaction of each batch, for example to record it. */
+  /** Called in the transaction of each batch, for example to record the deletion. */
   readonly onDeleting?: OnDeleting | undefined;
 }
 
@@ -77,8 +77,8 @@ export interface DeletionOptions {
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
 /**
- * Removes the records of the last imports of organisations that lose records, so that no mirroring import creates these
- * records again.
+ * Forgets which exports were last imported into organisations that lose records. Otherwise a mirroring import of the
+ * same export would create the records again.
  */
 export const forgetImports: OnDeleting = (transaction, found) =>
   forgetLastImport(
@@ -88,7 +88,7 @@ export const forgetImports: OnDeleting = (transaction, found) =>
 
 /**
  * Deletes documents that were read with `dependentFields`, and the claims of their unique names. The caller must hold
- * the instance's lock exclusively, so that no other record can claim their ids or names in the meantime.
+ * the instance's lock exclusively, so that no other record can claim their ids or names during the deletion.
  * @returns the number of deleted documents, without claims
  */
 export async function deleteFound(
@@ -120,7 +120,7 @@ export async function deleteWithClaims(transaction: Transaction, documents: read
   transaction.write(keys.map((key) => ({ type: 'delete', key })));
 }
 
-/** Lists the claims that a stored record may have. */
+/** Lists the claims on unique names that a stored record may have. */
 export function storedClaims(stored: StoredDocument): readonly DocumentKey[] {
   const section = sectionOf(stored);
   if (section?.unique === undefined) return [];
@@ -141,7 +141,7 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
   return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }
 
-/** Finds a record's section, including that of an organisation or a service user that is being deleted. */
+/** Finds a record's section, also if the record is an organisation or a service user that is being deleted. */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
   return isInDeletion(stored)
@@ -163,9 +163,9 @@ export async function* findReferring(store: Scanned, users: DeletedUsers): Async
 }
 
 /**
- * Lists the ranges of documents that may refer to users. A record whose users must belong to its own organisation is in
- * that organisation's partition. Other records, such as memberships, may be in any partition, so their whole
- * collections are read.
+ * Lists the ranges of documents that may refer to users. Records whose users must belong to the same organisation are
+ * in that organisation's partition. Other records, such as memberships, may be in any partition, so their ranges are
+ * whole collections.
  */
 function referringRanges(users: DeletedUsers): readonly PassRange[] {
   const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
@@ -190,9 +190,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields the dependent documents of organisations that are stored elsewhere: the tokens and roles of their users, and
- * other organisations' records that refer to theirs. Yields a record before the records to which it refers, so that
- * repeating an interrupted deletion finds the rest.
+ * Yields documents that depend on organisations but are stored elsewhere: the tokens and instance roles of the
+ * organisations' users, and other organisations' records that refer to records of these organisations. Yields a record
+ * before the records to which it refers, so that repeating an interrupted deletion finds the rest.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))
@@ -218,7 +218,7 @@ async function* scanForeign(
   }
 }
 
-/** Yields the documents of a range whose users belong to the organisations. */
+/** Yields the documents of a range that belong to users of the organisations. */
 async function* scanOwned(
   store: Store,
   range: PassRange,

@@ -1,5 +1,3 @@
-// Initialisation of an instance.
-
 import { instanceInitialised } from '../errors/commandErrors.ts';
 import { defaultScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
@@ -21,8 +19,8 @@ export interface Initialised {
 /**
  * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
  * (specification 5.3).
- * @param instance its name is also the name of the organisation, and the prefix of the user's name. With distinct
- * names, records of one instance do not collide with records of another in an import.
+ * @param instance the instance's name is also the name of the organisation, and the prefix of the user's name. If two
+ * instances have distinct names, these records do not collide when one imports the records of the other
  * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(

@@ -8,24 +8,24 @@ const traceKey: DocumentKey = { collection: 'instance', id: documentId('member r
 const digestsSchema = z.array(z.string());
 
 /**
- * The maximum number of stored removals. They are stored as digests, because no ids of a deleted organisation may
- * remain.
+ * The maximum number of stored removals. The database contains only their digests, because a deleted organisation must
+ * leave no ids.
  */
 const MAX_KEPT = 500;
 
-/** The removals of members so far: their number, and the digests of the most recent ones. */
+/** The members removed so far: their number, and the digests of the last ones. */
 export interface MemberRemovals {
   readonly count: number;
   readonly last: readonly string[];
 }
 
-/** Reads the removals of members so far. */
+/** Reads which members were removed so far. */
 export async function readMemberRemovals(reader: Reader): Promise<MemberRemovals> {
   const [stored] = await reader.getMany([traceKey], ['sequence', 'body']);
   return { count: stored?.sequence ?? 0, last: digestsSchema.parse(JSON.parse(stored?.body ?? '[]')) };
 }
 
-/** Adds the removal of a member to the trace. */
+/** Records the removal of a member. */
 export async function traceMemberRemoval(transaction: Transaction, member: DocumentKey): Promise<void> {
   const { count, last } = await readMemberRemovals(transaction);
   const body = JSON.stringify([...last, digestOf(member)].slice(-MAX_KEPT));
@@ -35,9 +35,9 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Returns a function that recognises members removed after the first `count` removals. The commit fails if a member is
- * removed before it.
- * @returns whether a member was removed; true for every member if there were more removals than are stored
+ * Returns a function that checks whether a member was removed after the first `count` removals. The function returns
+ * true for every member if there were more removals than are stored. The commit fails if a member is removed before the
+ * commit.
  */
 export async function holdMemberRemovals(
   transaction: Transaction,

@@ -37,9 +37,9 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** Whether the user's tokens are valid: neither the user's state nor that of the organisation suspends them. */
+  /** Whether the user's tokens are valid: neither the user's state nor the organisation's state suspends the tokens. */
   readonly isActive: boolean;
-  /** The documents of the role and of both states. */
+  /** The documents of the membership, the user and the organisation. */
   readonly keys: readonly DocumentKey[];
 }
 
@@ -54,7 +54,7 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
   return ids;
 }
 
-/** Reads the owners of the instance, in the state that `reader` returns. */
+/** Finds the owners of the instance in a snapshot, and reads their current documents with `reader`. */
 export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
@@ -77,10 +77,10 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 
 /**
  * Requires that an active IAM_OWNER remains.
- * @param isLost whether an owner loses the role or its tokens
+ * @param isLost whether an owner loses the role or the tokens
  * @returns the documents that must not change until the commit, so that another owner remains active; none if no owner
  * loses anything
- * @throws IdentityError FAILED_PRECONDITION
+ * @throws IdentityError FAILED_PRECONDITION if no active owner remains
  */
 export async function requireOtherOwner(
   store: Pick<Store, 'snapshot'>,
@@ -96,9 +96,9 @@ export async function requireOtherOwner(
 }
 
 /**
- * If the user is an IAM_OWNER and loses the role or its tokens, requires that another active IAM_OWNER remains until
- * the commit.
- * @throws IdentityError FAILED_PRECONDITION
+ * Requires that another active IAM_OWNER remains until the commit, if the user is an IAM_OWNER. Call this function
+ * before the user loses the role or the tokens.
+ * @throws IdentityError FAILED_PRECONDITION if no other active owner remains
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
   transaction.hold(await requireOtherOwner(store, transaction, (owner) => owner.userId === userId));
@@ -142,7 +142,7 @@ export function changeRole(
   });
 }
 
-/** Builds the write that gives a membership its roles: it creates, updates or deletes the document. */
+/** Builds the write that stores a membership's roles. It creates, updates or deletes the document. */
 function memberWrite(
   membership: Membership,
   stored: StoredDocument | undefined,
@@ -173,7 +173,10 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   }
 }
 
-/** @returns the scope of the membership, in which the role is valid */
+/**
+ * Checks that a role exists in the scope of the membership, and returns the scope.
+ * @throws IdentityError INVALID_ARGUMENT
+ */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);

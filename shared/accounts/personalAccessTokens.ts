@@ -1,4 +1,4 @@
-// Personal access tokens: creation, list and revocation.
+// Creates, lists and revokes personal access tokens.
 
 import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
@@ -7,7 +7,7 @@ import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './userAccounts.ts';
 
-/** A new token. Only this object contains its secret, which is never stored. */
+/** A new token. Its secret is only in this object, and is never stored. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;
@@ -63,7 +63,7 @@ export function issueToken(
   });
 }
 
-/** Lists a user's tokens, expired ones included, oldest first. */
+/** Lists a user's tokens, including expired tokens, oldest first. */
 export async function listTokens(store: Store, userId: string): Promise<StoredToken[]> {
   const tokens: StoredToken[] = [];
   for await (const batch of readTokens(store, userId)) tokens.push(...batch);
@@ -72,7 +72,7 @@ export async function listTokens(store: Store, userId: string): Promise<StoredTo
 
 /**
  * Revokes a token.
- * @throws IdentityError NOT_FOUND
+ * @throws IdentityError NOT_FOUND for an unknown token
  */
 export async function revokeToken(store: Store, id: string): Promise<void> {
   const key = tokenKey(id);
@@ -83,7 +83,7 @@ export async function revokeToken(store: Store, id: string): Promise<void> {
 
 /**
  * Revokes all tokens that a user has at this moment.
- * @returns their number
+ * @returns the number of revoked tokens
  */
 export async function revokeTokens(store: Store, userId: string): Promise<number> {
   let revoked = 0;

@@ -6,7 +6,7 @@ import { type DocumentKey, documentId, type Reader, type StoredDocument, type Tr
 const listKey: DocumentKey = { collection: 'instance', id: documentId('organisation removals') };
 const listSchema = z.array(z.string());
 
-/** Reads the organisations whose removal has begun but not ended: it is running, or was interrupted. */
+/** Reads the ids of organisations whose removal has begun but not ended: the removal is running, or was interrupted. */
 export async function readRemovals(reader: Reader): Promise<ReadonlySet<string>> {
   const [stored] = await reader.getMany([listKey], ['body']);
   return listedIn(stored);

@@ -47,7 +47,10 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Reads a record with a name that must be valid in lists and in imports, including imports into ZITADEL. */
+/**
+ * Checks a name, and reads the record that has it. Lists and imports, including imports into ZITADEL, must accept the
+ * name.
+ */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
   if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'it contains control characters' });
@@ -63,7 +66,7 @@ function checkName<Result>(name: string, read: () => Result): Result {
 
 /**
  * Reads a person or a service user in any state.
- * @throws IdentityError NOT_FOUND naming the id
+ * @throws IdentityError NOT_FOUND with the id
  */
 export async function requireUser(
   reader: Reader,
@@ -79,11 +82,11 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that a user and its organisation are not being deleted and do not change before the commit. Every write for
- * a user needs this. If the write comes first, the deletion removes its result; if the deletion comes first, the write
- * fails.
+ * Requires that a user and the user's organisation are not being deleted, and do not change before the commit. Every
+ * write for a user needs this check. If the write commits first, the deletion removes the written records; if the
+ * deletion commits first, the write fails.
  * @returns the user's organisation
- * @throws IdentityError NOT_FOUND naming the id
+ * @throws IdentityError NOT_FOUND with the id
  */
 export async function holdUser(transaction: Transaction, userId: string): Promise<string> {
   const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
@@ -96,7 +99,7 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
 
 /**
  * Requires that an organisation exists and does not change before the commit.
- * @throws IdentityError NOT_FOUND naming the id
+ * @throws IdentityError NOT_FOUND with the id
  */
 export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
   await requireOrganisation(transaction, orgId);
@@ -105,7 +108,7 @@ export async function holdOrganisation(transaction: Transaction, orgId: string):
 
 /**
  * Requires that an organisation exists.
- * @throws IdentityError NOT_FOUND naming the id
+ * @throws IdentityError NOT_FOUND with the id
  */
 export async function requireOrganisation(reader: Reader, orgId: string): Promise<void> {
   const [organisation] = await reader.getMany([organisationKey(orgId)], ['partition']);
@@ -113,8 +116,8 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
- * The value of an organisation's last import if not all of its records come from the same export. A mirroring import
- * replaces the records only if its request lists the organisation.
+ * An organisation's `lastImport` if its records do not all come from the same export. A mirroring import then replaces
+ * the records only if its request lists the organisation.
  */
 export const UNKNOWN_IMPORT = 'unknown';
 

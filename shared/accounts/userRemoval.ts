@@ -1,4 +1,4 @@
-// Deletion of users, and of all records that refer to them.
+// Deletes users, and all records that refer to them.
 
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { storedFields, toRecord } from '../organisation/record.ts';
@@ -28,20 +28,21 @@ import {
 import { requireOtherOwner } from './memberships.ts';
 import { forgetLastImport, requireUser } from './userAccounts.ts';
 
-/** The database of a deletion. The caller must hold its lock exclusively. */
+/** The database of a deletion. The caller must hold the instance's lock exclusively. */
 type Database = Pick<Store, 'snapshot' | 'transaction'>;
 
 const USERS_PER_COMMIT = 100;
 
 /**
  * Marks users as deleted, and deletes everything in the instance that refers to them: tokens, memberships, grants,
- * metadata, links and keys. After the mark, their tokens are invalid, exports omit them, and nothing new can refer to
- * them: a transaction that read a user before the mark conflicts with it, and a later one treats the user as missing.
+ * metadata, links and keys. After the mark, the users' tokens are invalid, and exports omit the users. No new record
+ * can refer to a marked user: a transaction that read the user before the mark conflicts with it, and a later
+ * transaction treats the user as missing.
  * @param options.force whether to delete the last IAM_OWNER, too
  * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping selects users who must be kept with the records that refer to them, because they were changed
- * @param options.onFound called with the records that refer to the users, before each is deleted
- * @returns the users that were not kept
+ * @param options.keeping selects changed users, which the deletion keeps with the records that refer to them
+ * @param options.onFound called with each batch of records that refer to the users, before the batch is deleted
+ * @returns the deleted users
  * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
  */
 export async function stripUsers(
@@ -69,9 +70,9 @@ export async function stripUsers(
   return stripped;
 }
 
-/** Selects users who must not be deleted, because calls without the lock have changed them. */
+/** Selects users who must not be deleted, because calls that do not hold the lock have changed them. */
 interface Keeping {
-  /** Finds the paths of the users who must not be marked; runs in the transaction that marks the others. */
+  /** Returns the document paths of the changed users. Runs in the transaction that marks the other users. */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
   /**
    * Whether a document that refers to a user prevents the deletion. After the mark, no new document can refer to the
@@ -87,24 +88,24 @@ interface StripOptions extends DeletionOptions {
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-/** The fields of a user that the mark replaces, and those that decide whether the user may be deleted. */
+/** The fields of a user that the mark replaces, and the fields that decide whether the user may be deleted. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
-/** Makes the deletion of a marked user final. As long as the user has a digest, the user can be restored. */
+/** Makes the deletion of a marked user final. Until then the user has a digest, and can be restored. */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 /** The options of the deletion of a user. */
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;
-  /** Reads the user, even if its deletion has begun. */
+  /** Reads the user, even if an earlier deletion of the user was interrupted. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 
 /**
- * Deletes a user, and everything in the instance that refers to it: tokens, memberships, grants, metadata, links and
- * keys. The first step blocks the user, the last step deletes it; the caller continues an interrupted deletion by
- * repeating it. The caller must hold the instance's lock exclusively.
+ * Deletes a user, and everything in the instance that refers to the user: tokens, memberships, grants, metadata, links
+ * and keys. The first step blocks the user, the last step deletes the user's document. Call this function again to
+ * continue an interrupted deletion. The caller must hold the instance's lock exclusively.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for the last IAM_OWNER
  */
 export async function deleteUser(
@@ -188,7 +189,7 @@ async function changeUsers<Value>(
     });
 }
 
-/** Restores marked users of some organisations if their deletion was interrupted before it became final. */
+/** Restores the organisations' marked users if their deletion was interrupted before it became final. */
 export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
   const undecided = new Map<string, StoredDocument>();
   for await (const user of readMarked(store, orgIds, ['orgId', 'body', 'digest']))
@@ -211,7 +212,7 @@ async function* readMarked(
     for (const stored of documents) if (orgIds.has(stored.orgId ?? '')) yield stored;
 }
 
-/** Deletes users to which no record refers any more: the last step of a deletion. */
+/** Deletes users to which no record refers any more. This is the last step of a deletion. */
 export async function deleteStripped(
   store: Database,
   users: DeletedUsers,
@@ -230,9 +231,9 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of users of some organisations. Other organisations that lose memberships forget
- * their last import.
- * @param options.onFound called with the records that refer to the users, before each is deleted
+ * Continues interrupted deletions of the organisations' users. Forgets the last import of other organisations that lose
+ * memberships.
+ * @param options.onFound called with each batch of records that refer to the users, before the batch is deleted
  */
 export async function finishDeletions(
   store: Database,
@@ -255,7 +256,7 @@ export async function finishDeletions(
   await deleteStripped(store, users, { ...options, onDeleting });
 }
 
-/** Yields the documents, and reports each batch first. */
+/** Calls `onFound` with each batch of documents, then yields the batch. */
 async function* observed(
   found: AsyncIterable<readonly Stored[]>,
   onFound: StripOptions['onFound'],

@@ -1,4 +1,4 @@
-// Audited calls: their events, and when each event is recorded.
+// Records the events of audited calls.
 
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
@@ -10,9 +10,9 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 interface CallEvents {
   /** The event that is recorded before the call's first effect. */
   readonly begun: string;
-  /** The outcome in that event: `ok` if no event follows a success, otherwise `started`. */
+  /** The outcome in the event `begun`: `ok` if no event follows a success, otherwise `started`. */
   readonly begunOutcome: 'started' | 'ok';
-  /** The event at the call's end. If `begun` already records a success, this event is recorded only for errors. */
+  /** The event at the call's end. If `begunOutcome` is `ok`, only an error is recorded. */
   readonly ended: string;
   /** The event of an authenticated call that is denied before it begins. */
   readonly denied?: string;
@@ -74,7 +74,10 @@ export class Audit {
     return new AuditedCall(this, { begun: event, begunOutcome: 'started', ended: event }, {});
   }
 
-  /** @throws IdentityError UNAVAILABLE when the event cannot be written, which is logged */
+  /**
+   * Appends an event to the trail. Logs a failure.
+   * @throws IdentityError UNAVAILABLE if the event cannot be written
+   */
   async append(event: AuditEvent): Promise<void> {
     try {
       await this.trail.append(event);
@@ -97,7 +100,7 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** Facts that are known only at the end. `isComplete` is true if the call succeeded. */
+/** Returns the facts that are known only when a call ends. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
 /** A call with two audit events: before its first effect, and at its end. */
@@ -118,13 +121,13 @@ export class AuditedCall {
     this.origin = origin;
   }
 
-  /** Records the caller after authentication. */
+  /** Sets the authenticated caller, which the call's events contain. */
   readonly identify = (who: Identity): void => {
     this.who = who;
   };
 
   /**
-   * Runs a part of the call's work, and records an error.
+   * Runs a part of the call's work. Records the call's end if the work fails.
    * @throws the error of the work
    */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -136,7 +139,7 @@ export class AuditedCall {
     }
   }
 
-  /** Runs the rest of the call's work, and records its end. */
+  /** Runs the rest of the call's work, and records the call's end. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.watch(async () => {
       const result = await work();
@@ -156,8 +159,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records the call, once. Call it after all checks, and wait for it before the first effect.
-   * @throws IdentityError UNAVAILABLE when the event cannot be written: the call must have no effect
+   * Records that the call begins. Only the first call of this method has an effect. Call it after all checks, and wait
+   * for it before the first effect.
+   * @throws IdentityError UNAVAILABLE if the event cannot be written; the call must then have no effect
    */
   begin(facts: AuditFacts, late: LateFacts = () => ({})): Promise<void> {
     this.beginning ??= this.appendBegun(facts, late);
@@ -165,10 +169,10 @@ export class AuditedCall {
   }
 
   /**
-   * Records a call whose only effect is the commit of a transaction: in that commit, or once before it if the trail is
-   * not in the database. Call it in each attempt of the transaction, after all checks.
-   * @throws IdentityError UNAVAILABLE, as `begin` does; the error of the transaction if the event cannot be committed
-   * with it
+   * Records a call whose only effect is the commit of a transaction. The event is part of that commit. If the trail is
+   * not in the database, the event is recorded once, before the commit. Call this method in each attempt of the
+   * transaction, after all checks.
+   * @throws IdentityError UNAVAILABLE, as `begin` does. The transaction fails if the event cannot be committed with it
    */
   async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
     const { trail } = this.audit;
@@ -179,9 +183,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records parts of the effect of a call that has begun: in the commit of a transaction, or before it in each attempt
-   * if the trail is not in the database.
-   * @throws IdentityError UNAVAILABLE when an event cannot be written; the transaction must then have no effect
+   * Records parts of the effect of a call that has begun. The events are part of the transaction's commit. If the trail
+   * is not in the database, they are recorded before the commit, in each attempt.
+   * @throws IdentityError UNAVAILABLE if an event cannot be written; the transaction must then have no effect
    */
   async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {
     const { trail, now } = this.audit;
@@ -200,8 +204,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records the end, once. If a call fails before it begins, its event is recorded only if the caller is authenticated;
-   * other callers could cause any number of events. The log has a line for each failure.
+   * Records the call's end. Only the first call of this method has an effect. If a call is denied before it begins,
+   * records an event only for an authenticated caller: other callers could cause any number of events. The log has a
+   * line for each failure.
    * @param error the call's error; undefined for a success
    */
   end(error?: unknown): Promise<void> {

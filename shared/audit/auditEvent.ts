@@ -5,7 +5,7 @@ import type { Transaction } from '../store/store.ts';
 
 const textList = z.array(z.string()).readonly();
 
-/** An object in Cloud Storage. Its generation is unknown until the object is pinned or written. */
+/** An object in Cloud Storage. Its generation is unknown until the call opens or writes the object. */
 const auditedObject = z.strictObject({
   bucket: z.string(),
   path: z.string(),
@@ -28,7 +28,7 @@ const event = z.object({
   target: z.string().optional(),
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
-  /** The name of the user or the deleted record at that time. */
+  /** The name of the user or the deleted record at the time of the event. */
   name: z.string().optional(),
   /** The first organisations, at most 20. */
   orgIds: textList.optional(),
@@ -39,7 +39,7 @@ const event = z.object({
   /** Present for a dry run, or for an export without organisations: neither has an effect. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
-  /** The object in the instance's bucket for transfers that the response redirects to. */
+  /** The object to which the response redirects, in the instance's bucket for transfers. */
   transfer: auditedObject.optional(),
   /** SHA-256 of an imported file, or the digest in the manifest of an exported file. */
   digest: z.string().optional(),
@@ -85,8 +85,8 @@ export function recordedObject(object: AuditFacts['object']): AuditFacts['object
 /** An audit trail: a table of the database, or the platform's log. */
 export interface AuditTrail {
   /**
-   * Appends an event; resolves when it is durable.
-   * @throws IdentityError UNAVAILABLE when the event cannot be written
+   * Appends an event, and resolves when the event is durable.
+   * @throws IdentityError UNAVAILABLE if the event cannot be written
    */
   append(event: AuditEvent): Promise<void>;
   /** Adds an event to the commit of a transaction; absent if the trail is not in the database. */

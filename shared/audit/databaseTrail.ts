@@ -1,5 +1,3 @@
-// The audit trail of an instance in its own database.
-
 import { HOUR_MS } from '../clock.ts';
 import { parseIfJson } from '../json/jsonObject.ts';
 import { log } from '../log.ts';
@@ -8,7 +6,7 @@ import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
  * Creates the trail of an instance in its database, which commits an event together with its effect.
- * @param retentionMs deletes events of that age, now and every hour; by default deletes none
+ * @param retentionMs the age at which events are deleted, now and every hour; by default, events are never deleted
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;
@@ -19,7 +17,7 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
       // Each deletion is a separate task, so that other work can run in between.
       while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
     } catch (error) {
-      // The next call retries an hour later.
+      // An hour later, the next call retries the deletion.
       log.warn({ stack_trace: error }, 'expired events of the audit trail were not deleted');
     }
   };
@@ -43,7 +41,8 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
 /**
- * Returns a cursor that precedes all events since a moment. If a clock was set back, earlier events may follow it too.
+ * Returns a cursor that precedes all events since a moment. If a clock was set back, earlier events may also follow the
+ * cursor.
  */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);

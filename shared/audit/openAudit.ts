@@ -1,5 +1,3 @@
-// The audit trail of an instance: in its database, or as log lines.
-
 import { userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
 import { defined } from '../defined.ts';
@@ -14,14 +12,14 @@ import { createDatabaseTrail } from './databaseTrail.ts';
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * How many milliseconds a trail in the database keeps its events; forever by default. Only a serving process has this
-   * setting, so that no command deletes events that the server keeps.
+   * The age in milliseconds at which a trail in the database deletes its events; by default never. Only a serving
+   * process has this setting, so that no command deletes events that the server keeps.
    */
   readonly auditRetentionMs?: number;
 }
 
 /**
- * Opens the audit trail of an instance: the table in its database, if there is one, otherwise log lines.
+ * Opens the audit trail of an instance: a table in its database, or log lines if the database has no such table.
  * @param stream receives the log lines
  */
 export function openAudit(
@@ -49,7 +47,7 @@ function ownAccount(): string {
   try {
     return userInfo().username;
   } catch {
-    // In a container, the id may have no name.
+    // In a container, the user id may have no name.
     return `uid ${process.getuid?.()}`;
   }
 }
@@ -58,8 +56,8 @@ function ownAccount(): string {
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
- * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they do not depend on the
- * log level. A line counts as recorded when the operating system has accepted it.
+ * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects the lines, which are written at
+ * every log level. A line counts as recorded when the operating system has accepted it.
  * @param projectId the Google Cloud project of the traces
  */
 export function createAuditLog(projectId: string, stream: Writable): AuditTrail {

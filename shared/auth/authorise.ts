@@ -25,12 +25,12 @@ interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
-  /** The store's partition of the user: people and service users have different partitions. */
+  /** The partition of the user's document. People and service users have different partitions. */
   readonly partition: string;
   readonly account?: undefined;
 }
 
-/** The operator of a database, whose command runs the operations in its own process, without a token. */
+/** The operator of a database. The operator's command runs operations in its own process, without a token. */
 interface Operator {
   /** The account of the operating system. */
   readonly account: string;
@@ -62,7 +62,7 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
 
-// These lists are constants, because a database prepares one statement per list.
+// Keep these lists constant, because a database prepares one statement for each list.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readMemberFields: readonly FieldName[] = ['body'];
@@ -119,7 +119,7 @@ export async function authenticate(
 
 /**
  * Reads a token's user and the user's organisation in parallel.
- * @param tokenOrgId the user's organisation when the token was created. The user may have been deleted since, and
+ * @param tokenOrgId the user's organisation when the token was created. After that, the user may have been deleted and
  * created again in another organisation.
  */
 async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {
@@ -136,7 +136,7 @@ interface Owner {
   readonly organisation: StoredDocument | undefined;
 }
 
-/** The error for a missing permission. */
+/** The error for each missing permission. */
 const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
   'user.read': userDenied,
@@ -162,9 +162,9 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
 /**
  * Reads a user if the caller is the user, or has a permission on the user's organisation or on the instance. Reads the
  * user and the caller's memberships in parallel, because most callers belong to the user's organisation.
- * @param fields of the user, which must contain `orgId` and the field of memberships, `body`
+ * @param fields the fields to read: at least `orgId`, and `body` for the memberships
  * @returns undefined if the user does not exist
- * @throws IdentityError PERMISSION_DENIED, for a missing user as well
+ * @throws IdentityError PERMISSION_DENIED, whether or not the user exists
  */
 export async function readUserAs(
   reader: Reader,
@@ -195,14 +195,11 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 }
 
 const restrictionSchema = z.strictObject({
-  /** The operations that the token permits; absent if it permits all. */
+  /** The operations that the token permits; absent if the token permits all operations. */
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/**
- * The restriction of a token to some of the operations that its user may call. Without fields, the token is not
- * restricted.
- */
+/** Restricts a token to some of the operations that its user may call. Without fields, the token is not restricted. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /**
@@ -213,7 +210,10 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }
 
-/** @throws IdentityError PERMISSION_DENIED unless the token permits the operation */
+/**
+ * Checks that a token permits the operation.
+ * @throws IdentityError PERMISSION_DENIED
+ */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
   if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation({ only: valid, requested });
 }

@@ -2,7 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { hashSync } from 'bcryptjs';
 
 /**
- * A password to hash: with this cost and a random salt, or with the cost and salt in the first characters of a hash.
+ * A password to hash. `salt` is a cost, to generate a random salt, or the first characters of a hash, which contain its
+ * cost and salt.
  */
 export interface BcryptTask {
   readonly password: string;

@@ -11,7 +11,7 @@ import type { BcryptTask } from './bcryptWorker.ts';
 
 /**
  * Hashes a clear password with bcrypt and a random salt, off the main thread.
- * @param signal drops the task if it has not begun
+ * @param signal cancels the task if it has not begun
  * @throws the signal's reason
  * @throws RangeError for a password that bcrypt would truncate
  */
@@ -27,7 +27,7 @@ export async function hashPassword(
 
 /**
  * Whether `encoded` is a hash of `password`: bcrypt, or argon2id with OWASP's parameters; false for any other format.
- * @param signal drops the task if it has not begun
+ * @param signal cancels the task if it has not begun
  * @throws the signal's reason
  */
 export function verifyPassword(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
@@ -68,7 +68,7 @@ async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | 
   }
 }
 
-/** The worker's program as a single script, which the build defines: a deployed function is a single file. */
+/** The worker's program as a script. The build defines it, because a deployed function is a single file. */
 declare const BCRYPT_WORKER: string | undefined;
 
 const MAX_WORKERS = 16;

@@ -11,7 +11,7 @@ import {
   type OnIdentified,
 } from './authorise.ts';
 
-/** The database, and how to authenticate its callers; by default by their tokens. */
+/** The database, and a function that authenticates its callers; by default by their tokens. */
 interface Authentication {
   readonly store: Store;
   readonly now: () => Date;
@@ -20,8 +20,8 @@ interface Authentication {
 
 /**
  * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
- * require (specification 5.2, zitadel 6.5), or that the caller is the operator. Must run before any other check of the
- * request, so that unauthorised callers learn nothing from its errors.
+ * require (specification 5.2, zitadel 6.5), or that the caller is the operator. Call it before any other check of the
+ * request, so that an unauthorised caller learns nothing from the errors of other checks.
  * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
@@ -37,13 +37,16 @@ export async function requireOwner(
   return caller;
 }
 
-/** Milliseconds between two checks. With the check's own time, the caller is checked at least every five seconds. */
+/**
+ * Milliseconds between two checks. Including the duration of a check, each caller is checked at least every five
+ * seconds.
+ */
 const INTERVAL_MS = 3_000;
 
 /**
- * Repeats the check of a caller's authorisation while a long call runs, until it is disposed of.
+ * Repeats the check of a caller's authorisation while a long call runs, until the result is disposed of.
  * @param check throws when the caller is no longer authorised, or when the database does not answer
- * @param end receives that error, once, to end the call
+ * @param end called once, with the error of `check`, to end the call
  */
 export function watchAuthorisation(check: () => Promise<unknown>, end: (error: unknown) => void): Disposable {
   let isDisposed = false;

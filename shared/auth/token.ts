@@ -9,8 +9,8 @@ const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. The checksum lets the
- * service reject malformed tokens without a database read.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. With the checksum, the
+ * service can reject malformed tokens without a database read.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');
@@ -23,7 +23,7 @@ export function isWellFormed(token: string): boolean {
   return secret !== undefined && sum === checksum(secret);
 }
 
-/** Hides the personal access tokens in a text, because no output or log may contain them. */
+/** Replaces the personal access tokens in a text, because no output or log may contain them. */
 export function withoutTokens(text: string): string {
   return text.replace(/idpat_[A-Za-z0-9_-]{43}[0-9a-f]{8}/g, '(a token)');
 }

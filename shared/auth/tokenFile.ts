@@ -1,4 +1,4 @@
-// New files for tokens.
+// Creates files for tokens.
 
 import { existsSync, lstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -27,8 +27,8 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 }
 
 /**
- * Checks that a new file can be created for a token, before anything is created.
- * @throws IdentityError INVALID_ARGUMENT for an existing file or link, and a missing directory
+ * Checks, before a token is created, that its file can be created.
+ * @throws IdentityError INVALID_ARGUMENT if the file or a link exists, or if the directory does not exist
  */
 export function requireNewFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable({ file, problem: 'exists' });

@@ -31,7 +31,7 @@ export class BoundedList<Entry> {
     return this.bytes <= this.maxBytes;
   }
 
-  /** The number of all entries, including omitted ones. */
+  /** The number of all entries, including omitted entries. */
   get size(): number {
     return this.entries.length + this.omitted;
   }

@@ -1,9 +1,7 @@
-// Counts by name.
-
 /** Numbers by name, such as the numbers of records by section. Names with the number 0 are absent. */
 export type Counts = Record<string, number>;
 
-/** Adds to a number. */
+/** Adds `by` to the number of a name. */
 export function increase(counts: Counts, name: string, by = 1): void {
   if (by > 0) counts[name] = (counts[name] ?? 0) + by;
 }

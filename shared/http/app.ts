@@ -1,5 +1,3 @@
-// The application of a set of routes.
-
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
 import {
@@ -20,14 +18,19 @@ import { errorResponse, isGrpc } from './responses.ts';
 
 /** A route as data, so that routes can be listed. */
 export interface Route extends Endpoint {
-  /** A query parameter that ZITADEL requires for this method. Without it, the path does not have the method. */
+  /**
+   * A query parameter that ZITADEL requires for this method. Without the parameter, the application rejects the method.
+   */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
-  /** Whether the path may have repeated slashes and one at its end, which load balancers and monitors send. */
+  /**
+   * Whether the application accepts repeated slashes and a slash at the path's end, which load balancers and monitors
+   * send.
+   */
   readonly isLenient?: true;
 }
 
-/** The parts of an application. */
+/** The routes and settings of an application. */
 export interface AppOptions {
   readonly routes: readonly Route[];
   /** Origins whose pages may call the application from a browser; default none. */
@@ -83,7 +86,7 @@ function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolea
   return parameter !== undefined && req.query(parameter) === undefined;
 }
 
-// Hono treats an invalid escape as plain text, so the handler would receive another id than the client sent.
+// Hono treats an invalid escape as plain text, so the handler would receive an id that the client did not send.
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
@@ -112,8 +115,8 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
 }
 
 /**
- * The response headers that a page may read: gRPC's status, when to retry, and those that help to find a failed call in
- * the log.
+ * The response headers that a page of another origin may read: gRPC's status, when to retry, and the headers that help
+ * to find a failed call in the log.
  */
 const exposeHeaders = [
   'grpc-status',
@@ -127,7 +130,7 @@ const preflightMaxAgeSeconds = 7200;
 
 /**
  * Allows pages of the given origins to call this service from a browser, with any request headers. Tokens are sent in a
- * header, so credentials such as cookies are not allowed. Other origins get no CORS headers.
+ * header, so credentials such as cookies are not allowed. Other origins receive no CORS headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

@@ -8,7 +8,7 @@ import { temporarySpaceShort, tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
-/** Readers keep many objects in memory per chunk. Larger chunks need more memory and are not faster. */
+/** For each chunk, readers keep many objects in memory. Larger chunks need more memory and are not faster. */
 const chunkBytes = 64 * 1024;
 
 /** A completely received request body. */
@@ -24,7 +24,7 @@ export interface ReceivedBody {
   close(): Promise<void>;
 }
 
-/** A body during its receipt: in memory, or in an unnamed temporary file. */
+/** A body that is being received: in memory, or in an unnamed temporary file. */
 export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
   /** Returns the body. Do not append to it afterwards. */
@@ -35,7 +35,7 @@ export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
 export interface StorageOptions {
   /** The size up to which a body is kept in memory, unless other bodies occupy the memory. */
   readonly memoryBytes?: number;
-  /** The directory of temporary files; default the system's. */
+  /** The directory of temporary files; by default the system's. */
   readonly directory?: string;
   /** The budget that all bodies share; unlimited by default. */
   readonly budget?: BodyBudget;
@@ -104,7 +104,7 @@ async function* views(buffer: Uint8Array, start: number, end: number): AsyncGene
 }
 
 /**
- * Opens a temporary file and removes its name: no other process can open it, and closing deletes it, even after a
+ * Opens a temporary file and removes its name. No other process can open the file, and closing deletes it, even after a
  * crash.
  */
 async function openUnnamedFile(directory: string): Promise<FileHandle> {
@@ -159,14 +159,14 @@ interface TakenBytes {
   file: number;
 }
 
-/** The budget of bytes that the bodies of all requests occupy, in memory and in temporary files. */
+/** Limits the bytes that the bodies of all requests occupy, in memory and in temporary files. */
 export class BodyBudget {
   private readonly limit: number;
   private readonly memoryLimit: number;
   private readonly readFreeBytes: (directory: string) => Promise<number>;
   private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
-  /** @param limit without a limit, the free space for files is not checked either */
+  /** @param limit if infinite, the free space for files is not checked either */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
     this.limit = limit;
     this.memoryLimit = memoryLimit;
@@ -193,9 +193,12 @@ export class BodyBudget {
     return isFree;
   }
 
-  /** Moves bytes from memory to files. @throws IdentityError 503 if the remaining space is smaller than the files */
+  /**
+   * Moves bytes from memory to files.
+   * @throws IdentityError 503 if the free space is smaller than all files together
+   */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Count the bytes before the wait, because other bodies move to files during it.
+    // Count the bytes before the wait, because other bodies can move to files during the wait.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

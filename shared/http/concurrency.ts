@@ -7,7 +7,7 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
 /**
- * Limits the calls in progress. Rejects further calls instead of queuing them, so that their clients decide whether to
+ * Limits the calls in progress. Rejects further calls instead of queuing them, so that the clients decide whether to
  * wait.
  */
 export class ConcurrencyLimit {
@@ -26,14 +26,14 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Throws if the limit is reached. Called before a body is received; does not count the call yet, because its body may
-   * be slow.
+   * Throws if the limit is reached. Call it before a body is received. It does not count the call, because a slow body
+   * would occupy a place.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
   }
 
-  /** Counts a call as running until the result is disposed of. Disposing of it repeatedly is safe. */
+  /** Counts a call as running until the result is disposed of. The result can be disposed of repeatedly. */
   enter(): Place {
     this.check();
     this.running++;
@@ -55,7 +55,7 @@ export interface Place extends Disposable {
   /** Gives the place to another call while this call waits. */
   leave(): void;
   /**
-   * Counts the call again after its wait. May exceed the limit, because this call now has the lock for which other
+   * Counts the call again after its wait. May exceed the limit, because this call now has the lock for which the other
    * calls wait.
    */
   enterAgain(): void;
@@ -79,14 +79,14 @@ export class RequestsInFlight {
     return this.inFlight;
   }
 
-  /** Returns the responses of a connection. Over HTTP/1, the first is being written, and the others wait for it. */
+  /** Returns the responses of a connection. Over HTTP/1, the first response is being written, and the others wait. */
   of(connection: Connection): ReadonlySet<Outgoing> {
     return this.ofConnections.get(connection) ?? new Set();
   }
 
   /**
-   * Handles a request. Counts it until its response is closed and its handler has ended, even if the client resets it
-   * before.
+   * Handles a request. Counts the request until its response is closed and its handler has ended, even if the client
+   * resets the request.
    */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
     const connection = connectionOf(outgoing);
@@ -118,7 +118,7 @@ const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ so
 
 /**
  * Returns the maximum number of connections: two thirds of the files that this process may open. Unlimited if the
- * system has no limit or does not report it, like Windows.
+ * system has no limit or, like Windows, does not report a limit.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

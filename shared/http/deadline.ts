@@ -4,15 +4,15 @@ import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
 
-/** Node's timers fire after one millisecond when the delay is longer. */
+/** The longest delay of Node's timers. With a longer delay, a timer fires after one millisecond. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of one call. Disposing of it frees its timer and listener, and does not abort the call. */
+/** The signal of one call. Disposing of it removes the timer and the listeners, and does not abort the call. */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Replaces the call's timeout: milliseconds since the call started. */
+  /** Replaces the call's timeout. It counts from the call's start. */
   limit(timeoutMs: number): void;
-  /** The milliseconds until the call's timeout; undefined if it has none. */
+  /** The milliseconds until the call's timeout; undefined without a timeout. */
   readonly msLeft: number | undefined;
   /** Ends the call with an error. */
   end(error: unknown): void;
@@ -22,8 +22,7 @@ export interface CallSignal extends Disposable {
  * Combines all reasons to end a call in one signal. The signal's reason is the error to respond with: CANCELLED when
  * the client disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, or the error given to
  * `end`.
- *
- * @param clientSignal the request's own signal, aborted when the client disconnects
+ * @param clientSignal the request's signal, which aborts when the client disconnects
  * @param timeoutMs milliseconds from now; undefined or infinite for no limit
  * @param shutdown aborts when the server ends its calls
  */

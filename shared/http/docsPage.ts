@@ -57,8 +57,8 @@ const ui = SwaggerUIBundle({
 });
 `;
 
-// Swagger UI's tables need wide screens. It shows headings for links and a choice of servers, which the document does
-// not have, and pale colours for deprecated operations.
+// Fits Swagger UI's wide tables into narrow screens. Hides the headings for links and the choice of servers, which the
+// document does not have. Shows deprecated operations in full instead of pale colours.
 const pageStyle = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
@@ -88,7 +88,7 @@ const securityPolicy = [
 
 /**
  * Returns `GET /docs`, a page that shows `/openapi.json` and can call its operations, and `GET /`, which redirects
- * browsers there. Neither requires authentication. A function's archive does not contain them.
+ * browsers there. Neither requires authentication. The archives of the functions do not contain the page.
  */
 export function docsRoutes(): readonly Route[] {
   return forMonitors([
@@ -120,7 +120,8 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 /**
  * Adds `GET /openapi.json`, which describes the routes and requires no authentication.
  * @param limits the limits in the document
- * @param loadEndpoints loads the endpoints to describe instead, if other functions serve the same base URL
+ * @param loadEndpoints loads the endpoints to describe, if other functions serve the same base URL; by default the
+ * routes
  */
 export function withOpenApi(
   routes: readonly Route[],
@@ -140,7 +141,7 @@ export function withOpenApi(
   ];
 }
 
-// Loaded lazily: most processes never serve their description.
+// Load the module only here, because most processes never serve their description.
 async function renderDescription(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
   return JSON.stringify(openApiDocument(endpoints, limits));

@@ -115,8 +115,8 @@ type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
 
-// Only the framework's command installs handlers, so there are none in tests. Install ours before removing those of the
-// framework, so that there is always a handler.
+// Only the framework's command installs handlers; in tests there are none. Install our handlers before removing the
+// framework's, so that the process always has a handler.
 function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;
@@ -126,7 +126,7 @@ function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>
   });
 }
 
-/** The time after a drain for its program to close. The platform ends a process 10 s after SIGTERM. */
+/** The time for the program to close after the drain. The platform ends a process 10 s after SIGTERM. */
 const CLOSE_MS = 500;
 
 /**

@@ -11,7 +11,7 @@ import { jsonResponse } from './responses.ts';
 
 /** How long the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
-/** The limit of a check, because probes time out after a few seconds. */
+/** The time limit of a readiness check, because probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -38,8 +38,8 @@ const readiness: OperationDescription = {
 };
 
 /**
- * The endpoints for probes; each is described once. Cloud Run reserves some paths that end in `z`, but Kubernetes
- * expects such paths.
+ * The endpoints for probes. The API's description contains one path of each check. Cloud Run reserves some paths that
+ * end in `z`, but Kubernetes expects such paths.
  */
 export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', operation: () => health },
@@ -49,7 +49,7 @@ export const healthEndpoints: readonly Endpoint[] = [
 ];
 
 /**
- * Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without
+ * Creates the routes for probes: whether the process is alive, and whether it can serve requests. They require no
  * authentication.
  */
 export function healthRoutes(store: Store): readonly Route[] {
@@ -94,7 +94,7 @@ async function checkDatabase(store: Store): Promise<void> {
   }
 }
 
-/** Caches a result, or a failure. The time counts from the start of the computation. */
+/** Caches a result or an error for `CACHE_MS` after the computation has started. */
 function cached<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {

@@ -16,7 +16,8 @@ export type Outgoing = ServerResponse | Http2ServerResponse;
 /** A call from the same process as the application. */
 export interface LocalCall {
   /**
-   * Reads the body, which may be read repeatedly, so it is not received and stored. By default the body of the request.
+   * Reads the body, which may be read repeatedly, so the application does not store it. By default, the application
+   * receives and stores the body of the request.
    */
   readonly readBody?: () => AsyncIterable<Uint8Array>;
   /** Receives an unexpected error, which would otherwise be logged. The response does not contain its text. */
@@ -32,7 +33,7 @@ export interface HttpEnv {
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
-/** Returns Node's response; undefined without a socket, if `fetch` was called without bindings. */
+/** Returns Node's response; undefined if `fetch` was called without a connection. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
@@ -68,7 +69,7 @@ export function abortResponse(outgoing: Outgoing): void {
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // A stream that is closing may wait for a connection that broke after the client's last message.
+  // A stream that is already closing may wait for a broken connection: destroy it.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
@@ -86,7 +87,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {
-    // Responses to pipelined HTTP/1 requests get the connection one after the other.
+    // A pipelined HTTP/1 response waits for the responses before it. Until it has the connection, its client cannot
+    // read it.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };
@@ -127,7 +129,8 @@ export function isPercentEncodedUtf8(text: string): boolean {
 }
 
 /**
- * Returns the trace from the W3C header or from Google's header. Callers can choose any value, as for the request id.
+ * Returns the trace's id from the W3C header or from Google's header. Do not trust the value: clients choose it, like
+ * the request id.
  */
 export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
   const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
@@ -139,8 +142,8 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
  * Returns the address of a request's client.
  * @param socketAddress the address at the other end of the connection
  * @param forwarded the header `X-Forwarded-For`
- * @param trustedProxies the number of addresses that trusted proxies append to it; the client may have written the
- * others
+ * @param trustedProxies the number of addresses that trusted proxies append to the header; the client may have written
+ * the other addresses
  */
 export function clientAddress(
   socketAddress: string | undefined,

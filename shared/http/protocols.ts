@@ -1,5 +1,5 @@
-// HTTP/1 and HTTP/2 on one port, like ZITADEL: clients of gRPC use HTTP/2 without TLS, browsers and probes HTTP/1. Node
-// has no server for both without TLS, so the first bytes of a connection select one of two servers.
+// Serves HTTP/1 and HTTP/2 on one port, as ZITADEL does: gRPC clients use HTTP/2 without TLS, browsers and probes use
+// HTTP/1. Node has no server for both without TLS, so the first bytes of a connection select one of two servers.
 
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';
@@ -8,7 +8,8 @@ import { httpHeadersTimeout } from '../errors/httpErrors.ts';
 import { fixedLimits, type Limits } from '../limits.ts';
 import { writeRawError } from './responses.ts';
 
-// The two servers that share one port. Their limits on connections are Node's own; a proxy in front has stricter ones.
+// The two servers that share one port. Limits that are not set here are Node's defaults; a proxy in front has stricter
+// limits.
 
 /** The times after which connections are closed. */
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
@@ -18,12 +19,12 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
   return createHttp1Server({
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
-    // The timeout of the call ends a long upload.
+    // The call's own timeout ends a long upload earlier.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
     // Node rejects headers that reach its limit exactly.
     maxHeaderSize: fixedLimits.headerBytes + 1,
-    // The application rejects such a request with the interface's error body.
+    // The application rejects a request without a Host header with the interface's error body.
     requireHostHeader: false,
   });
 }
@@ -45,7 +46,7 @@ export function createHttp2(): Http2Server {
   return server;
 }
 
-/** Adds the brackets of an IPv6 address, which URLs require. Node's client omits them, and so does Connect's. */
+/** Adds the brackets of an IPv6 address, which URLs require. The clients of Node and Connect omit the brackets. */
 function bracketAuthority({ headers }: Http2ServerRequest): void {
   const [, address, port] = /^([\da-f]*:[\da-f:]*):(\d+)$/i.exec(headers[':authority'] ?? '') ?? [];
   if (address !== undefined) headers[':authority'] = `[${address}]:${port}`;
@@ -56,9 +57,9 @@ const PREFACE = Buffer.from('PRI');
 
 /** The limits on the first bytes of connections. */
 export interface PortLimits {
-  /** The time within which they must arrive. */
+  /** The time within which a connection's first bytes must arrive. */
   readonly headersMs: number;
-  /** Whether further connections must not use HTTP/2. */
+  /** Whether the server must close further HTTP/2 connections. */
   readonly isFullOfSessions: () => boolean;
 }
 
@@ -68,14 +69,14 @@ export interface PortLimits {
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
-  // The part of the connection that ended in the headers can contain the first bytes of the body.
+  // The parsed part that contains the end of the headers can also contain the first bytes of the body.
   http1.prependListener('request', ({ socket, headers }) => {
     bodies.set(socket, Math.max(0, Number(headers['content-length'] ?? 0) - PARSED_BYTES));
   });
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const close = () => socket.destroy();
     const pass = () => {
-      // `read` returns nothing until there are enough bytes.
+      // `read` returns nothing until enough bytes have arrived.
       const start: Buffer | null = socket.read(PREFACE.length);
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);
@@ -92,7 +93,10 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
   return port;
 }
 
-/** The number of bytes of an HTTP/1 connection to parse before checking again whether it is open: a few requests. */
+/**
+ * The number of bytes of an HTTP/1 connection, a few requests, that are parsed before the next check whether it is
+ * open.
+ */
 const PARSED_BYTES = 1_024;
 
 /** For each connection, how many of its next bytes certainly belong to the body of a request. */
@@ -114,8 +118,9 @@ function noteStart(socket: Socket, chunk: Buffer): void {
 }
 
 /**
- * Passes a connection to the HTTP/1 server, and parses its data in parts. Node's parser would parse all received bytes
- * even after the connection is destroyed: 64 KB are thousands of small requests. A body needs no such parts.
+ * Passes a connection to the HTTP/1 server, and passes its data in small parts. Node's parser would parse all received
+ * bytes even after the connection is destroyed: 64 KB are thousands of small requests. The bytes of a body are not
+ * split.
  */
 function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): void {
   http1.emit('connection', socket);
@@ -125,7 +130,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
   socket.on('data', (chunk: Buffer) => {
     noteStart(socket, chunk);
     for (let start = 0, size = 0; start < chunk.length; start += size) {
-      // A CONNECT request removes the parser.
+      // After a CONNECT request, Node has removed the parser.
       if (socket.destroyed || socket.listenerCount('data') === 0) return;
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
       const bodyBytes = bodies.get(socket) ?? 0;

@@ -1,4 +1,4 @@
-// Receiving request bodies: decompression, limits and JSON.
+// Receives request bodies: decompression, limits and JSON.
 
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -13,7 +13,7 @@ import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { isStorageFull } from '../systemCode.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
-/** The size up to which a body may have any compression ratio. */
+/** Up to this size, a body may have any compression ratio. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 /** The limits of one body, and where it is stored. */
@@ -22,18 +22,17 @@ export interface BodyLimits extends StorageOptions {
   readonly maxBytes: number;
   /** The remedy in the error about a larger body. */
   readonly adviceIfLarger?: string;
-  /** Whether the body is a file. Its reader detects compression; for other bodies this function does. */
+  /** Whether the body is a file, whose reader detects compression. For other bodies, `receiveBody` detects it. */
   readonly isFile?: boolean;
   /** Aborts when the client disconnects or the call's timeout expires; its reason is the error to throw. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Receives a request's body, decompressed and in UTF-8 without byte order mark; the caller closes it.
- *
- * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for a
- * corrupt one, invalid UTF-16 or too much white space, 429 if other bodies use the space, 503 if the disk is too full, CANCELLED when the client
- * disconnects, or the signal's reason
+ * Receives a request's body, decompressed and in UTF-8 without byte order mark. The caller must close the result.
+ * @throws IdentityError 413 as soon as the body exceeds the limit; 415 for an unknown coding; INVALID_ARGUMENT for a
+ * corrupt body, invalid UTF-16 or too much white space; 429 if other bodies use the space; 503 if the disk is too full;
+ * CANCELLED when the client disconnects; or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -77,7 +76,7 @@ async function decoded(
 /** The first bytes of gzip. No JSON starts with them. */
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Reads the first bytes: at least `wanted`, unless there are fewer. */
+/** Reads the first bytes of a body: at least `wanted`, unless the body is shorter. */
 async function startOf(received: AsyncGenerator<Uint8Array>, wanted: number): Promise<Uint8Array> {
   let start: Uint8Array = new Uint8Array();
   while (start.length < wanted) {
@@ -118,7 +117,7 @@ type Coding = keyof typeof decoders;
 /**
  * Reads a Content-Encoding header.
  * @returns undefined if the body is not encoded
- * @throws IdentityError 415 for an unknown coding, or for several
+ * @throws IdentityError 415 for an unknown coding, or for several codings
  */
 function readCoding(header: string | null): Coding | undefined {
   const codings = (header ?? '')
@@ -145,7 +144,7 @@ async function* decompress(
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const decoder = decoders[coding]();
-  // If either stream fails, the pipeline destroys the decoder with that error, which the iteration then throws.
+  // If either stream fails, the pipeline destroys the decoder with the error, and the iteration throws it.
   pipeline(Readable.from(received), decoder, () => undefined);
   let bytes = 0;
   try {

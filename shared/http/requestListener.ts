@@ -38,7 +38,7 @@ export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promis
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
  * @param stallMs aborts a response whose client does not read for this time
- * @param places counts a request until its response is complete and only its client has to read it
+ * @param places counts a request until its response is complete, even if the client has not read it yet
  * @param shutdown ends the calls of the application
  */
 export function requestListener(
@@ -55,7 +55,8 @@ export function requestListener(
       return RESPONSE_ALREADY_SENT;
     },
     {
-      // Load balancers probe with HTTP/1.0, which needs no Host.
+      // The host of requests without a Host header. Load balancers probe with HTTP/1.0, which does not require the
+      // header.
       hostname: 'localhost',
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
@@ -68,7 +69,7 @@ export function requestListener(
 export interface WriteOptions {
   /** Aborts the response if its client does not read for this time. */
   readonly stallMs: number;
-  /** Called when the response is complete and only its client has to read it. */
+  /** Called when the response is complete, even if the client has not read it yet. */
   readonly onComplete?: () => void;
 }
 
@@ -110,10 +111,10 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
 
 async function writeBody(response: Response, body: ResponseBody, outgoing: Outgoing, { stallMs }: WriteOptions) {
   const { req } = outgoing;
-  // The parser may still be processing the last bytes of the request.
+  // Wait once: the parser may still be processing the last bytes of the request.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
-  // Node writes the head and a small body at once.
+  // Node writes the head and a small body together.
   if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
     outgoing.end();
@@ -127,7 +128,7 @@ const NO_CONTENT = 204;
 // Sets headers without writing them: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // The length in a response to HEAD would have to be that of GET, which is unknown here.
+  // Omit the length for HEAD: it would have to be the length of the response to GET, which is unknown here.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
@@ -135,8 +136,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   outgoing.statusCode = response.status;
   if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
     return;
-  // Otherwise Node ends the response in a separate frame. A reset could arrive before that frame, and some clients
-  // would then see no response.
+  // End an empty response with its head. Node would end it in a separate frame; if a reset arrived before that frame,
+  // some clients would see no response.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
@@ -156,7 +157,8 @@ async function writeChunks(
 }
 
 /**
- * Ignores the rest of a body after the end of the response. Asks an HTTP/2 client to stop sending it (RFC 9113 8.1).
+ * Ignores the rest of the request's body after the response has ended. Asks an HTTP/2 client to stop sending the body
+ * (RFC 9113 8.1).
  */
 function stopUpload(incoming: Incoming): void {
   if (incoming.complete) return;
@@ -194,7 +196,7 @@ async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): P
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // Iterating `chunks` throws the error; until then it must not count as an unhandled rejection.
+  // Reading `chunks` throws this error. Until then, this handler prevents an unhandled rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

@@ -1,4 +1,4 @@
-// The id, the origin and the log line of each request.
+// Gives each request an id and an origin, and logs it.
 
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
@@ -32,8 +32,8 @@ export interface RequestObserver {
 }
 
 /**
- * Gives each request an id and an origin, and its response the common headers. Logs a line when the response was sent
- * or its client has disconnected, unless the client is this process.
+ * Gives each request an id and an origin, and its response the common headers. Logs a line after the response was sent
+ * or the client disconnected. Does not log calls from this process.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -54,7 +54,8 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
   };
 }
 
-// A response may stream for minutes: the request ends with the last byte, not with the headers.
+// Log the request at the last byte of its response instead of at its headers, because a response may stream for
+// minutes.
 function reportWhenSent(
   context: Context<HttpEnv>,
   start: number,

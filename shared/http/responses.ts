@@ -21,7 +21,7 @@ export function jsonResponse(value: object): Response {
   return completeResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
-/** Creates the response of an operation whose result the client gets by a GET request to another address. */
+/** Creates the response of an operation whose result the client fetches from another address with GET. */
 export function seeOther(location: string, value: object): Response {
   const headers = { 'content-type': 'application/json', location };
   return completeResponse(JSON.stringify(value), { status: 303, headers });
@@ -34,8 +34,8 @@ export function completeContent(response: Response): Uint8Array | undefined {
 }
 
 /**
- * Creates a handler that responds with fixed content. All responses share the same bytes, which the first request
- * loads, so that many slow clients need no memory.
+ * Creates a handler that responds with fixed content. The first request loads the bytes, which all responses share, so
+ * that many slow clients need no additional memory.
  */
 export function fixedContent(
   headers: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ export function fixedContent(
   };
 }
 
-// `Response` copies bytes, but not the bytes of a stream.
+// Send the bytes through a stream, because `Response` would copy them.
 function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -133,7 +133,7 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
   });
 }
 
-/** The strings of the details that the RPC protocols transmit, in the order of their fields in the message. */
+/** The text fields of each detail that RPC errors contain, in the order of their field numbers in the message. */
 const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],
   'google.rpc.ErrorInfo': ['reason', 'domain'],
@@ -195,9 +195,7 @@ export function responseHeaders(requestId: string): Record<string, string> {
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/**
- * Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new one.
- */
+/** Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new id. */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
   return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
@@ -209,7 +207,7 @@ export const newRequestId = (): string => randomUUID();
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
 /**
- * Whether a content type is gRPC's or gRPC-Web's. Their responses contain a status of their own, with HTTP status 200.
+ * Whether a content type is gRPC's or gRPC-Web's. Their responses contain gRPC's status, and have the HTTP status 200.
  */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
@@ -244,7 +242,7 @@ export function writeRawError(socket: Duplex, error: IdentityError): void {
   ];
   const content = completeContent(response) ?? '';
   socket.on('error', () => socket.destroy());
-  // Closing a socket with unread bytes resets it, and the reset can overtake the response.
+  // Closing a socket with unread bytes resets the connection, and the reset can overtake the response. So read them.
   socket.resume();
   socket.end(`${head.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy());
 }

@@ -48,20 +48,21 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Node may read all of a session's many requests at once, before it
+ * The share of the connections that may be HTTP/2. Node can read all of a session's many requests at once, before it
  * handles timers or other connections.
  */
 const HTTP2_SHARE = 0.1;
 
 /**
- * How long before the end of a drain calls are ended: a call without a responding database takes up to 5 s to end and
- * to respond.
+ * The server ends the calls this long before the end of a drain. If the database does not respond, a call takes up to 5
+ * s to end and to respond.
  */
 const END_OF_CALLS_MS = 7_000;
 
 /**
- * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a
- * proxy or the platform encrypts connections. Requests that Node itself rejects get the interface's error body too.
+ * Creates an application's server, which does not listen yet. It serves HTTP/1 and HTTP/2 on one port, both without
+ * TLS: a proxy or the platform encrypts connections. Requests that Node itself rejects also receive the interface's
+ * error body.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
@@ -78,7 +79,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const calls = new AbortController();
-  // Each call adds a listener to this signal.
+  // Each call adds a listener to this signal: do not warn about their number.
   setMaxListeners(0, calls.signal);
   const listener = requestListener(app, limits.stallMs, places, calls.signal);
   let isDraining = false;
@@ -111,7 +112,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
-    // The client would mistake the error for the response to an earlier request.
+    // If an earlier request has no response yet, the client would mistake the error for that response.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
   });
@@ -130,8 +131,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
 }
 
 /**
- * Returns how many requests a connection may have. Over HTTP/2, a setting limits the open streams; as many again may be
- * reset.
+ * Returns how many requests of a connection may be in progress. Over HTTP/2, a setting limits the open streams; the
+ * same number of reset streams may still be in progress.
  */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
@@ -153,8 +154,8 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 }
 
 /**
- * Whether a proxy could interpret the request differently: it has a second `Host`, or none (only HTTP/1.0 permits
- * that), or it uses chunks over HTTP/1.0 (RFC 9112, 3.2 and 6.1).
+ * Whether a proxy could interpret the request differently: it has several `Host` headers, or none, which only HTTP/1.0
+ * permits, or it uses chunks over HTTP/1.0 (RFC 9112, 3.2 and 6.1).
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -187,14 +188,17 @@ function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): voi
   });
 }
 
-/** Other protocols in place of HTTP, which a wrong setting of a proxy or a client causes, by their first bytes. */
+/** The first bytes of other protocols, which a proxy or a client with a wrong setting sends instead of HTTP. */
 const otherProtocols = [
   { start: 'PROXY ', error: httpProxyProtocol },
   { start: '\r\n\r\n\0\r\nQUIT\n', error: httpProxyProtocol },
   { start: '\x16\x03', error: httpTls },
 ];
 
-/** Returns the error for a request in another protocol. Logs it once, because the client may not read the response. */
+/**
+ * Returns the error for a request in another protocol. Logs each error once, because the client may not read the
+ * response.
+ */
 function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
   const start = startOf(socket).toString('latin1');
   const error = otherProtocols.find((protocol) => start.startsWith(protocol.start))?.error();
@@ -226,7 +230,10 @@ function openSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-/** @param idleMs closes a session without a request after this time */
+/**
+ * Collects the open HTTP/2 sessions.
+ * @param idleMs closes a session without a request after this time
+ */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   http2.on('session', (session) => {
@@ -249,8 +256,8 @@ interface OpenServer {
 }
 
 /**
- * Closes a server. HTTP/1 connections stay open until then, so that a request in transit receives a response instead of
- * a reset. GOAWAY shows HTTP/2 clients which requests to retry.
+ * Closes a server when no request is in flight, or after `limitMs`. Until then HTTP/1 connections stay open, so that a
+ * request in transit receives a response instead of a reset. GOAWAY shows HTTP/2 clients which requests to retry.
  */
 async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   const { server, http2, sockets, sessions, requests } = open;
@@ -272,7 +279,7 @@ export interface ServeOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
-  /** Milliseconds; default 10,000. */
+  /** How long requests in flight may take when the server closes, in milliseconds; default 10,000. */
   readonly drainMs?: number;
   /** The limits on connections; by default those of a self-hosted instance. */
   readonly limits?: HttpServerOptions;

@@ -20,7 +20,8 @@ export function createAccountClient(
 }
 
 /**
- * Corrects the library, which would send the exchange only to Google, and would wait for the response without a limit.
+ * Sends the exchange of the key. The library alone would send it only to Google, and would wait for the response
+ * without a time limit.
  */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({

@@ -40,7 +40,8 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 
 /**
  * Requires that an object can be created: starts an upload, and cancels it.
- * @throws IdentityError naming the bucket and object: missing bucket, no permission, wrong key, object exists
+ * @throws IdentityError with the bucket and the object, if the bucket is missing, the account has no permission, the
+ * key is wrong or the object exists
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
@@ -76,8 +77,8 @@ async function createAuthClient(
 }
 
 /**
- * Gets a token before the first request, so that the error of a failed exchange contains the object's name. An emulator
- * without a token endpoint checks no credentials, and gets no token.
+ * Requests a token before the first request, so that the error of a failed exchange contains the object's name. An
+ * emulator without a token endpoint checks no credentials, so its requests need no token.
  */
 async function exchangeKey(
   account: ServiceAccount,
@@ -104,8 +105,8 @@ async function exchangeKey(
 export const NO_PROJECT = 'none';
 
 /**
- * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's credentials, or in
- * Google Cloud those of the machine.
+ * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's credentials or, in
+ * Google Cloud, the machine's credentials.
  * @returns the service account of a key file; undefined if there are no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {

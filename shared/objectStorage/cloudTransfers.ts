@@ -25,7 +25,9 @@ const UPLOAD_LIFETIME_MS = 7 * DAY_MS;
 const custom = z.object({
   'instance-id': z.string(),
   'user-id': z.string(),
-  /** The size of an upload. Cloud Storage checks it too, but emulators do not, or not for every kind of request. */
+  /**
+   * The size of an upload. Cloud Storage checks the size too, but emulators do not, or not for every kind of request.
+   */
   size: z.coerce.number().optional(),
 });
 

@@ -7,7 +7,7 @@ export const DEFAULT_CREDENTIALS = 'applicationDefault';
 export interface ObjectLocation {
   readonly bucket: string;
   readonly path: string;
-  /** The caller's service account. The command may use the default credentials instead. */
+  /** The caller's service account. The command can use the default credentials instead. */
   readonly account: ServiceAccount | typeof DEFAULT_CREDENTIALS;
 }
 
@@ -17,7 +17,7 @@ export interface ServiceAccount {
   readonly privateKey: string;
 }
 
-/** A written object. The content of its generation never changes. */
+/** A written object. The content of this generation never changes. */
 export interface WrittenObject {
   readonly bucket: string;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface PinnedObject {
   readonly generation: string;
   /**
    * Reads the object's bytes in order.
-   * @throws IdentityError naming the object, at the end for a checksum mismatch; the signal's reason
+   * @throws IdentityError with the object, after the last byte for a checksum mismatch; the signal's reason
    */
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
@@ -43,12 +43,14 @@ export interface ObjectStorage {
   /**
    * Writes a new object. The object becomes visible only when it is complete, and never overwrites an existing object.
    * If `content` throws or `signal` aborts, cancels the upload and rethrows the reason.
-   * @throws IdentityError naming the bucket and object: missing bucket, no permission, wrong key, object exists
+   * @throws IdentityError with the bucket and the object, if the bucket is missing, the account has no permission, the
+   * key is wrong or the object exists
    */
   write(location: ObjectLocation, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WrittenObject>;
   /**
    * Pins the object's current generation.
-   * @throws IdentityError naming the bucket and object: missing bucket or object, no permission, wrong key
+   * @throws IdentityError with the bucket and the object, if one of them is missing, the account has no permission or
+   * the key is wrong
    */
   pin(location: ObjectLocation, signal: AbortSignal): Promise<PinnedObject>;
 }

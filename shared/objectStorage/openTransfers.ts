@@ -1,8 +1,8 @@
 import type { Transfers } from './transfers.ts';
 
 /**
- * Opens the bucket for transfers, if there is one. Loads the client with the first transfer: the client slows down the
- * start and occupies memory, and few calls need a transfer.
+ * Opens the bucket for transfers, if the instance has one. Loads the client at the first transfer, because the client
+ * slows down the start and occupies memory, and few calls need a transfer.
  */
 export function openTransfers(bucket: string | undefined): Transfers | undefined {
   if (bucket === undefined) return undefined;
