@@ -202,7 +202,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
 });
 
-/** Only for RPCs. An HTTP response would redirect the client to a file instead. */
+/** Only RPCs have this error. An HTTP response redirects the client to a file instead. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

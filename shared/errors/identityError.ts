@@ -63,7 +63,7 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
 /** The properties of an error that do not depend on its parameters. */
 interface ErrorFacts {
-  /** ZITADEL's id of the error. */
+  /** The id that ZITADEL uses for the error. */
   readonly id?: string;
   /** Whether the text is ZITADEL's. Needed only for an error that has no id in ZITADEL. */
   readonly isZitadels?: boolean;
@@ -80,7 +80,7 @@ interface ErrorFacts {
 /** Optional parts of a single error. Only the log contains `cause`. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
-  /** The option of the command that the error is about. */
+  /** The option of the command to which the error refers. */
   readonly option?: string | undefined;
   /** A sentence after the remedy, about a consequence of the error. */
   readonly note?: string | undefined;

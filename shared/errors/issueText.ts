@@ -19,7 +19,7 @@ type WithoutOptional<Text extends string> = Text extends `${infer Start}[${strin
 /** The values of parameters by their names; an absent parameter is undefined. */
 export type IssueValues = Readonly<Record<string, Value | undefined>>;
 
-/** The parameters of an issue in a response. */
+/** The parameters of an error or a warning in a response. */
 export type IssueParams = Readonly<Record<string, string>>;
 
 /**

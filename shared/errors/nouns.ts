@@ -1,6 +1,6 @@
 // Words for records and secrets in texts for people.
 
-/** The words that differ from the name of the section, record type or kind of secret. */
+/** The words that cannot be derived from the name of the section, record type or kind of secret. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],

@@ -61,7 +61,7 @@ export interface PassOptions {
 
 /**
  * Reads and validates an export file once.
- * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
+ * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
  */
 export async function readFile(source: ExportFileSource, signal: AbortSignal, options: PassOptions): Promise<FilePass> {
   const reading = passFile(source, signal, options);
@@ -73,7 +73,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 
 /**
  * Reads and validates an export file once. Yields each chunk of bytes after reading its records.
- * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
+ * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
  */
 export async function* passFile(
   source: ExportFileSource,
@@ -116,7 +116,7 @@ export async function* passFile(
   return pass;
 }
 
-/** If the value of a request field is not an export file, adds the field to the error. */
+/** If the value of a request field is not an export file, adds the field's name to the error. */
 function errorOfField(error: JsonError, field: string | undefined): JsonError {
   const { wrongFile } = error;
   if (wrongFile === undefined || field === undefined) return error;
@@ -168,7 +168,7 @@ function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** A record without the additions of a v1 file, and the whole record with them. */
+/** A record without the lists that a v1 file contains next to it (`own`), and with them (`whole`). */
 interface AddedRecord {
   readonly own: OrganisationRecord;
   readonly whole: OrganisationRecord;

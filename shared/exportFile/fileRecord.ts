@@ -25,7 +25,7 @@ interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
   readonly checked: boolean;
-  /** Merges a v1 file's additions into the value. */
+  /** Merges the lists that a v1 file contains next to the record into the value. */
   readonly complete?: (value: unknown) => unknown;
 }
 

@@ -51,7 +51,7 @@ export interface Inspection {
   readonly initialPeople: number;
   /** Kinds of values whose absence from the file proves that the source lacks them. */
   readonly stated: StatedContent;
-  /** Whether the file had a manifest that proved it complete and unchanged. */
+  /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
   /** The counts and the digest that a manifest of the whole file must have. */
@@ -92,7 +92,10 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
   /** Returns whether the import includes an organisation, by its id. By default, the import includes all. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
-  /** Receives the selected records, including the additions of a v1 file. The organisations' own records come last. */
+  /**
+   * Receives the selected records, including the lists that a v1 file contains next to them. The organisations' own
+   * records come last.
+   */
   readonly visitor?: RecordVisitor | undefined;
 }
 
@@ -141,7 +144,10 @@ export async function inspect(
   };
 }
 
-/** Adds the numbers of organisations without states to those of users; returns undefined if no state is missing. */
+/**
+ * Adds the number of organisations without a state to the numbers of users without a state. Returns undefined if every
+ * record has a state.
+ */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
   headers: readonly OrganisationHeader[],
@@ -181,7 +187,10 @@ export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
   readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
-/** Yields the bytes of an export, and counts its records as its manifest does. Memory does not grow with the export. */
+/**
+ * Yields the bytes of an export, and counts its records as its manifest does. Memory does not grow with the export's
+ * size.
+ */
 export function tallyExport(
   source: ExportFileSource,
   signal: AbortSignal,
@@ -283,8 +292,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads a file's records. Reads the file a second time if records precede their organisation's id, or if a visitor
- * needs records with the additions of a v1 file.
+ * Reads a file's records. Reads the file a second time if records precede their organisation's id. Also does so if a
+ * visitor needs the lists that a v1 file contains next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;

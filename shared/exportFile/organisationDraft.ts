@@ -56,7 +56,10 @@ const v1ListOwners: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => Object.keys(section.v1?.lists ?? {}).map((name) => [name, section])),
 );
 
-/** Merges a v1 file's additions into a record. An added list replaces the record's own list. */
+/**
+ * Merges the lists that a v1 file contains next to a record into the record. A merged list replaces the record's own
+ * list.
+ */
 export function withAdditions(section: Section, value: unknown, additions: V1Additions): unknown {
   const lists = additions.get(section);
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
@@ -91,9 +94,9 @@ export class OrganisationDraft {
   private importedFrom: string | undefined;
   /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
-  /** The sections with records that the file's additions make invalid. */
+  /** The sections of records that are invalid because of the lists next to them in a v1 file. */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections that may have additions and whose record is in the file. */
+  /** The sections that have such lists in v1 files, and whose record is in the file. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -157,7 +160,10 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Remembers the policies that apply to other records, and the sections whose records may have additions. */
+  /**
+   * Remembers the policies that apply to other records, and the sections that have lists next to their record in v1
+   * files.
+   */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;

@@ -10,13 +10,13 @@ import type { FieldPath } from './relations.ts';
 import type { Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
-/** A field, and the spellings of each name in its path. */
+/** An additional field, and both spellings of each name in its path. */
 interface SpelledField {
   readonly field: AdditionalField;
   readonly names: readonly (readonly string[])[];
 }
 
-/** A kept field of a record in the file. */
+/** An additional field that a record in the file contains. */
 interface FoundField {
   readonly declared: SpelledField;
   readonly value: unknown;
@@ -30,7 +30,9 @@ interface SplitRecord {
   readonly found: readonly FoundField[];
 }
 
-/** The values of a record's kept fields. State and OTP e-mail factor are separate from the other values. */
+/**
+ * The values of a record's additional fields. The state and the OTP e-mail factor are separate from the other values.
+ */
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
@@ -94,7 +96,7 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // All JavaScript objects have the names in `{}`, and every stored record has an `orgId`.
+  // JavaScript objects inherit names such as `toString`, and every stored record has an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {
@@ -119,7 +121,7 @@ function parentOf(path: FieldPath): FieldPath {
   return path.slice(0, Math.max(path.lastIndexOf('.'), 0));
 }
 
-/** Separates the fields that a section keeps from the fields of its definition. */
+/** Splits a record into the fields of ZITADEL's definition and the additional fields that the section keeps. */
 export function splitKept(section: Section, value: unknown): SplitRecord {
   const fields = spelledFields(section);
   if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
@@ -154,7 +156,7 @@ function splitField(json: JsonObject, declared: SpelledField, at: number, found:
 }
 
 /**
- * Reads the values of kept fields.
+ * Reads the values of additional fields.
  * @throws InvalidRecordError
  */
 export function readKept(found: readonly FoundField[]): KeptValues {

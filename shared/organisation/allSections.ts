@@ -83,8 +83,8 @@ export function isInRemoval({ partition }: StoredDocument): boolean {
 }
 
 /**
- * All other sections of an export file, in the order of export and import (zitadel 5.4). Export and import iterate over
- * this table. To add a section, add a row to one of its parts.
+ * All sections of an export file except the organisation's own record, in the order of export and import (zitadel 5.4).
+ * Export and import iterate over this table. To add a section, add a row to one of its parts.
  */
 export const sections: readonly Section[] = [
   ...policySections,

@@ -54,8 +54,8 @@ export function fieldDifferences(
 
 /**
  * Whether a difference exists only because the first record's file omits a credential, the OTP e-mail factor or a
- * state. The file must not show that the source lacks the value. An import of the first record then keeps the second
- * record's value.
+ * state. An import of the first record then keeps the second record's value. If the file shows that the source lacks the
+ * value, the difference is not an omission.
  * @param keepsStates whether the import keeps the state of a stored record if the file omits the state
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {

@@ -4,8 +4,8 @@ import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * The stored field that shows each authentication method. For TOTP, this is the encrypted seed, so that no master key
- * is needed.
+ * The stored field that shows each authentication method. For TOTP, this is the encrypted seed, so that checking the
+ * field needs no master key.
  */
 export const factorFields = {
   password: 'passwordHash',

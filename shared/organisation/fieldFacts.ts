@@ -18,7 +18,7 @@ export function fieldFacts(section: Section): readonly FieldFact[] {
   return [...states, ...fields, ...kept.map(unknownToZitadel)];
 }
 
-/** The text of the fact about a field that only this service keeps, and of the manual step. */
+/** The text about a field that only this service keeps. The fact and its manual step contain this text. */
 const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
 
 function unknownToZitadel({ path }: KeptValue): FieldFact {

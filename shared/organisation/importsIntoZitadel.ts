@@ -3,7 +3,7 @@
 import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
-/** Lists of record kinds, joined to texts for sentences. */
+/** Lists of record kinds, as texts for use in sentences. */
 interface KindLists {
   /** The kinds of records whose names ZITADEL may compare without case. */
   readonly caseless: string;

@@ -55,12 +55,13 @@ export function reportedIssue(issue: RecordIssue): ReportedIssue {
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
-/** A name that must be unique in the instance; or in the organisation, if `parts` starts with `$orgId`. */
+/** A name that must be unique in the instance, or in the organisation if `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   /**
-   * The issue if another record has the same name. `adjusted` if the import instead drops the section's adjusted field.
+   * The issue if another record has the same name. `adjusted` means that the import drops the field `Section.adjusted`
+   * instead.
    */
   readonly taken: KeyedIssue | 'adjusted';
   /** Whether names that look alike count as the same name. By default, only names that differ in case do. */

@@ -14,7 +14,7 @@ export interface StatedContent extends Readonly<Record<Credential['flag'], boole
   readonly states: boolean;
 }
 
-/** For a file that may omit any kind of value. */
+/** The value for a file that may omit any kind of value. */
 export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
 
 /**

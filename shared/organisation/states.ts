@@ -3,8 +3,7 @@
 import type { SectionName } from './sections/section.ts';
 
 /**
- * The prefixes of the states of records that can be deactivated. Only sections whose definition has no field for the
- * state.
+ * The state prefixes of sections whose records can be deactivated although their definition has no field for the state.
  */
 const stateTypes = {
   projects: 'PROJECT_STATE',

@@ -8,5 +8,5 @@ export interface UnknownContent {
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 
-/** For a message without unknown content. */
+/** The value for a message without unknown content. */
 export const nothingUnknown: UnknownContent = { fields: [], values: [] };

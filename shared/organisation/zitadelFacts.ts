@@ -22,7 +22,10 @@ export interface ManualStep {
   readonly scope?: 'organisation' | 'file';
   /** Whether the user needs the step only if another program sends the file, because the command performs it itself. */
   readonly byHand?: true;
-  /** The step applies only to files that contain these secrets, or only to files without them. */
+  /**
+   * With `ifWith`, the step applies only to files that contain these secrets. With `ifWithout`, it applies only to
+   * files without them.
+   */
   readonly ifWith?: SecretField;
   readonly ifWithout?: SecretField;
   /** Whether the step applies only to organisations whose domain policy does not validate domains. */
@@ -148,7 +151,7 @@ export interface ZitadelBehaviour {
   readonly missingProviders?: MissingProviders;
 }
 
-/** Whether a fact may apply to a ZITADEL whose release is in the range. */
+/** Whether a fact may apply to a target whose release is in the range. */
 export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releases: ReleaseRange): boolean {
   return fact.ifKnown ? contains(fact, releases) : overlap(fact, releases);
 }

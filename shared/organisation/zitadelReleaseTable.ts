@@ -15,8 +15,8 @@ export interface ReleaseRow {
   /** Whether imports and exports contain the states of organisations and users. */
   readonly hasStates: boolean;
   /**
-   * Whether ZITADEL stores new events of an aggregate under the owner of its first event. Seen for 2.71 and 4, assumed
-   * for 3.
+   * Whether ZITADEL stores new events of an aggregate under the owner of its first event. The values for 2.71 and 4
+   * were observed; the value for 3 is assumed.
    */
   readonly writesToFirstOwner: boolean;
 }

@@ -41,7 +41,10 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-/** The issue of an overwrite that would change the state of the calling user. It could lock out the caller. */
+/**
+ * The issue of an overwrite that would change the state of the calling user. Such an overwrite could lock out the
+ * caller.
+ */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
 /** The type of errors about TOTP seeds. */
@@ -145,14 +148,14 @@ export const userMetadataSection: Section = {
 const DELETION = 'deletedUsers/';
 
 /**
- * Returns the partition for users of an organisation whose deletion has begun. The partition belongs to no section:
+ * Returns the partition for users whose deletion has begun, in one organisation. The partition belongs to no section:
  * exports omit these users, and imports report their ids as taken.
  */
 export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
 }
 
-/** The partitions for users of all organisations whose deletion has begun. */
+/** The partitions for users whose deletion has begun, in all organisations. */
 export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
 /** Whether the deletion of a stored user has begun. Such a user counts as missing, but the user's id remains taken. */
