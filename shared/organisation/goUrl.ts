@@ -5,7 +5,7 @@ import { isIPv6 } from 'node:net';
 
 const CONTROL = /\p{Cc}/u;
 const BROKEN_ESCAPE = /%(?![\da-f]{2})/i;
-const HOST = /^(?:[\w.~!$&'()*+,;=:[\]<>"-]|\P{ASCII}|%25|%[89a-f][\da-f])*$/iu;
+const HOST = /^(?:[\w.~!$&'()*+,;=:[\]<>"-]|\P{ASCII}|%25|%[89a-fA-F][\da-fA-F])*$/u;
 const USER = /^[\w.:~!$&'()*+,;=%@-]*$/;
 const PORT = /^(?:\[(?<address>[^\]%]+)(?:%25[^\]]+)?\]|[^:[\]]*)(?::\d*)?$/;
 

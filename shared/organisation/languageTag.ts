@@ -66,7 +66,7 @@ const POSIX_LOCALE =
 
 /** Returns the tag of a POSIX locale (`de_DE.UTF-8`), or of the first language in a browser's list (`de,en;q=0.8`). */
 function tagOf(text: string): string {
-  const [first = ''] = text.trim().split(/\s*[,;]/);
+  const first = (text.split(/[,;]/)[0] ?? '').trim();
   const { language, region = '', modifier = '' } = POSIX_LOCALE.exec(first)?.groups ?? {};
   if (language === undefined) return first;
   return [language, scripts.get(modifier.toLowerCase()) ?? '', region].filter((subtag) => subtag !== '').join('-');

@@ -86,7 +86,7 @@ export const phone: ValueRule = (value) => {
  */
 export function internationalNumber(text: string): string | undefined {
   const number = text
-    .replaceAll(/[\p{Cf}--[\xad\u200b\u2060]]/gv, '')
+    .replaceAll(/(?![\xad\u200b\u2060])\p{Cf}/gu, '')
     .trim()
     .replace(/^(?:tel|callto):\s*/i, '');
   return /^[(（\s]*(?:[+＋]|00)/.test(number) ? number : undefined;

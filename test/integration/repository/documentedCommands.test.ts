@@ -58,7 +58,7 @@ describe.each([
         cwd: clone.path,
         env: { FIRESTORE_EMULATOR_HOST: undefined },
       });
-      const progress = /identity -- (migrate|org delete|rekey)/.test(command) ? expect.any(String) : '';
+      const progress = /identity -- (migrate|org delete|rekey|backup)/.test(command) ? expect.any(String) : '';
       expect({ code, stderr }).toEqual({ code: 0, stderr: progress });
       expect(withoutChanging(stdout)).toMatch(outputPattern(withPorts(output, port)));
     },
