@@ -304,13 +304,10 @@ export const zitadelIssues = {
   },
 } as const satisfies Record<string, IssueRow>;
 
-/** The reasons of a record's errors. */
 export const recordIssues = { ...instanceIssues, ...zitadelIssues };
 
-/** The reason of a record's error. */
 export type RecordReason = keyof typeof recordIssues;
 
-/** The parameters of a reason. */
 type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
 
 /** A reason with its parameters, which may be omitted if all are optional. */
@@ -320,7 +317,6 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
   ? { readonly params?: Parameters<Reason> }
   : { readonly params: Parameters<Reason> });
 
-/** Any reason with its parameters. */
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
 /** The reason of a record's error, and its parameters in the form of reports. */
@@ -408,8 +404,8 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // The command does not send addresses that every release rejects, so only the target's own release rejects this
-  // address.
+  // The command does not send addresses that every release rejects. If ZITADEL returns this error, only the target's
+  // release rejects the address.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),

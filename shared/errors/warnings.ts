@@ -136,7 +136,6 @@ export const warnings = {
   access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it there' },
 } as const satisfies Record<string, IssueRow>;
 
-/** The reason of a warning. */
 export type WarningReason = keyof typeof warnings;
 
 /** A warning of a record. */
@@ -146,7 +145,6 @@ export interface RecordWarning {
   readonly params?: IssueParams;
 }
 
-/** Creates a warning. */
 export function warn<Reason extends WarningReason>(
   reason: Reason,
   values: ParametersOf<(typeof warnings)[Reason]>,

@@ -78,7 +78,6 @@ export const manifestSchema = z.object({
     .describe('Users whose grants and memberships the file omits, even in the sections that were read completely.'),
 });
 
-/** The manifest of an export. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 const ignoredField = z.strictObject({
@@ -114,7 +113,6 @@ export const exportedManifest = manifestSchema.extend({
   leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
 });
 
-/** The manifest that an export writes. */
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
 /** The facts about a record that a manifest counts and hashes. */

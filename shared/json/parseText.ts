@@ -1,5 +1,3 @@
-// Parses the text of a JSON value.
-
 const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
 const INVALID_SCALAR = 'expected a value: a number, true, false or null is invalid';
 

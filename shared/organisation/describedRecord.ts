@@ -1,5 +1,3 @@
-// Descriptions of records for reports.
-
 import { withoutEmpty } from '../defined.ts';
 import { type JsonObject, textAt, textsAt } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';

@@ -1,4 +1,4 @@
-// The authentication methods of users, and the stored fields that show them.
+// The authentication methods of users, and the stored fields that show which methods a user has.
 
 import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';

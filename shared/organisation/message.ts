@@ -253,8 +253,8 @@ const LONG: readonly (ScalarType | undefined)[] = [
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
 /**
- * Returns the function that inspects a field's values. Google's own messages have a JSON form that differs from their
- * fields.
+ * Returns the function that inspects a field's values; undefined if they need no inspection. Of Google's own messages,
+ * which have a special JSON form, only durations are inspected.
  */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;

@@ -1,5 +1,3 @@
-// The states of records.
-
 import type { SectionName } from './sections/section.ts';
 
 /**

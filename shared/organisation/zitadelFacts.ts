@@ -65,7 +65,7 @@ export interface Fact extends ReleaseRange {
    * releases.
    */
   readonly text: string;
-  /** Whether the text itself contains the releases. */
+  /** Whether `text` already mentions the releases to which the fact applies. */
   readonly releasesInText?: true;
   /**
    * Whether the manual step applies only if all releases that the target may have are in the range. Otherwise, another

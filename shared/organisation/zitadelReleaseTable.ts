@@ -34,5 +34,4 @@ export const zitadelReleases = [
   { name: 'July 2026', major: 4, sign: patched, ...since4 },
 ] as const satisfies readonly ReleaseRow[];
 
-/** A release of ZITADEL. */
 export type ZitadelRelease = (typeof zitadelReleases)[number]['name'];

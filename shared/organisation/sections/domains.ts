@@ -25,7 +25,6 @@ const NAME_MISSING: KeyedIssue = {
   params: { field: '`domainName`' },
 };
 
-/** The section of an organisation's domains. */
 export const domainSection: Section = {
   name: 'domains',
   collection: 'domains',

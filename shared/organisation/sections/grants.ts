@@ -62,7 +62,6 @@ export const projectGrantSection: Section = {
   },
 };
 
-/** The section of user grants. */
 export const userGrantSection: Section = {
   name: 'userGrants',
   collection: 'userGrants',
@@ -104,7 +103,6 @@ export const userGrantSection: Section = {
   success: { field: 'userGrants', entry: { projectId: 'projectId', userId: 'userId' } },
 };
 
-/** The sections of project grants and user grants. */
 export const grantSections: readonly Section[] = [projectGrantSection, userGrantSection];
 
 /**

@@ -77,7 +77,6 @@ export const nestedLinks: NestedRecords = {
   }),
 };
 
-/** The sections of an organisation's identity providers and of the users' links to them. */
 export const identityProviderSections: readonly Section[] = [
   {
     name: 'oidcIdps',

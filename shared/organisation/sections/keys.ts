@@ -6,7 +6,6 @@ import type { KeyedIssue, RecordIssue } from '../relations.ts';
 import type { Section } from './section.ts';
 import { own, user } from './sharedReferences.ts';
 
-/** The sections of application keys and machine keys. */
 export const keySections: readonly Section[] = [
   {
     name: 'appKeys',

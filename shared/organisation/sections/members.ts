@@ -1,5 +1,3 @@
-// The sections of members.
-
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { KeyedIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
@@ -44,7 +42,6 @@ const inProject: GivenPrivilege = {
   noun: 'project',
 };
 
-/** The section of an organisation's members. */
 export const orgMemberSection: Section = {
   name: 'orgMembers',
   collection: 'members',

@@ -1,5 +1,3 @@
-// The sections of policies.
-
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
@@ -73,7 +71,6 @@ export const passwordPolicySection = policy(
   { check: checkComplexityPolicy },
 );
 
-/** The sections of an organisation's policies. */
 export const policySections: readonly Section[] = [
   domainPolicySection,
   policy(

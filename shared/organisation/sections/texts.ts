@@ -1,5 +1,3 @@
-// The sections of texts.
-
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
@@ -101,7 +99,6 @@ const invitations: ZitadelBehaviour = {
   exportsPartly: true,
 };
 
-/** The sections of texts. */
 export const textSections: readonly Section[] = [
   texts('loginTexts', 'login_texts', 'login texts', {
     exported: { withoutFilled: withoutEmptyScreens },

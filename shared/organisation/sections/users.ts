@@ -50,7 +50,6 @@ export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.
 /** The type of errors about TOTP seeds. */
 export const SEED_TYPE = 'human_user_otp';
 
-/** The credentials of people. */
 export const personCredentials = {
   password: { path: 'user.hashedPassword.value', clear: 'user.password', field: 'passwordHash', flag: 'withPasswords' },
   totp: { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
@@ -129,7 +128,6 @@ export const machineUserSection: Section = {
   success: { field: 'machineUserIds', entry: ['userId'] },
 };
 
-/** The section of users' metadata. */
 export const userMetadataSection: Section = {
   name: 'userMetadata',
   collection: 'userMetadata',
