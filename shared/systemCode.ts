@@ -5,9 +5,14 @@ export function systemCode(reason: unknown): string {
 
 /** Returns the primary result code of an error of SQLite; undefined for any other reason. */
 export function sqliteCode(reason: unknown): number | undefined {
-  if (systemCode(reason) !== 'ERR_SQLITE_ERROR' || !(reason instanceof Error && 'errcode' in reason)) return undefined;
+  const code = extendedCode(reason);
   // The low byte is the primary code; the other bytes extend it.
-  return Number(reason.errcode) & 0xff;
+  return code === undefined ? undefined : code & 0xff;
+}
+
+function extendedCode(reason: unknown): number | undefined {
+  if (systemCode(reason) !== 'ERR_SQLITE_ERROR' || !(reason instanceof Error && 'errcode' in reason)) return undefined;
+  return Number(reason.errcode);
 }
 
 /** Whether an error of the system means that a file cannot grow. */
@@ -16,10 +21,12 @@ export function isStorageFull(reason: unknown): boolean {
 }
 
 const SQLITE_FULL = 13;
+/** A failed write. SQLite reports quotas and the largest size of a file like this. */
+const SQLITE_IOERR_WRITE = 778;
 
 /** Whether an error of SQLite means that one of its files cannot grow. */
 export function isDatabaseFull(reason: unknown): boolean {
-  return sqliteCode(reason) === SQLITE_FULL;
+  return [SQLITE_FULL, SQLITE_IOERR_WRITE].includes(extendedCode(reason) ?? 0);
 }
 
 /**

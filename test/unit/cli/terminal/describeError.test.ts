@@ -54,8 +54,11 @@ describe('a fault', () => {
     expect(describeError(internalError({}, { cause }))).toEqual({ message: cause.message, exitStatus: 'failed' });
   });
 
-  it('of a full disk of a database names its file, and keeps the directory from remote callers', () => {
-    const full = Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode: 13, errstr: 'full' });
+  it.each([
+    ['full disk', 13],
+    ['quota', 778],
+  ])('of a %s of a database names its file, and keeps the directory from remote callers', (_, errcode) => {
+    const full = Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'full' });
     const error = fromSqliteError(withFullPath(full, '/data/identity.sqlite'));
     expect(describeError(error)).toEqual({
       message: 'the disk of /data/identity.sqlite is full: free space there, then repeat the command',
