@@ -9,7 +9,7 @@ import { interruptible, isUsageError, NOTHING_CHANGED } from '../terminal/comman
 import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import { makeRepeatable, notIntact } from './fileContent.ts';
 import type { ExportFile, Place, PlaceExportOptions } from './placeInterfaces.ts';
-import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
+import { type ExportedRequest, RecordCounter, type SelectedOrganisations } from './recordCounter.ts';
 import { countedContent, meterOf } from './trackTransfer.ts';
 
 /** The facts about an export file that was read. */
@@ -31,6 +31,8 @@ interface Reading {
   readonly label?: string;
   /** Uses the validated file, which can be read again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
+  /** The organisations that the export must contain; by default any. */
+  readonly required?: SelectedOrganisations;
   /** The expected number of records of the place, for the remaining time of an export. */
   readonly expected?: number | undefined;
 }
@@ -43,11 +45,11 @@ export function inspectPlace(
   { name, readExport }: Place,
   options: PlaceExportOptions,
   { output, signal }: CallContext,
-  { visitor, label = `reading ${name}`, use, expected }: Reading = {},
+  { visitor, label = `reading ${name}`, use, expected, required }: Reading = {},
 ): Promise<PlaceInspection> {
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
-    const counter = new RecordCounter(name);
+    const counter = new RecordCounter(name, required);
     // The caller reads the content after this phase, so the phase must not dispose of it.
     const content = resources.use(await readExport(options, signal));
     // The records of an interrupted reading are not used.

@@ -1,3 +1,5 @@
+import events from 'node:events';
+import { PassThrough } from 'node:stream';
 import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStorage.ts';
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
@@ -5,6 +7,8 @@ import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 /** A place for a private file, which is always read completely. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
+  /** Returns an export that is stored here while it is read. */
+  storing(content: ExportFile & Required<Pick<ExportFile, 'once'>>): ExportFile;
 }
 
 /**
@@ -14,6 +18,10 @@ interface PrivateFile extends FilePlace, AsyncDisposable {
  */
 export function openPrivateFile(name: string): PrivateFile {
   let body: ReceivedBody | undefined;
+  const keep = async (content: AsyncIterable<Uint8Array>, signal: AbortSignal) => {
+    body = await storeContent(compressFor('.gz', content), createBodyStorage({ memoryBytes: 0 }), signal);
+    return { place: name, bytes: body.size };
+  };
   const close = async () => {
     await body?.close();
     body = undefined;
@@ -23,8 +31,28 @@ export function openPrivateFile(name: string): PrivateFile {
     name,
     async store(content, signal) {
       await close();
-      body = await storeContent(compressFor('.gz', content), createBodyStorage({ memoryBytes: 0 }), signal);
-      return { place: name, bytes: body.size };
+      return await keep(content, signal);
+    },
+    storing(content) {
+      const { once } = content;
+      async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+        await close();
+        const copy = new PassThrough();
+        const kept = keep(copy, signal);
+        // The writes below report its error.
+        kept.catch(() => undefined);
+        try {
+          for await (const chunk of once.open(signal)) {
+            if (!copy.write(chunk)) await Promise.race([events.once(copy, 'drain', { signal }), kept]);
+            yield chunk;
+          }
+          copy.end();
+          await kept;
+        } finally {
+          copy.destroy();
+        }
+      }
+      return { ...content, once: { ...once, open } };
     },
     async readExport() {
       const stored = body;

@@ -118,7 +118,8 @@ export class RecordCounter {
   }
 }
 
-type SelectedOrganisations = Pick<PlaceExportOptions, 'orgIds' | 'excludedOrgIds'>;
+/** A selection of organisations. */
+export type SelectedOrganisations = Pick<PlaceExportOptions, 'orgIds' | 'excludedOrgIds'>;
 
 function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): Set<string> {
   return new Set(orgIds).difference(new Set(excludedOrgIds));

@@ -10,9 +10,9 @@ import {
   organisationsExist,
 } from '../../shared/errors/errors.ts';
 import { zitadelMirrorDefault, zitadelMirrorDeleted, zitadelMirrorOutdated } from '../../shared/errors/placeErrors.ts';
-import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
+import { undisposed } from '../exports/fileContent.ts';
 import { FileFacts } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
@@ -44,12 +44,12 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   const isFile = source.place.takes === 'files';
   const defaultOrgId = stayingOrganisation(source.facts, settings.orgIds);
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
-  const notices = run.sourceFile !== undefined ? [] : await stageSource(run, source.place, options);
   const facts = new FileFacts();
-  const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const prepared = await prepareImport(run, target);
   const visitor = combineVisitors([prepared ?? run.database.first, facts]);
-  const inspection = await inspectStaged(run, visitor, read);
+  const inspection =
+    (run.sourceFile === undefined ? await stageSource(run, source.place, options, visitor) : undefined) ??
+    (await inspectStaged(run, visitor, { ...run.export, name: source.place.name }));
   run.database.stated = inspection.stated;
   const { tally, counts, manifest, organisations, request } = inspection;
   const { orgs = 0, org = 0 } = tally.counts;
@@ -72,7 +72,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
     defaultOrgId: isFile && contains(manifest?.defaultOrgId) ? manifest?.defaultOrgId : undefined,
     exporterId: isFile ? undefined : exporter?.userId,
     movedExporterId: contains(exporter?.orgId) ? exporter?.userId : undefined,
-    notices,
+    notices: inspection.notices,
     leftOut: [...defaults, ...excluded.filter((organisation) => organisation.orgId !== defaultOrgId)],
   };
 }
@@ -91,19 +91,26 @@ export function currentOptions(run: MigrationRun): PlaceExportOptions {
 
 /**
  * Stores the source's export.
- * @returns the warnings of the export
+ * @returns the inspection of an export that needs only one reading; undefined for another, such as an object
  */
 async function stageSource(
   run: MigrationRun,
   place: Place,
   options: PlaceExportOptions,
-): Promise<readonly RecordWarning[]> {
-  const { export: staged, signal } = run;
+  visitor: RecordVisitor,
+): Promise<PlaceInspection | undefined> {
+  const { privateFile, signal } = run;
   return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
-    const counter = new RecordCounter(place.name, options);
-    await trackStore(staged, { name: place.name, content, counter }, EXPORTING, run);
-    return content.notices ?? [];
+    const { once } = content;
+    if (once === undefined) {
+      const counter = new RecordCounter(place.name, options);
+      await trackStore(privateFile, { name: place.name, content, counter }, EXPORTING, run);
+      return undefined;
+    }
+    const stored = { ...privateFile.storing({ ...content, once }), ...undisposed };
+    const reading = { visitor, label: EXPORTING, required: options };
+    return await inspectPlace({ ...place, readExport: async () => stored }, options, run, reading);
   });
 }
 

@@ -69,7 +69,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   private readonly isFromFile: boolean;
   /** The records of the export and of the target. */
   readonly database: RunDatabase;
-  private readonly privateFile = openPrivateFile(THE_EXPORT);
+  readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
   /** The import into ZITADEL, once it is prepared. */
