@@ -10,7 +10,7 @@ import {
   NDJSON,
 } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
-import type { ErrorBody, IdentityError } from '../../shared/errors/identityError.ts';
+import { type ErrorBody, type IdentityError, shortenedText } from '../../shared/errors/identityError.ts';
 import {
   placeFailed,
   placeLost,
@@ -20,7 +20,9 @@ import {
   placeUnavailable,
   sourceInvalid,
 } from '../../shared/errors/placeErrors.ts';
+import { formatPath } from '../../shared/json/jsonError.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { schemaIssueReason } from '../../shared/json/schemaIssue.ts';
 import { isSameHolder } from '../../shared/store/lock/instanceLock.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { DoneRecords, ImportMeter } from '../exports/placeInterfaces.ts';
@@ -85,8 +87,7 @@ async function readImportEvents(
   };
   try {
     for await (const line of lines(server, body)) {
-      const event = importEvent.safeParse(parseIfJson(line)).data;
-      if (event === undefined) throw beforeResult(server, 'it sent other content than events');
+      const event = parseEvent(server, line);
       if (event.event !== 'progress') return event;
       wait(event.waitingFor);
       if (event.exceedsTimeout !== undefined && !isExcessKnown) meter.onExcess(event.exceedsTimeout);
@@ -98,6 +99,23 @@ async function readImportEvents(
   } finally {
     wait(undefined);
   }
+}
+
+const SHOWN_CHARACTERS = 100;
+
+/** Parses an event. The same command would probably get the same event again, so the error advises no repetition. */
+function parseEvent({ name: place }: Server, line: string): ImportEvent {
+  const { data, error } = importEvent.safeParse(parseIfJson(line));
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const path = formatPath((issue?.path ?? []).map(String));
+  const reason = [path, issue && schemaIssueReason(issue)].filter(Boolean).join(': ');
+  throw sourceInvalid({
+    place,
+    problem: `returned no event of an import (${reason}), but ${shortenedText(line, SHOWN_CHARACTERS)}`,
+    advice:
+      'the import may be complete: compare the versions of the command and of the instance, and check that no gateway changes responses',
+  });
 }
 
 /** Yields complete lines. The last line may be long, so its parts are joined only once. */

@@ -200,7 +200,7 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
-/** All fields beyond the limit are counted under this name. */
+/** The name of all fields beyond the limit, and of a field `__proto__`, which many JSON clients drop. */
 const OTHERS = '*';
 
 /**
@@ -213,7 +213,8 @@ class UnknownFields {
   /** Counts an unknown field, or an element of an unknown list. */
   readonly addField = (name: string): void => {
     const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
-    const counted = this.counted.has(short) || this.counted.size < MAX_UNKNOWN_FIELDS ? short : OTHERS;
+    const isListed = this.counted.has(short) || (this.counted.size < MAX_UNKNOWN_FIELDS && short !== '__proto__');
+    const counted = isListed ? short : OTHERS;
     this.counted.set(counted, (this.counted.get(counted) ?? 0) + 1);
   };
 

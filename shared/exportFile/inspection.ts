@@ -1,6 +1,6 @@
 // Validates a whole export file, before an import writes anything.
 
-import { type Counts, increase } from '../collections/counts.ts';
+import { type Counts, countOf, increase } from '../collections/counts.ts';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
@@ -253,10 +253,11 @@ function select(
 function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
   const violations: FieldViolation[] = [...names]
-    .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
-    .map((name) => ({
+    .map((name) => ({ name, stated: countOf(manifest.counts, name), read: countOf(tally.counts, name) }))
+    .filter(({ stated, read }) => stated !== read)
+    .map(({ name, stated, read }) => ({
       field: `manifest.counts.${name}`,
-      description: `count mismatch: ${manifest.counts[name] ?? 0} in the manifest, ${tally.counts[name] ?? 0} in the file`,
+      description: `count mismatch: ${stated} in the manifest, ${read} in the file`,
     }));
   const { sections: read, secrets } = manifest;
   // An instance of this service exports each section completely or not at all.

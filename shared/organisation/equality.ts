@@ -69,12 +69,16 @@ function valueDifferences(first: unknown, second: unknown, path: string): FieldD
   if (isJsonObject(first) && isJsonObject(second)) {
     const names = new Set([...Object.keys(first), ...Object.keys(second)]);
     return [...names].flatMap((name) =>
-      valueDifferences(first[name], second[name], path === '' ? name : `${path}.${name}`),
+      valueDifferences(ownValue(first, name), ownValue(second, name), path === '' ? name : `${path}.${name}`),
     );
   }
   if (Array.isArray(first) && Array.isArray(second) && first.length === second.length)
     return first.flatMap((element, index) => valueDifferences(element, second[index], `${path}[${index}]`));
   return JSON.stringify(first) === JSON.stringify(second) ? [] : [{ path, first, second }];
+}
+
+function ownValue(json: JsonObject, name: string): unknown {
+  return Object.hasOwn(json, name) ? json[name] : undefined;
 }
 
 type Secrets = ComparedContent['secrets'];

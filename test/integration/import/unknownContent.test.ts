@@ -12,3 +12,23 @@ describe('unlimited numbers of unknown names', () => {
     expect(Object.values(summary.notCarried).reduce((sum, count) => sum + count, 0)).toBe(5_000);
   });
 });
+
+describe('an unknown field with the name of a member of every object', () => {
+  const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
+
+  it.each(names)('%s is counted', async (name) => {
+    const { instance } = await countedInstance();
+    const { summary } = await instance.import({
+      data_orgs: { [name]: [1, 2], orgs: [organisation('O', { [name]: 'x' })] },
+    });
+    expect(Object.entries(summary.notCarried)).toEqual([[name, 3]]);
+  });
+
+  it('__proto__ is counted among the fields that are not listed, because many clients drop it', async () => {
+    const { instance } = await countedInstance();
+    const { summary } = await instance.import({
+      data_orgs: { ['__proto__']: [1, 2], orgs: [organisation('O', { ['__proto__']: 'x' })] },
+    });
+    expect(Object.entries(summary.notCarried)).toEqual([['*', 3]]);
+  });
+});

@@ -104,6 +104,11 @@ const damages: readonly Damage[] = [
     problem: bobTwice,
   },
   {
+    name: 'one whose manifest counts a section with the name of a member of every object',
+    damage: (whole) => whole.replace('"counts":{', '"counts":{"constructor":1,'),
+    problem: 'manifest.counts.constructor: count mismatch: 1 in the manifest, 0 in the file',
+  },
+  {
     name: 'one that lacks an organisation',
     damage: (whole) => whole.replace(/"orgs":\[.*\](?=,"manifest")/, '"orgs":[]'),
     problem: ['orgs', 'org', 'humanUsers']

@@ -163,4 +163,13 @@ describe('the progress of an import into an instance', () => {
     const cut = [...lines(progress(1_000)), { text: '{"event":', printed: 1_000 }];
     expect(await message(NDJSON, cut, false)).toMatch(broken);
   });
+
+  it('ends with an event that the command cannot read, and does not advise a repetition', async () => {
+    const unreadable = { event: 'result', response: { ...response, summary: { ...summary, notCarried: { x: 'y' } } } };
+    const { url, code, stderr } = await importInto(NDJSON, lines(progress(1_000), unreadable));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `identity: ${url} returned no event of an import (response.summary.notCarried.x: expected a number), but ${JSON.stringify(unreadable).slice(0, 100)}...: the import may be complete: compare the versions of the command and of the instance, and check that no gateway changes responses\n`,
+    });
+  });
 });
