@@ -9,23 +9,23 @@ for (const stream of [stdout, stderr]) {
   if (stream.rows === 0) stream.rows = DEFAULT_ROWS;
 }
 let broken: string | undefined;
-// Keep running when stdout is closed (EPIPE), because the command may be changing something. Lists and exports end with
-// the error.
+// The command continues if a reader closes stdout (EPIPE), because it may be changing something. Lists and exports fail
+// with this error.
 stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   broken ??= code;
 });
 const controller = new AbortController();
-// A second signal ends the process immediately.
+// Node's default applies after the first signal: a second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
 let isHungUp = false;
-// A terminal that closes may send the signal several times. Writing to that terminal fails.
+// A closing terminal may send SIGHUP several times, and writing to that terminal fails.
 process.on('SIGHUP', () => {
   isHungUp = true;
   stderr.on('error', () => {});
   controller.abort();
 });
 const code = await runCommandLine(process.argv.slice(2), {
-  // Only commands that read standard input open it.
+  // Accessing `process.stdin` opens the stream, so only commands that read it do.
   get stdin() {
     return process.stdin;
   },
@@ -37,7 +37,7 @@ const code = await runCommandLine(process.argv.slice(2), {
 });
 process.exitCode = isHungUp && code === exitCodes.interrupted.code ? exitCodes.hungUp.code : code;
 await new Promise((resolve) => stdout.write('', resolve));
-// A program such as head closes the pipe when it has read enough.
+// A reader such as `head` closes the pipe when it has read enough, so EPIPE is not a failure.
 if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {
   const { outputIncomplete } = await import('../shared/errors/placeErrors.ts');
   stderr.write(`identity: ${outputIncomplete({ code: broken }).message}\n`);

@@ -102,7 +102,10 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
     yield { userId: textAt(json, 'userId', owner), orgId: owner, roles: parseRoles(document) };
 }
 
-/** Reads the records of a section, of a single organisation or of all. */
+/**
+ * Reads the records of a section.
+ * @param only the organisation; undefined for all organisations
+ */
 async function* readSection(
   store: Store,
   section: { readonly collection: Collection; readonly name: string },

@@ -32,11 +32,13 @@ import {
 /** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Called with a text if the rotation waits. */
+  /** Called with a progress text if the rotation waits. */
   readonly onStep: (name: string) => void;
-  /** Called with the number of documents of each batch that was encrypted again. */
+  /** Called after each batch with the number of documents that the batch encrypted again. */
   readonly onResealed?: (documents: number) => void;
-  /** How long processes may still write with an earlier key, in milliseconds; 0 if commits require the current key. */
+  /**
+   * How many milliseconds processes may still encrypt with an earlier key; 0 if every commit requires the current key.
+   */
   readonly fenceMs: number;
 }
 
@@ -50,18 +52,18 @@ export interface Rekeyed {
   readonly earlierKeys: readonly EarlierKey[];
 }
 
-/** A replaced key, with which no value of the database is encrypted. */
+/** A replaced key, which encrypts no value of the database any more. */
 interface EarlierKey {
   readonly id: string;
-  /** The file that contains it; absent for a key from a variable. */
+  /** The file that contains the key; absent if the key comes from an environment variable. */
   readonly file?: string;
 }
 
 /**
- * Encrypts all secrets of a database with its newest key, while processes use the database. Adds a new key to a key
- * file, unless an interrupted rotation has already done so; if the keys are in a variable, the operator must put the
- * new key first. Keeps all keys until no value needs them.
- * @throws IdentityError UNAVAILABLE without the database's keys; the signal's reason
+ * Encrypts all secrets of a database with the newest key, while processes use the database. If the keys are in a file,
+ * adds a new key, unless an interrupted rotation has already added it. If the keys are in an environment variable, the
+ * operator must put the new key first. Keeps earlier keys until no value needs them.
+ * @throws IdentityError UNAVAILABLE if a key of the database is missing; the signal's reason if the signal aborts
  */
 export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions): Promise<Rekeyed> {
   const settled = await settleKeys(store, keyring);
@@ -98,7 +100,7 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
 
 const DOCUMENTS_PER_COMMIT = 250;
 
-/** Encrypts a collection's values with the target key, and returns the number of changed documents. */
+/** Encrypts a collection's outdated values with the target key, and returns the number of changed documents. */
 async function reseal(
   store: Store,
   collection: Collection,
@@ -132,8 +134,8 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      // Keep the version of other calls' changes, so that an import that waits for the rotation does not overwrite
-      // these changes.
+      // `changedAt` still contains the version of the last change by another call. Because of that version, an import
+      // that waits for the rotation does not overwrite the change.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

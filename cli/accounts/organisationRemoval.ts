@@ -33,9 +33,9 @@ export interface RemovableOrganisation {
 }
 
 /**
- * Describes the organisations of a removal, and checks that they may be removed.
- * @throws IdentityError NOT_FOUND for an unknown organisation, FAILED_PRECONDITION for the default organisation, and
- * for those of the last IAM_OWNER
+ * Describes the organisations of a removal, and checks that the caller may remove them.
+ * @throws IdentityError NOT_FOUND for an unknown organisation; FAILED_PRECONDITION for the default organisation, or if
+ * no active IAM_OWNER would remain
  */
 export async function describeRemoval(store: Store, orgIds: readonly string[]): Promise<RemovableOrganisation[]> {
   const stored = await store.getMany(orgIds.map(organisationKey), ['body']);
@@ -50,8 +50,8 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 }
 
 /**
- * Requires that organisations may be removed.
- * @returns documents that must stay unchanged, so that an IAM_OWNER of another organisation remains active
+ * Requires that the caller may remove organisations.
+ * @returns documents that must not change before the commit, because they prove that an active IAM_OWNER remains
  */
 async function requireRemovable(
   store: Store,
@@ -81,13 +81,13 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 
 /**
  * Removes organisations with all their records, and dependent records of other organisations. The first step marks the
- * organisations, the last step deletes them; the caller continues an interrupted removal by repeating the call. From
- * the first step on, the tokens of their users are invalid, exports omit the organisations, and imports do not write
- * into them. The caller must hold the instance's lock exclusively.
- * @param signal stops between two batches, with its reason
+ * organisations, and the last step deletes them. After the first step, tokens of their users are invalid, exports omit
+ * the organisations, and imports do not write into them. To continue an interrupted removal, repeat the call. The
+ * caller must hold the instance's lock exclusively.
+ * @param signal stops the removal between two batches, with the signal's reason as the error
  * @param onDeleted called with the number of documents of each deleted batch
  * @returns the number of deleted documents, without claims
- * @throws as `describeRemoval`
+ * @throws the errors of `describeRemoval`
  */
 export async function removeOrganisations(
   store: Store,

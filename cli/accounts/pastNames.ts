@@ -1,20 +1,20 @@
 import { type ReadEvent, readEvents } from '../../shared/audit/databaseTrail.ts';
 import type { Trail } from '../../shared/store/store.ts';
 
-/** The names of deleted users, from the events about them. */
+/** Names of deleted users, from the audit events about these users. */
 export class PastNames {
   private readonly trail: Trail;
   private readonly namedIn: (event: ReadEvent) => readonly [userId: string, name: string] | undefined;
   private readonly known = new Map<string, string>();
   private last = '0';
 
-  /** @param namedIn returns the user whom an event names, with the name */
+  /** @param namedIn returns the id and the name of a user, if the event contains both */
   constructor(trail: Trail, namedIn: PastNames['namedIn']) {
     this.trail = trail;
     this.namedIn = namedIn;
   }
 
-  /** Finds the last name of a user. Reads the events since the previous call. */
+  /** Returns the latest recorded name of a user. First reads the events since the previous call. */
   find(userId: string): string | undefined {
     const skip = (cursor: string) => {
       this.last = cursor;

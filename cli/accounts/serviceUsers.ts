@@ -33,7 +33,10 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   });
 }
 
-/** Prefix of the ids of service users for migrations. The clean-up recognises them by it. */
+/**
+ * Prefix of the ids of service users for migrations. By this prefix, the final steps of a migration recognise users to
+ * delete.
+ */
 const MIGRATION_USER = 'migration-';
 
 /** Whether a user was created for a migration. */
@@ -42,8 +45,8 @@ export function isMigrationUser(userId: string): boolean {
 }
 
 /**
- * Creates a service user for a migration in the default organisation, with the role IAM_OWNER and a token, in one
- * commit.
+ * Creates a service user for a migration in the default organisation. One commit adds the user, the role IAM_OWNER and
+ * a token.
  * @param operations the operations that the token permits
  */
 export function createMigrationUser(
@@ -62,8 +65,8 @@ export function createMigrationUser(
 }
 
 /**
- * @param user the user to create; without an organisation, the user is created in the default organisation
- * @returns the user's organisation
+ * Adds a service user to a transaction. Without `orgId`, the user belongs to the default organisation.
+ * @returns the id of the user's organisation
  */
 async function addServiceUser(
   transaction: Transaction,
@@ -83,7 +86,8 @@ async function addServiceUser(
 }
 
 /**
- * Reads whether an organisation's login names include its domain (zitadel 3.4); if undecided, decides it permanently.
+ * Reads whether an organisation's login names include its domain (zitadel 3.4). If this is undecided, stores the
+ * instance's default permanently.
  */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);

@@ -21,7 +21,7 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** Selects some of a user's grants; by default all. */
+/** A selection of a user's grants. Without a project and an organisation, it includes all grants. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;
@@ -38,7 +38,7 @@ export async function* listUserGrants(store: Store, selection: GrantSelection): 
 
 /**
  * Finds grants to remove.
- * @throws IdentityError NOT_FOUND for an unknown user or organisation, and for a grant that the user does not have
+ * @throws IdentityError NOT_FOUND for an unknown user or organisation, or if the user does not have the grant
  */
 export async function findUserGrants(
   store: Store,

@@ -9,7 +9,7 @@ import type { DocumentFields } from '../../shared/store/documentFields.ts';
 import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
-/** Locking and unlocking: the states that permit each, and the resulting state. */
+/** For each change, the states that permit the change, and the resulting state. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
@@ -19,9 +19,10 @@ const lockChanges = {
 export type LockChange = keyof typeof lockChanges;
 
 /**
- * Locks a user, which suspends the user's tokens, or unlocks it (zitadel 6.5). Idempotent.
- * @param force whether to lock the last IAM_OWNER, too
- * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION in other states and for the last IAM_OWNER
+ * Locks or unlocks a user (zitadel 6.5). The tokens of a locked user are suspended. Idempotent.
+ * @param force whether to lock even the last IAM_OWNER
+ * @throws IdentityError NOT_FOUND for an unknown user; FAILED_PRECONDITION if the user's state does not permit the
+ * change, or for the last IAM_OWNER
  */
 export function changeLock(store: Store, userId: string, change: LockChange, now: Date, force: boolean): Promise<void> {
   const { from, to } = lockChanges[change];
@@ -29,7 +30,7 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    // Write the state even if the user has it already: a running import must not replace it.
+    // A write of an unchanged state prevents a running import from replacing the state.
     if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };

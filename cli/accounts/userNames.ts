@@ -17,7 +17,7 @@ export class UserNames {
     this.store = store;
   }
 
-  /** Finds the name of a user; undefined for an id that no user has. */
+  /** Finds the name of a user. Returns undefined if no user has the id. */
   async find(userId: string | undefined): Promise<string | undefined> {
     if (userId === undefined || this.known.has(userId)) return this.known.get(userId ?? '');
     const [document] = await this.store.getMany([userKey(userId)], ['body']);

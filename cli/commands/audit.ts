@@ -59,7 +59,7 @@ export const auditCommand = defineInstanceCommand({
 interface EventRange {
   readonly trail: Trail;
   readonly after: string | undefined;
-  /** The time of the first event to list. A cursor replaces it. */
+  /** The earliest time of a listed event. Ignored if `after` is set. */
   readonly from: Date;
   readonly isListed: (event: NamedEvent) => boolean;
   readonly names: EventNames;
@@ -94,9 +94,9 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 }
 
 /**
- * Yields every event at least once. Continues at the cursor of the last yielded event, because several events can have
- * the same time.
- * @param file the database; if it is replaced, the open trail receives no more events
+ * Yields the selected events, and waits for new events. Continues at the cursor of the last event, because several
+ * events can have the same time.
+ * @param file the database: if another file replaces it, the open trail receives no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -141,7 +141,7 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
 /** The types of deleted records that are users. */
 const userTypes: ReadonlySet<string> = new Set(['human_user', 'machine_user']);
 
-/** Returns the user whom an event names, with the name. */
+/** Returns the id and the name of a user, if the event contains both. */
 function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readonly [string, string] | undefined {
   if (event === 'command.serviceUserCreate' && outcome === 'ok' && target !== undefined && ids?.userId !== undefined)
     return [ids.userId, target];
@@ -149,7 +149,7 @@ function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readon
   return isAboutUser && target !== undefined && name !== undefined ? [target, name] : undefined;
 }
 
-/** Adds the names of users: the current names of existing users, the last names of deleted users. */
+/** Adds the names of users: current names of existing users, latest recorded names of deleted users. */
 async function withNames(event: ReadEvent, { present, past }: EventNames): Promise<NamedEvent> {
   const nameOf = async (id: string | undefined, then?: string) =>
     id === undefined ? undefined : ((await present.find(id)) ?? then ?? past.find(id));
@@ -158,7 +158,6 @@ async function withNames(event: ReadEvent, { present, past }: EventNames): Promi
   return { ...event, ...defined({ userName, targetName }) };
 }
 
-/** Describes an event. */
 function toRow(event: NamedEvent): Row {
   const { time, event: name, outcome, userId, userName, account, remote, target, targetName, trial } = event;
   const { orgIds = [], orgCount } = event;

@@ -50,7 +50,7 @@ async function copyShown(
 
 /**
  * Creates an embedded database from a backup.
- * @param options the file with the instance's master key, and the output for progress and warnings
+ * @param options `key` is the file with the instance's master key; `stderr` receives progress and warnings
  */
 export async function restoreBackup(
   location: StoreLocation,
@@ -61,7 +61,7 @@ export async function restoreBackup(
   const warn = warnOn(stderr);
   const database = databaseFile(directory);
   if (existsSync(directory)) protectFiles(database);
-  // SQLite would apply the log of another database to the restored one.
+  // SQLite would apply the log of the previous database to the restored database.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists({ content: 'an instance, or its log,', directory });
   const keyFile = keyFilePath(directory);

@@ -25,7 +25,7 @@ import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts'
 import { Commander, fullCommandName, parsingError } from './parsingErrors.ts';
 
 /**
- * Parses a command line and runs its command. Errors are printed.
+ * Parses a command line, runs its command and prints errors.
  * @param words the words after `identity`
  * @returns the exit code
  */
@@ -42,7 +42,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
     async (command, given) => {
-      // Loaded lazily, so that help and usage errors are fast.
+      // The lazy import keeps help and usage errors fast.
       const { runCommand } = await import('./runCommand.ts');
       exitStatus = await runCommand(command, given, surroundings);
     },
@@ -63,8 +63,9 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
 }
 
 /**
- * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
- * @throws IdentityError USAGE_INVALID for other words
+ * Requires that words select a command, or a family of commands such as `pat`. For unknown words, commander would print
+ * the help of all commands.
+ * @throws IdentityError USAGE_INVALID for unknown words
  */
 function requireCommand(program: CommanderCommand, words: readonly string[]): void {
   const name = fullCommandName(namedCommand(program, words));
@@ -81,14 +82,16 @@ async function printError(error: unknown, { stderr, environment }: Surroundings)
   return exitStatus;
 }
 
-/** The commit of an installed package, defined by its build. */
+/** The commit from which a package was built. Only the build of the package defines it. */
 declare const COMMIT: string | undefined;
 
 const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
 
 type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
-/** Builds the parser of command lines from the definitions of commands. It throws errors without printing them. */
+/**
+ * Builds the parser of command lines from the definitions of commands. The parser throws errors without printing them.
+ */
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
@@ -99,7 +102,7 @@ export function createProgram(
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
     .configureHelp(helpFormat(all))
-    // A command and its subcommands may have options of the same name.
+    // Lets a command and its subcommands have options with the same name.
     .enablePositionalOptions()
     .configureOutput({ ...output, outputError: () => {} })
     .exitOverride();
@@ -154,7 +157,10 @@ function describeOption(name: string, option: Option): CommanderOption {
   return described.helpGroup(`${group}:`);
 }
 
-/** Collects the values of one option. Commander would silently use the last one. */
+/**
+ * Creates a parser for the values of an option. The parser rejects a second value unless the option is repeatable:
+ * commander would silently use the last value.
+ */
 function collectValues(
   name: string,
   isRepeatable: boolean,

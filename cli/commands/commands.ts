@@ -26,7 +26,7 @@ import {
 } from './user.ts';
 import { userGrantListCommand, userGrantRemoveCommand } from './userGrant.ts';
 
-/** The descriptions of families, the commands with a common first word. */
+/** Descriptions of command families, by the first word that their commands share. */
 export const families: Readonly<Record<string, string>> = {
   member: 'manage roles of users',
   org: 'manage organisations',
@@ -37,7 +37,10 @@ export const families: Readonly<Record<string, string>> = {
   'user-grant': 'manage roles of users in projects',
 };
 
-/** All commands of `identity`, in the order of the help. Definitions are light: each loads its modules when it runs. */
+/**
+ * All commands of `identity`, in the order of the help. Every call loads all definitions, so a command imports its
+ * modules only when it runs.
+ */
 export const commands: readonly Command[] = [
   initCommand,
   serveCommand,

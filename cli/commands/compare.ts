@@ -47,7 +47,8 @@ export const compareCommand = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      // The comparison of a file always includes all of its secrets; a database exports secrets only on request.
+      // Without --with, a comparison of two files includes all their secrets. A database exports only secrets that
+      // --with selects.
       const areFiles = first.takes === 'files' && second.takes === 'files';
       const isWhole = areFiles && call.options.with === undefined;
       const asked = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
@@ -80,9 +81,9 @@ interface StayingOrganisation {
 }
 
 /**
- * Returns the default organisations of two databases. They differ even after a migration, because the users of each
- * operate that instance. If both databases have the same default organisation, because one is a copy, the comparison
- * includes it.
+ * Returns the default organisations that a comparison of two databases excludes. Default organisations differ even
+ * after a migration, because their users operate the instance. If one database is a copy of the other, both have the
+ * same default organisation, and the comparison includes it.
  */
 async function stayingOrganisations(
   sides: readonly [DescribedPlace, DescribedPlace],
@@ -97,7 +98,10 @@ async function stayingOrganisations(
   });
 }
 
-/** Returns both sides with their options. For a database and a file, compares only the organisations of the file. */
+/**
+ * Returns both sides with their export options. If one side is a file, the options of the other side select only the
+ * organisations of that file.
+ */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,
@@ -170,7 +174,7 @@ function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolea
   return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 
-/** Returns the line with the number of records that are not listed. */
+/** Returns a line with the number of records that the output omits, unless it omits none. */
 function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }

@@ -55,7 +55,7 @@ export const exportCommand = defineCommand({
       throw usageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
     const { 'for-zitadel': isForZitadel, ...choices } = given;
     const options = exportOptionsOf({ options: choices });
-    // Standard output may contain the file.
+    // Standard output may receive the export. The result is then printed on standard error.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined || isForZitadel);
@@ -68,7 +68,6 @@ export const exportCommand = defineCommand({
   },
 });
 
-/** Exports a place into a file or an object. */
 async function exportInto(
   target: FilePlace,
   source: Place,
@@ -100,7 +99,7 @@ async function exportInto(
 
 /**
  * Stores an export.
- * @param secrets the secrets of an export in the form for ZITADEL
+ * @param secrets the selected secrets if the call requires the form for ZITADEL, otherwise undefined
  */
 async function storeExport(
   target: FilePlace,
@@ -116,7 +115,10 @@ async function storeExport(
   return trackStore(target, read, 'exporting', context);
 }
 
-/** Requires that a call selects nothing from a file, because only a database can select records. */
+/**
+ * Rejects options that select records or secrets of a file: a file is always copied completely.
+ * @throws IdentityError USAGE_INVALID
+ */
 function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsMore: boolean): void {
   const { orgIds, excludedOrgIds } = options;
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsMore;

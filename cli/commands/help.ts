@@ -9,7 +9,6 @@ import { commandLine, DEFAULT_COLUMNS, layOut, section } from '../terminal/termi
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
-/** The option of every command that prints a single document. */
 const jsonOption = { json: flag('print one JSON document on standard output') };
 
 /** Returns the options that all commands on an instance have. */
@@ -33,8 +32,8 @@ function argumentUsage(command: Command): string[] {
 }
 
 /**
- * Configures commander's help: all commands on one screen, full command names, options under headings, values without
- * brackets, and titles in bold on a terminal.
+ * Configures commander's help. An overview lists all commands on one screen. Command names are complete, options are
+ * under headings, values have no brackets, and titles are bold on a terminal.
  */
 export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
@@ -49,7 +48,7 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
     };
     return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
   },
-  // Descriptions are wrapped on narrow terminals too.
+  // Lets commander wrap descriptions on narrow terminals too.
   minWidthToWrap: 10,
   subcommandTerm: (command) =>
     [...subcommandWords(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
@@ -63,7 +62,7 @@ export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): s
   return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
 }
 
-/** The forms of PLACE, which fit three lines of 80 columns. */
+/** Explains PLACE in three lines of 80 columns. */
 const PLACE_FORMS =
   'PLACE: https://HOST (an instance or ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
@@ -96,13 +95,13 @@ function commandDescription(command: Commander): string {
 
 const USAGE = 'Usage: ';
 
-/** Wraps a usage between its arguments and options, without breaking them. */
+/** Wraps a usage text. Does not break a line between an option and its value. */
 function wrapUsage(usage: string, columns: number): string {
   const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
 }
 
-/** Breaks words that are longer than their column. */
+/** Breaks words that are longer than the width of their column. */
 function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }

@@ -119,11 +119,14 @@ interface Importing {
   readonly takesAll: boolean;
   /** The file for the failed records. */
   readonly failedFile: FilePlace | undefined;
-  /** Asks the user for the number of deletions that the dry run found. Undefined unless the command asks. */
+  /**
+   * Asks the user to confirm the deletions of a dry run. Resolves to the confirmed number, or to undefined without
+   * consent. The function is undefined if the command does not ask.
+   */
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
-/** Asks the user about the deletions of a dry run, unless the run has errors. */
+/** Asks the user to confirm the deletions of a dry run. If the dry run has errors, returns undefined without asking. */
 async function confirmTrial(
   trial: ImportResponse,
   target: string,
@@ -134,7 +137,7 @@ async function confirmTrial(
   return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));
 }
 
-/** Opens a file that does not exist, before anything is imported. */
+/** Opens a new file. Fails before the import starts if the file exists. */
 async function openNewFile(path: string, { stderr, signal }: Surroundings): Promise<FilePlace> {
   const { openFile } = await import('../places/filePlace.ts');
   const file = openFile(path, warnOn(stderr));
@@ -142,7 +145,6 @@ async function openNewFile(path: string, { stderr, signal }: Surroundings): Prom
   return file;
 }
 
-/** Imports one place into another. */
 async function importInto(
   { source, target, selection, options: given, takesAll, failedFile, confirm }: Importing,
   context: CallContext,
@@ -151,8 +153,8 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // A place with a database has already selected organisations. An import that mirrors needs the name of the default
-  // organisation.
+  // A source with a database exports only the selected organisations. A mirroring import still needs --org, because it
+  // rejects the default organisation unless --org selects it.
   const orgIds = given.mirror === true ? given.orgIds : [];
   const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
   // A database must not be imported into itself under another name.
@@ -161,7 +163,7 @@ async function importInto(
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await openSource(source, selection, takesAll, context));
   const isCopied = (failedFile !== undefined || confirm !== undefined) && !opened.isRepeatable;
-  // The failed records come from the same content, and a dry run reads it before the import.
+  // The command may read the content several times: in the dry run, in the import, and for the failed records.
   const content = isCopied ? resources.use(await copyContent(source.name, opened, context)) : opened;
   const name = source.name;
   const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, context));
@@ -182,7 +184,7 @@ async function importInto(
   return importOutput(response, target.name, isRefused ? { ...options, dryRun: true } : options, file);
 }
 
-/** Copies content that can be read only once, and shows how much of it was read. */
+/** Copies content that can be read only once, and shows the progress. */
 async function copyContent(name: string, content: ExportFile, { output, signal }: CallContext): Promise<ExportFile> {
   const { makeRepeatable } = await import('../exports/fileContent.ts');
   const { RecordCounter } = await import('../exports/recordCounter.ts');
@@ -194,8 +196,8 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
 }
 
 /**
- * The result of storing the failed records. The import has ended by then, so the command throws an error only after it
- * has printed the result.
+ * The result of storing the failed records. The import is complete by then, so the command prints its result before it
+ * throws `error`.
  */
 interface StoredFailures {
   readonly file?: FailedFile | undefined;
@@ -218,7 +220,6 @@ async function tryToStore(
   }
 }
 
-/** Describes the file of the failed records. */
 function failedLines({ file, error }: StoredFailures): readonly string[] {
   if (error !== undefined) return [];
   if (file === undefined) return ['no record failed: the file of the failed records is not written'];
@@ -234,7 +235,10 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${completed}${others}`];
 }
 
-/** Opens the export of the source. For a file, opens it only if the call selects its secrets. */
+/**
+ * Opens the export of the source. If the source is a file and the call has --with, first requires that --with selects
+ * all secrets of the file.
+ */
 async function openSource(
   source: Place,
   options: PlaceExportOptions,
@@ -250,13 +254,13 @@ interface ImportedFile {
   readonly losses: readonly string[];
   readonly notices: readonly RecordWarning[];
   readonly request: ExportedRequest;
-  /** The lines of text about the request. */
+  /** Lines about the request of the export: its secrets, ignored options, and passwords that it excludes. */
   readonly requested: readonly string[];
-  /** Undefined unless the call asks for the failed records. */
+  /** Undefined without --failed. */
   readonly storedFailures: StoredFailures | undefined;
   /** Whether the user has not consented to the deletions of a dry run. */
   readonly isRefused: boolean;
-  /** Formats the records of an outcome. Its module is loaded only for an import. */
+  /** Formats the counts of an outcome. A property, because its module is loaded only for an import. */
   readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }
 

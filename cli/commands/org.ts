@@ -25,7 +25,7 @@ export const orgListCommand = defineInstanceCommand({
   },
 });
 
-/** The maximum for one call. The commits at the start and end of a removal contain all of its organisations. */
+/** The maximum number of organisations in one call. The first and the last commit of a deletion contain all of them. */
 const MAX_DELETED_ORGANISATIONS = 200;
 
 export const orgDeleteCommand = defineInstanceCommand({

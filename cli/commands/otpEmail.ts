@@ -84,7 +84,10 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }
 
-/** @throws IdentityError USAGE_INVALID for a call that specifies no people */
+/**
+ * Returns the people that a call specifies, each only once.
+ * @throws IdentityError USAGE_INVALID if the call specifies no people
+ */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const listed = file === undefined ? [] : listedUsers(decodeText(await readList(file)), file);
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
@@ -92,7 +95,7 @@ async function givenUsers({ arguments: [given], options: { file } }: RemovalCall
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** Descriptions of lines that are not a person. The first matching pattern applies. */
+/** Descriptions of lines that cannot specify a person. The first matching pattern applies. */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, found: 'is JSON' },
@@ -101,7 +104,10 @@ const wrongLines = [
   { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, found: 'is the heading of a column' },
 ];
 
-/** @throws IdentityError USAGE_INVALID with the first line that is not a person */
+/**
+ * Returns the people of a list with one person per line.
+ * @throws IdentityError USAGE_INVALID for the first line that cannot specify a person
+ */
 function listedUsers(text: string, file: string): string[] {
   const users: string[] = [];
   for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {
@@ -117,12 +123,15 @@ function listedUsers(text: string, file: string): string[] {
   return users;
 }
 
-/** @throws the system's error, with the file's path */
+/**
+ * Reads the file of --file.
+ * @throws the error of the operating system, with the file's path
+ */
 async function readList(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    // The error of a directory has no path.
+    // If the path is a directory, the error lacks the path.
     throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   }
 }
@@ -133,15 +142,15 @@ const removalOutcomes = {
   notEnabled: 'not enabled',
 } as const;
 
-/** A person, and the outcome for the factor. */
+/** A person, and whether the command removed the factor. */
 interface Removal extends Match {
   readonly user: string;
   readonly outcome: keyof typeof removalOutcomes;
 }
 
 /**
- * Removes the factor of each person, after it has found all people.
- * @throws IdentityError USAGE_INVALID for a text that matches no person or several
+ * Finds all people, and then removes the factor of each person.
+ * @throws IdentityError USAGE_INVALID for a text that matches no person or several people
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {
   const { signal, options } = call;

@@ -40,7 +40,10 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   return { arguments: parsedArguments, options: parsedOptions };
 }
 
-/** @param subject the name of the values in the error */
+/**
+ * Parses the values of an argument or option.
+ * @param subject the name of the argument or option in errors
+ */
 async function parseAll(kind: ValueName, subject: string, texts: readonly string[]): Promise<unknown[]> {
   if (texts.length === 0) return [];
   const { schema, remedy } = valueFormat(kind);

@@ -1,4 +1,5 @@
-// The errors of command lines that commander cannot parse. They follow from its codes and from what it has parsed.
+// Errors of command lines that commander cannot parse. Commander's error code and the parsed words determine their
+// texts.
 
 import { Command as CommanderCommand, type CommanderError } from 'commander';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
@@ -44,7 +45,7 @@ async function describeProblem(
 ): Promise<Problem> {
   const { args, commands, options, registeredArguments } = command;
   const [first = ''] = args;
-  // Commander reports an unknown subcommand of a command with arguments or options as an excess argument.
+  // If a command has arguments or options, commander reports an unknown subcommand as an excess argument.
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && commands.length > 0))
     return {
       text: `unknown command '${first}'`,

@@ -9,14 +9,16 @@ import type { Store } from '../../shared/store/store.ts';
 import { NOTHING_CHANGED } from '../terminal/command.ts';
 import { progressLines, trackPhase } from '../terminal/progress.ts';
 
-/** A call of a command. */
 interface Call {
   readonly store: Store;
   readonly signal: AbortSignal;
   readonly stderr: Writable;
 }
 
-/** An operation that locks the instance: the name of its phase in the progress, and the message of its interruption. */
+/**
+ * An operation that locks the instance. The progress shows `phase`; `interruption` is the message for an interrupted
+ * operation.
+ */
 interface Operation {
   readonly name: string;
   readonly phase: string;
@@ -27,11 +29,11 @@ interface Operation {
 type OnDone = (records: number) => void;
 
 /**
- * Does a command's work while no import and no other exclusive command writes. Prints the operation that it waits for,
- * and the progress.
- * @param work receives a signal that ends it with the call, or if the lock is lost
- * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted; while the command waits, nothing is
- * changed
+ * Locks the instance, and then does a command's work. Meanwhile no import and no other exclusive command writes. Prints
+ * the progress and, while waiting for the lock, the operation that has the lock.
+ * @param work receives a signal that aborts when the call is interrupted or the lock is lost
+ * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. Before the work begins,
+ * its message states that nothing changed
  */
 export async function runAlone<Result>(
   { name, phase, interruption }: Operation,

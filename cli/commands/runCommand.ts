@@ -69,7 +69,7 @@ export async function runCommand(
 
 /**
  * Prints the output of a command.
- * @throws IdentityError COMMAND_INTERRUPTED for a list that the signal ends
+ * @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that would have ended by itself
  */
 async function printOutput(
   output: Output | ListOutput,
@@ -86,7 +86,8 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // Only the signal ends an endless list, so its error is the normal end. A reader may close the pipe early.
+    // Only the signal ends an endless list, so this interruption is the normal end. The reader of any list may close
+    // the pipe early (EPIPE).
     if (!(output.isEndless && commandInterrupted.is(error)) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
@@ -119,7 +120,7 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 }
 
 /**
- * Runs an audited command. The audit trail records its start, and its outcome at the end.
+ * Runs a command, and records its start and its outcome in the audit trail.
  * @throws IdentityError UNAVAILABLE if the start cannot be recorded; the command does not run then
  */
 async function runAudited(
@@ -145,7 +146,7 @@ async function runAudited(
   }
 }
 
-/** Returns the recorded facts of a call. Neither arguments nor options contain secrets. */
+/** Returns the facts of a call for the audit trail. Arguments and options contain no secrets. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
@@ -159,7 +160,10 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   };
 }
 
-/** Returns the name of the user whom a call is about: another call may delete the user later. */
+/**
+ * Returns the name of the user that a call concerns. The audit trail records the name, because another call may delete
+ * the user later.
+ */
 async function nameFacts(command: InstanceCommand, { positionals, options }: GivenValues, store: Store) {
   const userId = command.arguments[0]?.value === 'USER_ID' ? positionals[0] : options.user?.[0];
   if (userId === undefined) return {};
@@ -171,7 +175,7 @@ async function nameFacts(command: InstanceCommand, { positionals, options }: Giv
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/** Returns only the ids of a command's output, which may also contain a token. */
+/** Returns the ids in a command's output. Excludes the rest, because it may contain a token. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data } = created.safeParse(json);

@@ -53,7 +53,7 @@ export async function serveInstance(
   if (lock !== undefined) resources.use(lock);
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
-  // Standard output contains only the address.
+  // Log lines go to standard error, because standard output contains only the address.
   const audit = openAudit(store, config, stderr);
   resources.defer(() => audit.close());
   const routes = await allRoutes({
@@ -81,7 +81,7 @@ export async function serveInstance(
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Starts the metrics and their server if a port is configured. Otherwise, does not load their package. */
+/** Starts the metrics and their server if a port is configured. Only then loads the package `prom-client`. */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
   const { createMetrics, serveMetrics } = await import('./metrics.ts');

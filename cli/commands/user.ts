@@ -140,7 +140,7 @@ interface DeletionCall extends OpenInstance, Surroundings {
   readonly options: { readonly force: boolean };
 }
 
-/** The deletion of a user: the command that does it, the kind of the user, and the use case. */
+/** The deletion of a user: the name of the command, the kind of the user, and the use case. */
 interface Deletion {
   readonly name: string;
   readonly kind: ListedUser['kind'];
@@ -148,7 +148,7 @@ interface Deletion {
 }
 
 /**
- * Deletes a user under the lock.
+ * Locks the instance, and deletes a user.
  * @returns a description of the result
  */
 async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion): Promise<string> {
@@ -163,7 +163,7 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
     );
     return `${kind} ${userId} is deleted`;
   } catch (error) {
-    // The user existed before this command waited for the lock.
+    // The user existed before this command waited for the lock, so another command has deleted the user.
     if (!userUnknown.is(error)) throw error;
     return `another command has deleted ${kind} ${userId} in the meantime`;
   }

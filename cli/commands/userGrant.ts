@@ -60,7 +60,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
 });
 
 /**
- * Requires that a user has no other grants than the caller has confirmed.
+ * Requires that a user has only grants that the caller has confirmed.
  * @throws IdentityError CONFIRMATION_OUTDATED
  */
 function requireConfirmed(confirmed: readonly UserGrant[], present: readonly UserGrant[]): void {

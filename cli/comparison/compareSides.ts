@@ -1,4 +1,4 @@
-// Comparison of two places. Repeats it while the exports of ZITADEL lag.
+// Comparison of two places. Repeats the comparison while ZITADEL's exports do not contain its latest writes.
 
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
@@ -27,9 +27,9 @@ interface Comparing {
   };
   /** The second side. Its options may depend on the content of the first side. */
   readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
-  /** Whether the first side is ZITADEL. By default, it is if its exports lag. */
+  /** Whether the first side is ZITADEL. Defaults to `lagging[0]`. */
   readonly isFirstZitadel?: boolean;
-  /** Whether the exports of each side omit the latest writes for a moment, as ZITADEL's do. */
+  /** For each side, whether its exports may omit the latest writes for a moment, as ZITADEL's exports do. */
   readonly lagging?: readonly [first: boolean, second: boolean];
 }
 
@@ -68,7 +68,7 @@ export async function compareSides(
 }
 
 /**
- * Compares the sides, which were read, and shows the number of compared records.
+ * Compares both sides after they were read, and shows the number of compared records.
  * @param expected the number of records of the larger side
  */
 export function trackComparison(
@@ -93,8 +93,8 @@ export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>)
 }
 
 /**
- * Returns the secrets that ZITADEL lacks if its export lacks them. OTP e-mail factors and states are not among them,
- * because the records always contain these.
+ * Returns the kinds of secrets that ZITADEL certainly lacks if its export lacks them. Omits OTP e-mail factors and
+ * states, because ZITADEL's records always contain them.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
@@ -130,8 +130,8 @@ export function onlyOrganisationsOf(
 
 /**
  * Returns a function that explains the differences that ZITADEL causes.
- * @param facts undefined for a place without a database
- * @param imports the facts that decide how the second side imports the first
+ * @param facts the facts about each side; undefined for a side without a database
+ * @param imports facts about how the second side imports the first side's records
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
@@ -142,7 +142,8 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = known;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // With two sides, the second is the target, and the import has changed its records.
+  // If both sides are ZITADEL, the second side is the target. Its reasons come first, because the import has changed
+  // its records.
   return (difference, first) =>
     zitadels
       .toReversed()

@@ -4,7 +4,7 @@ import { recordNoun } from '../../shared/errors/nouns.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.ts';
 
-/** Returns the line about secrets that are not compared. */
+/** Returns a line with the kinds of secrets that the comparison excludes, unless it excludes none. */
 export function notComparedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
 }
@@ -71,7 +71,7 @@ export function fieldTexts(
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/** Returns a value as JSON text, cut at a limit; undefined for an absent value. */
+/** Returns a value as truncated JSON text; undefined for an absent value. */
 function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;

@@ -23,8 +23,8 @@ import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
 /**
- * A record in the form for comparisons. Its secrets are digests, so that no copy remains and no output can contain
- * them.
+ * A record in the form for comparisons. Digests replace its secrets, so that the comparison leaves no copy and no
+ * output can contain them.
  */
 export interface ComparedRecord {
   readonly key: Uint8Array;
@@ -41,8 +41,8 @@ export const recordContent = z.object({
   /** The digests of the secrets, by the paths of their fields. */
   secrets: z.record(z.string(), z.string()),
   /**
-   * Whether the person has the OTP e-mail factor. Absent if the record does not state that, or the comparison excludes
-   * it.
+   * Whether the person has the OTP e-mail factor. Absent if the record does not state that, or if the comparison
+   * excludes factors.
    */
   otpEmail: z.boolean().exactOptional(),
   /** Absent for a record of a section without states. */
@@ -59,7 +59,7 @@ export const recordContent = z.object({
 
 /** The compared content of a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
-  /** The paths of the secrets that the record certainly lacks, according to its side. */
+  /** Paths of the secrets that the record certainly lacks, because its side exports every secret of these kinds. */
   readonly lacks?: readonly string[];
 }
 
@@ -115,7 +115,10 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
   return Object.fromEntries(present);
 }
 
-/** The fields with the name of a record for people. The name of an organisation is that of all its records. */
+/**
+ * Paths of the fields that contain a record's name. Texts about any record include its organisation's name, so
+ * `org.name` is not listed.
+ */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
 /** Returns the name of a record; undefined if it has no name. */
@@ -124,12 +127,12 @@ export function recordName({ body }: Pick<RecordContent, 'body'>): string | unde
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Returns the content for the comparison of two records' fields. */
+/** Converts a record's content for the comparison of fields. */
 export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
-/** Adds to a record's content the secrets that its side certainly lacks. */
+/** Adds to a record's content which values the record certainly lacks, according to its side. */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;
   const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;

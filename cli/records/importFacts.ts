@@ -1,4 +1,4 @@
-// Facts about the records of a file that decide about its import into ZITADEL.
+// Facts about a file's records that determine how ZITADEL imports them.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
@@ -9,7 +9,7 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** The names in a file, each with its first record. Ignores case if ZITADEL does. */
+/** The names of a file's records that ZITADEL compares without regard to case. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
@@ -19,7 +19,10 @@ export class CaselessNames {
     this.holds = holds;
   }
 
-  /** Returns the id of an earlier record whose name differs only in case. */
+  /**
+   * Returns the id of the first record with the same name, ignoring case. Returns undefined for the first record
+   * itself, and if ZITADEL respects case.
+   */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
     const { caseless } = section.zitadel ?? {};
@@ -66,16 +69,16 @@ const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
 /** The ZITADEL instance into which a file is imported. */
 export interface ImportTarget {
-  /** The releases that it may have. */
+  /** The releases that the instance may have. */
   readonly releases: ReleaseRange;
-  /** Whether the import omits password hashes for which ZITADEL may reject people. */
+  /** Whether the import omits password hashes because of which ZITADEL could reject people. */
   readonly omitsHashes: boolean;
 }
 
 /** A ZITADEL instance of any release, into which all password hashes are imported. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/** Facts about the valid records of a file that decide about its import into ZITADEL, in tables of a database. */
+/** Facts about a file's valid records that determine how ZITADEL imports them, in tables of a database. */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;
@@ -91,7 +94,7 @@ export class ImportFacts implements FileRecords {
 
   /**
    * Stores the facts about a record that other records depend on.
-   * @returns the reason why ZITADEL may not import the record, except reasons that depend on later records of the file
+   * @returns a reason why ZITADEL might not import the record, except reasons that depend on later records of the file
    */
   note(record: OrganisationRecord): string | undefined {
     const { section, orgId, json } = record;
@@ -114,12 +117,12 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Deletes all withholding decisions. */
+  /** Includes in the import again all identity providers that `withhold` excluded. */
   restart(): void {
     this.database.run(RESTART);
   }
 
-  /** Withholds an identity provider whose id belongs to another owner. */
+  /** Excludes from the import an identity provider whose id already belongs to another owner. */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     if (section.exported?.providerType !== undefined)
       this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
@@ -130,17 +133,17 @@ export class ImportFacts implements FileRecords {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /** Returns the fact that explains why ZITADEL may not import a record; undefined if ZITADEL imports it. */
+  /** Returns a fact because of which ZITADEL might not import a record; undefined if ZITADEL certainly imports it. */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }
 
-  /** Whether an identity provider of an organisation is imported. */
+  /** Whether the import includes an identity provider of an organisation. */
   hasProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id) !== undefined;
   }
 
-  /** Whether ZITADEL may lack an identity provider of an organisation after the import. */
+  /** Whether ZITADEL might lack an identity provider of an organisation after the import. */
   mayLackProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id)?.isUncertain !== 0;
   }

@@ -32,13 +32,13 @@ type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 /** A record that differs. */
 export interface RecordDifference {
-  /** The reason why it may differ. Absent if it should not differ. */
+  /** The reason why the difference is expected. Absent for an unexpected difference. */
   readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The record's name in the first side that has it. Absent without a name. */
+  /** The record's name, from the first side if that side has the record. Absent without a name. */
   readonly name?: string;
   /** Present if the side has several records with this id and the comparison uses another of them. */
   readonly isRepeat?: true;
@@ -46,7 +46,7 @@ export interface RecordDifference {
   readonly fields?: readonly FieldDifference[];
 }
 
-/** The size of the listed differences, whose values may be long. */
+/** The maximum size of all listed differences, because their values may be long. */
 const MAX_LISTED_BYTES = 16_000_000;
 
 const storedRecord = z.object({
@@ -77,13 +77,13 @@ function readContent(text: string): RecordContent {
 
 /** A record of the first side. */
 export interface FirstRecord extends RecordContent {
-  /** The reason why ZITADEL may not import it. */
+  /** The reason why ZITADEL might not import the record. */
   readonly loss?: string;
 }
 
 /**
- * Returns the reason why a record may differ; undefined if it should not differ.
- * @param first the record of the first side, if it has one
+ * Returns the reason why a difference is expected; undefined for an unexpected difference.
+ * @param first the record of the first side, if that side has the record
  */
 export type Explain = (difference: RecordDifference, first?: FirstRecord) => string | undefined;
 
@@ -118,7 +118,7 @@ export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' |
 /** A record of the first side, found by its id. */
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
-/** Numbers of records by outcome. `different` counts only records that should not differ. */
+/** Numbers of records by outcome. `different` counts only unexpected differences. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 /** The result of a comparison. */
@@ -127,9 +127,9 @@ export class ComparedSides {
   readonly counts = new Map<string, OutcomeCounts>();
   /** The same numbers by organisation. */
   readonly organisations = new Map<string, OutcomeCounts>();
-  /** The records that should not differ. */
+  /** The unexpected differences. */
   readonly differences: BoundedList<RecordDifference>;
-  /** The records that may differ, each with the reason. */
+  /** The expected differences, each with its reason. */
   readonly expected: BoundedList<RecordDifference>;
 
   /** @param maxListed the number of differing records to list */
@@ -138,7 +138,7 @@ export class ComparedSides {
     this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
   }
 
-  /** Whether all differing records are expected to differ. */
+  /** Whether all differences are expected. */
   get isEqual(): boolean {
     return this.differences.size === 0;
   }
@@ -158,7 +158,7 @@ const TABLES = `
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
   CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 
-// First the records of the second side in its order, then those that only the first side has.
+// A comparison reads all records of the second side in its order, and then the records that only the first side has.
 const OF_SECOND = `
   SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second,
     first.loss
@@ -191,18 +191,18 @@ export interface SizedOrganisation {
  * records are in an unnamed temporary file, which the operating system removes. Memory does not grow with the sides.
  */
 export class RunDatabase implements Disposable {
-  /** The database, which also contains the tables of an import. */
+  /** The database. The tables of `imports` are also in this database. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** The facts that decide how ZITADEL as the second side imports the first side. */
+  /** Facts about how the second side imports the first side's records if the second side is ZITADEL. */
   readonly imports: ImportFacts;
   /** The secrets that are compared. */
   selection: SecretSelection;
-  /** Which values the first side certainly lacks if its records lack them. Known after the side was read. */
+  /** Which values the first side certainly lacks if its records lack them. Set after the first side was read. */
   stated = nothingStated;
-  /** Whether all records of the second side were read, and it has not changed since. */
+  /** Whether the second side was read to its end, and has not changed since. */
   isSecondComplete = false;
-  /** Receives the records of the first side. The first side must be complete before the second. */
+  /** Receives the records of the first side. The caller must load the first side completely before the second. */
   readonly first = this.loader('first');
   /** Receives the records of the second side. */
   readonly second = this.loader('second');
@@ -217,10 +217,10 @@ export class RunDatabase implements Disposable {
   }
 
   /**
-   * Compares both sides, which must be complete.
+   * Compares both sides. The caller must have loaded both completely.
    * @param maxListed the number of differing records to list
-   * @param explain by default, no record may differ
-   * @param onCompared called with the number of further records that are compared
+   * @param explain by default, no difference is expected
+   * @param onCompared called with the number of newly compared records
    */
   async compare(
     signal: AbortSignal,
@@ -243,7 +243,7 @@ export class RunDatabase implements Disposable {
         this.compareRecord(record, sides, explain);
         onCompared(1);
       }
-    // Omit sections whose records imports ignore.
+    // Sections without counts contain only records that imports ignore.
     for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
     return sides;
   }
@@ -293,9 +293,9 @@ export class RunDatabase implements Disposable {
   }
 
   /**
-   * Compares a record of both sides. Excludes its secrets and factors, because an import into ZITADEL never changes
-   * them.
-   * @returns undefined if the second side does not have the record
+   * Compares the two sides' records with a key. Excludes secrets and factors, because an import into ZITADEL never
+   * changes them.
+   * @returns undefined unless both sides have the record
    */
   find(key: Uint8Array): SharedRecord | undefined {
     const columns = this.database.statement(OF_BOTH).get(key);
@@ -310,7 +310,7 @@ export class RunDatabase implements Disposable {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the rows of a query, in turns of the event loop. */
+  /** Yields the rows of a query. Lets the event loop run between batches of rows. */
   private async *rows<Row>(
     schema: z.ZodType<Row>,
     signal: AbortSignal,
@@ -349,7 +349,7 @@ export class RunDatabase implements Disposable {
   }
 
   /**
-   * Stores a record. As in an import, the first of several records with the same key counts; the others are
+   * Stores a record. Of several records with the same key, the first counts, as in an import; the others are
    * repetitions.
    */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {

@@ -1,7 +1,7 @@
 /** The secrets that an export contains only on request. */
 export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
-/** The fields of the request for these secrets. */
+/** The fields of a request that select these secrets. */
 const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
 
 /** A kind of secrets. */

@@ -1,5 +1,5 @@
-// Facts about the records of a side that affect how an import stores its other records: primary domains, roles,
-// actions, and project grants that imports ignore.
+// Facts about a side's records that affect how an import stores other records: primary domains, roles, actions, and
+// project grants that imports ignore.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -13,7 +13,10 @@ import { documentPath } from '../../shared/store/store.ts';
 
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
-/** The collections whose records may refer to missing targets. */
+/**
+ * The collections of roles and actions. An import drops a reference to a missing role or action if other references of
+ * the record remain.
+ */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
 const VALIDATES = 'validates domains';
@@ -69,8 +72,8 @@ export class SideFacts {
   }
 
   /**
-   * Returns a record's JSON as an import stores it: without a superseded primary domain, and without roles and actions
-   * that neither side has (unless none would remain).
+   * Returns a record's JSON as an import stores it. Clears a superseded primary domain, and drops roles and actions
+   * that neither side has, unless none would remain.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
@@ -80,7 +83,7 @@ export class SideFacts {
     const { section, json, orgId } = record;
     if (section.adjusted === undefined) return record;
     const path = documentPath(recordKey(record));
-    // If the second side has a primary domain, an import of the first side keeps that domain.
+    // If the second side has a primary domain, an import of the first side keeps that domain primary.
     const stored =
       side === 'first' ? lastPrimaryPath({ get: (mark) => this.pathOf(orgId, mark, 'second') }) : undefined;
     const isLast = (mark: string) => this.pathOf(orgId, mark, side) === path;

@@ -1,10 +1,10 @@
-// Plans and results as blocks, and their printers for the terminal and for programs.
+// Plans and results are lists of blocks. This module prints blocks as text and as JSON.
 
 import { type Notice, type NoticeKind, noticeText, shownNotices } from '../terminal/notices.ts';
 import { firstLines, numberText } from '../terminal/numberTexts.ts';
 import { type Line, section } from '../terminal/terminal.ts';
 
-/** A bar of a picture, with its parts, such as the created records of a section. */
+/** A bar of a chart. Its parts are, for example, the created and the failed records of a section. */
 export interface Bar {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly count: number; readonly tone: 'good' | 'soft' | 'bad' }[];
@@ -18,7 +18,7 @@ export interface Block {
   readonly lines: readonly Line[];
   /** The lines for the terminal, by default all. */
   readonly short?: readonly Line[];
-  /** The picture above the lines of the page. */
+  /** The chart above the lines of the page. */
   readonly picture?: readonly Bar[];
   /** The fields of the JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export function blockLines(blocks: readonly Block[]): Line[] {
   );
 }
 
-/** Returns the JSON of blocks. */
+/** Merges the JSON fields of blocks. */
 export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
   return Object.assign({}, ...blocks.map(({ data }) => data));
 }
@@ -70,7 +70,7 @@ function withFurther(text: string, further = 0): string {
   return further === 0 ? text : `${text} (and ${numberText(further)} more)`;
 }
 
-/** Returns lines, and a line with the number of further items, which the list omits. */
+/** Returns lines, and a last line with the number of omitted items if there are any. */
 export function withOmitted(lines: readonly string[], omitted: number): string[] {
   return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
 }

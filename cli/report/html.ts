@@ -16,7 +16,8 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 
 function shown(value: HtmlValue): unknown {
   if (typeof value === 'number') return value.toLocaleString('en');
-  // Control and format characters can reverse the following text. Escaped HTML is an object for `typeof`.
+  // Shows control and format characters as escapes, because they can reverse the following text. Escaped HTML is an
+  // object for `typeof`, and stays unchanged.
   if (typeof value === 'string') return printable(value);
   return Array.isArray(value) ? value.map(shown) : value;
 }

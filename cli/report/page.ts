@@ -1,4 +1,4 @@
-// The printer of blocks as a page.
+// Prints blocks as an HTML page.
 
 import { numberText } from '../terminal/numberTexts.ts';
 import type { Line } from '../terminal/terminal.ts';
@@ -40,7 +40,7 @@ function renderLine(line: Line): Html {
     : html`<li class="${tone ?? ''}">${text}</li>\n`;
 }
 
-/** Shows bars. The longest bar has the width of the page. */
+/** Renders a chart. The longest bar is as wide as the page. */
 function renderPicture(bars: readonly Bar[]): Html | undefined {
   if (bars.length === 0) return undefined;
   const longest = Math.max(1, ...bars.map(({ parts }) => sizeOf(parts)));
