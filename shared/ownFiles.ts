@@ -35,7 +35,7 @@ export type FileKind = keyof typeof rules;
 
 /**
  * Checks whether other users could have written or read a file or directory, before its content is trusted.
- * @param report required if the kind's rule reports a problem
+ * @param report receives a problem that the rule of the kind reports instead of refusing the file
  * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT for a missing file
  */
 export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
@@ -43,8 +43,8 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
 }
 
 /**
- * Does the same check for a file whose status is known, such as an open descriptor: the file cannot be replaced after
- * that.
+ * Checks a file as `checkOwn` does, by a known status. If it is the status of an open descriptor, the file cannot be
+ * replaced after the check.
  */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);

@@ -4,9 +4,9 @@ import { sqliteCode } from './systemCode.ts';
 const BUSY = 5;
 
 /**
- * Locks a file until the lock is disposed of or the process ends. It uses SQLite's lock of the file, which the
- * operating system releases when the process ends.
- * @returns undefined if another lock excludes this one
+ * Locks a file until the lock is disposed of or the process ends. Uses SQLite's lock of the file, which the operating
+ * system releases when the process ends.
+ * @returns undefined if the file is already locked
  */
 export function lockForProcess(path: string): Disposable | undefined {
   const database = new DatabaseSync(path);

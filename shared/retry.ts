@@ -12,16 +12,16 @@ export interface RetryPolicy {
   /** The maximum delay after the first failure; it doubles with each further failure. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** Returns the seconds that the server of a failed attempt asks to wait; undefined if it does not. */
+  /** Returns the seconds that the server of a failed attempt asks to wait; undefined if it does not ask. */
   readonly statedSeconds?: (reason: unknown) => number | undefined;
   /** The maximum duration without progress, if no signal ends the retries; unlimited by default. */
   readonly budgetMs?: number;
 }
 
-/** The longest pause that a server may ask for; a longer one ends the retries. */
+/** The longest pause that a server may ask for. If it asks for a longer pause, the retries end. */
 const MAX_STATED_MS = 300_000;
 
-/** Counts consecutive failures, and delays each retry longer than the previous one. */
+/** Counts consecutive failures, and doubles the maximum delay after each failure. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;
@@ -88,13 +88,13 @@ export async function retry<Result>(
 }
 
 /**
- * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or a date of HTTP.
+ * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date.
  * @returns undefined for a missing or invalid header
  */
 export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  // Without a letter, the parser would take numbers such as -1 as years.
+  // Require a letter, because `Date.parse` reads numbers such as -1 as years.
   const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
 }

@@ -25,7 +25,7 @@ interface Generation {
 /**
  * Pins the current generation of an object.
  * @returns the pinned object with its custom metadata
- * @throws IdentityError naming the object
+ * @throws IdentityError with the object
  */
 export async function pinObject(
   storage: Storage,

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** The maximum length of the field; Google's key files have about 2.4 KB. */
+/** The maximum length of the request field. Google's key files have about 2.4 KB. */
 const maxLength = 64 * 1024;
 
 /**
- * The minimum size of a key. Google's keys have 2,048 bits; signing with 32,768 bits would block the process for
- * seconds.
+ * The minimum and the maximum size of a key. Google's keys have 2,048 bits; signing with 32,768 bits would block the
+ * process for seconds.
  */
 const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
@@ -23,7 +23,7 @@ const maxExponent = 2 ** 32 - 1;
 const maxPublicBytes = 528;
 
 /**
- * The other types of Google credentials. They can contain URLs, files or executables, so none may reach a Google
+ * The other types of Google credentials. They can contain URLs, files or executables, so they must not reach a Google
  * library.
  */
 const unsupportedTypes = [
@@ -52,10 +52,11 @@ const keyFileSchema = z.object({
 
 /**
  * Reads a service account from a request field that contains a Google key file in base64. The key file is untrusted:
- * only its address and its key are used, and other types of credentials are rejected. No error repeats the content.
+ * this function uses only its address and its key, and rejects other types of credentials. No error repeats the
+ * content.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
- * @throws IdentityError INVALID_ARGUMENT naming the field and the issue
+ * @throws IdentityError INVALID_ARGUMENT with the field and the issue
  */
 export function readServiceAccount(base64: string, field: string): ServiceAccount {
   const invalid = (description: string) => invalidRequest([{ field, description }]);
@@ -97,8 +98,8 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  // For a longer key, reading the details fails, and OpenSSL then reports this error at its next use, possibly in
-  // another caller's request.
+  // Check the size first: for a larger key, reading the details fails, and OpenSSL reports the error only at its next
+  // use, possibly in another caller's request.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
   if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
@@ -106,13 +107,13 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
     throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
-  // Signs a test value, because reading a key does not check that its numbers form a pair.
+  // Sign a test value, because reading a key does not check that its numbers form a pair.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
   if (signature === undefined) throw invalid('invalid private_key: its parts do not belong together');
   return key;
 }
 
-/** Returns undefined if OpenSSL rejects the key. OpenSSL's error is dropped, because it may contain the key. */
+/** Returns undefined if OpenSSL rejects the key. Drops OpenSSL's error, because it may contain the key. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -14,7 +14,7 @@ const SIGNING_SCOPE = 'https://www.googleapis.com/auth/iam';
 /** A download must start within this time. A started download continues. */
 const DOWNLOAD_MS = 10 * 60_000;
 
-/** Keeps the reason of a failed signature; the library's error contains only the message. */
+/** Remembers why signing failed, because the library's error contains only the message. */
 class SigningAuth extends GoogleAuth {
   failure: unknown;
 
@@ -29,11 +29,11 @@ class SigningAuth extends GoogleAuth {
 }
 
 /**
- * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign: a
- * service account's key by itself, a function's account by the method `signBlob` of IAM Credentials.
+ * Signs a URL (V4) from which anyone can read one generation of an object. Signs with the application default
+ * credentials: with the private key of a service account, or by `signBlob` of IAM Credentials for a function's account.
  * @param apiEndpoint the origin of a stand-in for Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
  * if set, else Google's
- * @throws IdentityError naming the object; the signal's reason
+ * @throws IdentityError with the object; the signal's reason
  */
 export async function signDownload(
   object: Pick<WrittenObject, 'bucket' | 'path' | 'generation'>,

@@ -38,8 +38,8 @@ const storageRoles = {
 } as const;
 
 /**
- * Converts an error of the library. The result's cause has only the status or the code: the library's errors contain
- * the full request with its credentials.
+ * Converts an error of the library. The result's cause contains only the status or the code, because the library's
+ * errors contain the full request with its credentials.
  */
 export function storageError(reason: unknown, target: Target): IdentityError {
   if (reason instanceof IdentityError) return reason;
@@ -78,8 +78,8 @@ export function isTransient(reason: unknown): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-// For an upload, only the bucket can be missing. For a read, only the message shows whether the bucket or the object
-// is.
+// For an upload, only the bucket can be missing. For a read, only the message shows whether the bucket or the object is
+// missing.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
   return isBucketMissing
@@ -107,8 +107,8 @@ export function describeFailure(reason: unknown): LibraryFailure {
 const MAX_ATTEMPTS = 7;
 
 /**
- * The retry policy for transient errors; gives up after about ten seconds without progress, or later if Cloud Storage
- * asks for a longer pause.
+ * The retry policy for transient errors. It gives up after about ten seconds without progress, or later if Cloud
+ * Storage asks for a longer pause.
  */
 export const storagePolicy: RetryPolicy = {
   attempts: (reason) => (isTransient(reason) ? MAX_ATTEMPTS : 1),
@@ -117,13 +117,13 @@ export const storagePolicy: RetryPolicy = {
   statedSeconds,
 };
 
-/** The retry policy for requests whose errors are converted already. */
+/** The retry policy for requests whose errors `storageError` has already converted. */
 export const convertedPolicy: RetryPolicy = {
   ...storagePolicy,
   attempts: (reason) => (storageUnavailable.is(reason) ? MAX_ATTEMPTS : 1),
 };
 
-/** The headers in both kinds of the library's errors. */
+/** Reads the header `retry-after` from both kinds of the library's errors. */
 const rejectedResponse = z.object({
   response: z.object({
     headers: z.union([
@@ -133,7 +133,7 @@ const rejectedResponse = z.object({
   }),
 });
 
-/** Returns the seconds that Cloud Storage asks to wait. */
+/** Returns the number of seconds that Cloud Storage asks the client to wait. */
 function statedSeconds(reason: unknown): number | undefined {
   if (reason instanceof IdentityError) return reason.retryAfterSeconds;
   return parseRetryAfter(rejectedResponse.safeParse(reason).data?.response.headers, Date.now());

@@ -1,5 +1,5 @@
-// The interface of the bucket for transfers. Exports that exceed a response, and uploads that exceed a request, pass
-// through it instead of through the functions.
+// The interface of the bucket for transfers. Exports that are too large for a response, and uploads that are too large
+// for a request, pass through this bucket instead of through the functions.
 
 import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 
@@ -8,7 +8,7 @@ export type TransferKind = 'exports' | 'imports';
 
 /**
  * The facts of a transfer, stored as metadata of its object. A client with an upload URI or a signed URL cannot change
- * them.
+ * these facts.
  */
 export interface TransferFacts {
   readonly instanceId: string;
@@ -16,7 +16,7 @@ export interface TransferFacts {
   readonly userId: string;
 }
 
-/** A complete object in the bucket. Its `read` returns the bytes of its generation or fails. */
+/** A complete object in the bucket. `read` returns the bytes of this generation, or fails. */
 export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
@@ -41,10 +41,10 @@ export interface UploadRequest {
 
 /**
  * An instance's bucket for transfers, accessed with the function's own account. Objects expire after a day.
- * Every method throws an IdentityError that names the bucket and, for a missing permission, the role.
+ * Every method throws an IdentityError with the bucket and, if a permission is missing, with the role to grant.
  */
 export interface Transfers {
-  /** Writes a new object `exports/<id>`. It becomes visible only when it is complete. */
+  /** Writes a new object `exports/<id>`. The object becomes visible only when it is complete. */
   write(
     id: string,
     facts: TransferFacts,

@@ -10,7 +10,10 @@ import { Backoff } from '../retry.ts';
 import type { WrittenObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
 
-/** A resumable upload in progress. Its object is invisible until the upload is complete. It expires by itself. */
+/**
+ * A resumable upload in progress. Its object is invisible until the upload is complete. An unfinished upload expires by
+ * itself.
+ */
 interface UploadSession {
   readonly storage: Storage;
   readonly uri: string;
@@ -39,8 +42,8 @@ interface UploadProperties {
 }
 
 /**
- * Starts an upload on the precondition that the object does not exist.
- * @throws IdentityError naming the object
+ * Starts the upload of an object that must not exist yet.
+ * @throws IdentityError with the object
  */
 export async function startUpload(
   storage: Storage,
@@ -64,7 +67,7 @@ export async function startUpload(
 }
 
 /**
- * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Two chunks are in memory: one is sent while the
+ * The size of a chunk. Cloud Storage requires a multiple of 256 KiB. Two chunks are in memory: one is sent while the
  * next fills.
  */
 const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
@@ -72,9 +75,9 @@ const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 const CANCEL_MS = 2_000;
 
 /**
- * Uploads content and finishes the object. After an error or an abort, cancels the upload and rethrows the reason; if
- * the object turns out to be complete, returns it instead.
- * @throws IdentityError naming the object; the errors of `content`; the signal's reason
+ * Uploads content and finishes the object. After an error or an abort, cancels the upload and rethrows the reason,
+ * unless the object is complete already: then returns the object.
+ * @throws IdentityError with the object; the errors of `content`; the signal's reason
  */
 export async function writeObject(
   session: UploadSession,
@@ -128,7 +131,9 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
   return { bucket: target.bucket, path: target.path, ...object };
 }
 
-/** Cancels an upload. Returns the object if the upload was complete already: a cancelled upload has no state. */
+/**
+ * Cancels an upload. If the upload was already complete, returns its object: only then the upload still has a state.
+ */
 async function cancelUnlessComplete(
   session: UploadSession,
   { sent }: WriteProgress,
@@ -141,10 +146,10 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends one chunk until all of it is persisted; after a transient error, queries the state and resumes from there. We
+ * Sends one chunk until all of it is persisted. After a transient error, queries the state and resumes from there. We
  * do not use the library's own upload stream: it sends credentials only to Google's endpoint, cannot abort a request in
  * flight, and does not detect success if the last response is lost.
- * @throws IdentityError naming the object; the signal's reason after an abort
+ * @throws IdentityError with the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
   const backoff = new Backoff(storagePolicy, signal);
@@ -239,8 +244,8 @@ interface Chunk {
 const yieldInterval = 512 * 1024;
 
 /**
- * Splits content into chunks of one size; only the last can be shorter. Two buffers alternate, so a chunk is valid
- * until the consumer requests the chunk after the next one.
+ * Splits content into chunks of one size; only the last chunk can be shorter. Two buffers alternate, so a chunk is
+ * valid until the consumer requests the chunk after the next one.
  */
 async function* splitChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void, void> {
   const size = UPLOAD_CHUNK_BYTES;

@@ -12,7 +12,7 @@ export const tags = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** The description of an operation, based on the contracts with which its route validates. */
+/** The description of an operation. It contains the contracts with which the operation's route validates. */
 export interface OperationDescription {
   readonly operationId: string;
   /** The group of the operation in documentation pages and generated clients. */
@@ -28,7 +28,7 @@ export interface OperationDescription {
   /** The contracts of the query's parameters, by name. Documentation pages omit optional parameters in calls. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
-    /** Schemas in its `$defs` become components of the OpenAPI document. */
+    /** The schema of a JSON body. Schemas in `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
     /** Complete request bodies, by their summaries. */
     readonly examples: Readonly<Record<string, object>>;
@@ -58,7 +58,7 @@ export interface ResponseDescription {
 export interface Endpoint {
   readonly method: Method;
   /**
-   * Hono's pattern, such as `/v2/users/:userId/otp_email`. The handler receives parameters decoded, including `%2F`.
+   * Hono's pattern, such as `/v2/users/:userId/otp_email`. The handler receives decoded parameters, including `%2F`.
    */
   readonly path: string;
   /** Creates the description on demand: most processes never need it. */

@@ -9,14 +9,14 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 /** A nested schema. */
 export type Subschema = boolean | JsonSchema;
 
-/** Returns the schema of a contract's responses. Contracts with an `id` go to `$defs`. */
+/** Returns the schema of a contract's responses. Puts contracts with an `id` into `$defs`. */
 export function responseSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'output' }));
 }
 
 /**
- * Returns the schema of a contract's requests, in which fields with defaults are optional. Contracts with an `id` go to
- * `$defs`.
+ * Returns the schema of a contract's requests, in which fields with defaults are optional. Puts contracts with an `id`
+ * into `$defs`.
  */
 export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));
@@ -32,7 +32,7 @@ export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => J
     ...defined({
       $defs: $defs && mapValues($defs, (part) => mapSchemas(part, change)),
       properties: properties && mapValues(properties, mapOne),
-      // A schema may also be `false`.
+      // Compare with undefined, because a schema may also be `false`.
       additionalProperties: additionalProperties === undefined ? undefined : mapOne(additionalProperties),
       anyOf: anyOf?.map((part) => mapSchemas(part, change)),
       oneOf: oneOf?.map((part) => mapSchemas(part, change)),
@@ -44,7 +44,8 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-// zod emits `readOnly` for TypeScript's readonly types; in OpenAPI it would mean that requests omit the field.
+// Remove `readOnly`, which zod emits for TypeScript's readonly types. In OpenAPI it would mean that requests omit the
+// field.
 function normalise({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
   return mapSchemas(schema, ({ readOnly: _readOnly, ...rest }) => rest);
 }

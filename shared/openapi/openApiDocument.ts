@@ -17,7 +17,7 @@ const securitySchemes = {
 };
 
 /**
- * Describes endpoints as an OpenAPI document; skips those without an operation.
+ * Describes endpoints as an OpenAPI document. Skips endpoints without an operation.
  * @param limits the limits of requests and responses, for `x-limits`
  */
 export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
@@ -75,7 +75,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  // Documentation pages would send the default with each request.
+  // Omit the default: documentation pages would send it with each request.
   const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }

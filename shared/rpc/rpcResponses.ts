@@ -97,12 +97,12 @@ async function run(
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  // If the body arrives too slowly, Connect itself responds with 504, as if the service had failed.
+  // Replace the status: if the body arrives too slowly, Connect responds with 504, as if the service had failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
-/** The headers for a call's timeout in each protocol: the digits of a value, and the milliseconds of its units. */
+/** For each protocol, the header with a call's timeout, the pattern of its value, and the milliseconds of each unit. */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },
   { name: 'connect-timeout-ms', pattern: /^(\d{1,10})()$/, milliseconds: { '': 1 } },
@@ -125,8 +125,8 @@ function withoutEndlessTimeout(headers: Headers): Headers {
 }
 
 /**
- * Ignores that the handler cannot write an error message that quotes half of a surrogate pair; `receiptFailure`
- * replaces this error.
+ * Ignores the error of a handler that cannot write an error message, because the message quotes half of a surrogate
+ * pair. `receiptFailure` replaces this error.
  */
 function ignoreUnwritable(error: unknown): undefined {
   if (!(error instanceof URIError)) throw error;
@@ -138,8 +138,9 @@ async function* emptyFrame(): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Converts an RPC's response to a `Response`, which cannot have trailers: sets them on `outgoing` and announces them in
- * the `trailer` header. Without a message, trailers become headers, as gRPC and gRPC-Web allow and ZITADEL does.
+ * Converts an RPC's response to a `Response`. A `Response` cannot have trailers, so this function sets them on
+ * `outgoing` and announces them in the `trailer` header. If there is no message, trailers become headers, as gRPC and
+ * gRPC-Web allow and ZITADEL does.
  */
 export async function rpcResponse(
   { status, header, body, trailer }: UniversalServerResponse,

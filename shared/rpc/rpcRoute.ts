@@ -30,7 +30,7 @@ export interface RestBinding {
 /**
  * Creates the two routes of a method: the RPC and its REST route. The REST route responds in JSON or, if `Accept` asks
  * for it, as gRPC or gRPC-Web does, with the interface's HTTP status (docs/decisions/0005-remote-procedure-calls.md).
- * The modules for RPCs load with the first RPC, because loading them takes longer than the rest of the start.
+ * Loads the modules for RPCs at the first RPC, because loading them takes longer than the rest of the start.
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   let loading: Promise<RpcResponses> | undefined;

@@ -23,9 +23,11 @@ import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { encodeDetails, toPublicError } from '../http/responses.ts';
 
-/** One method of a service. It uses the JSON mapping of its messages, as on the REST route. */
+/**
+ * One method of a service. Requests and responses are in the JSON mapping of protobuf messages, as on the REST route.
+ */
 export interface UnaryRpc<Caller> {
-  /** `/<service>/<method>`. */
+  /** The path: `/<service>/<method>`. */
   readonly path: string;
   /** Loads the method's descriptor. */
   readonly method: () => Promise<DescMethodUnary>;
@@ -39,12 +41,13 @@ export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;
   /**
-   * The request of a REST route, which the contract validates; undefined for an RPC, whose request is in its message.
+   * The request of a REST route, which the contract validates; undefined for an RPC, whose message contains the
+   * request.
    */
   readonly restRequest?: JsonObject;
-  /** The call's error; undefined if the call succeeded, or if the protocol itself rejected it. */
+  /** The call's error; undefined if the call succeeded, or if the protocol itself rejected the call. */
   failure?: IdentityError;
-  /** Aborts when the protocol's handler ends the call; its reason is the error, if there was one. */
+  /** Aborts when the protocol's handler ends the call. Its reason is the error, if the call failed. */
   ended?: AbortSignal;
   /** Aborts receiving the request, which may never arrive completely. */
   readonly receiving: AbortController;
@@ -99,7 +102,7 @@ export function receiptFailure({ ended, isReceived = false, requestId, origin }:
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // The handler reports the last error, such as a malformed message, instead of the expired deadline.
+  // Without this check, the handler's last error, such as a malformed message, would hide the expired deadline.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();

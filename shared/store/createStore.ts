@@ -1,4 +1,4 @@
-// The store above a database: transactions, encryption of secrets, checks and counts.
+// Creates the store on top of a database, with transactions, encryption of secrets, checks and counts.
 
 import type { Database, Moment, VersionedDocuments } from './database.ts';
 import { type FieldName, fieldNames } from './documentFields.ts';
@@ -32,7 +32,7 @@ interface Parts<Past extends Moment> {
 
 /** The reads of a store, for one call. */
 interface Reads<Past extends Moment> {
-  /** @param at a past state; the latest by default */
+  /** @param at a past state; by default the latest state */
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[], at?: Past): Promise<VersionedDocuments>;
   scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
 }
@@ -68,7 +68,10 @@ function createReads<Past extends Moment>(
   return { read, scan };
 }
 
-/** @param call the call that the store serves */
+/**
+ * Creates a store.
+ * @param call the call that the store serves; undefined if it serves no particular call
+ */
 function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreCall | undefined): Store {
   const { database, guard, counts } = parts;
   const { read, scan } = createReads(parts, call);
@@ -79,12 +82,12 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** The guard itself reads and writes without checks and encryption. */
+  /** The operations that the guard itself uses: the store does not call the guard for them. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),
   };
-  /** Reads run in parallel with the check. If the check fails, their results are discarded. */
+  /** Runs a read in parallel with the guard's check. If the check fails, discards the result. */
   const checked = <Result>(reading: Promise<Result>): Promise<Result> => {
     const check = guard.check(unguarded);
     return check === undefined ? reading : Promise.all([reading, check]).then(([result]) => result);

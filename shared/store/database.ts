@@ -28,13 +28,13 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database with versioned documents. It stores fields and writes as they are, and does not know which are secret.
- * Each method receives the call that it serves, if any. If operations can fail temporarily, the adapter retries them
- * until the call's deadline. After the deadline it attempts each operation once, so that the call can finish a batch
- * that it has begun.
+ * A database with versioned documents. It stores fields and writes unchanged; the store encrypts the secrets. Each
+ * method receives the call that it serves, if any. If operations can fail temporarily, the adapter retries them until
+ * the call's deadline. After the deadline it attempts each operation once, so that the call can finish a batch that it
+ * has begun.
  */
 export interface Database<Past extends Moment> {
-  /** Reads documents of a single state: the latest, or a past one. */
+  /** Reads documents of a single state of the database: the past state `at`, or the latest state. */
   read(
     keys: readonly DocumentKey[],
     fields: readonly FieldName[],
@@ -42,8 +42,8 @@ export interface Database<Past extends Moment> {
     call: StoreCall | undefined,
   ): Promise<VersionedDocuments>;
   /**
-   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed,
-   * and lets other work of the process run between batches.
+   * Yields the documents of a range in the range's order, in batches of up to some hundreds. Reads only as fast as the
+   * caller consumes, and lets other work of the process run between batches.
    */
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**
@@ -58,7 +58,7 @@ export interface Database<Past extends Moment> {
     events: readonly TrailEvent[],
     call: StoreCall | undefined,
   ): Promise<void>;
-  /** Returns the present state. All of its data is durable. */
+  /** Returns the present state. All data of this state is durable. */
   moment(call: StoreCall | undefined): Promise<Past>;
   advice(): Advice;
   close(): Promise<void>;

@@ -42,7 +42,7 @@ type FieldTypes = { string: string; boolean: boolean; integer: number };
 /** The name of a document's field. */
 export type FieldName = keyof typeof documentFieldTypes;
 
-/** The fields of a document; any may be absent. */
+/** The fields of a document. Every field may be absent. */
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
@@ -72,10 +72,10 @@ function isSecret(credential: RecordCredential): credential is Exclude<RecordCre
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-/** The names of the fields in databases. */
+/** The names of the fields that databases contain. They include the encrypted forms of secrets, not the secrets. */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use. */
+/** The names of the fields that operations use. They include the secrets, not their encrypted forms. */
 export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {
@@ -87,7 +87,7 @@ export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?:
 
 /**
  * Sets a field that was read from the database.
- * @throws Error if the value does not have the type in `documentFieldTypes`: another program wrote it
+ * @throws Error if the value does not have the type in `documentFieldTypes`, because another program wrote it
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

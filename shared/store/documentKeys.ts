@@ -2,7 +2,7 @@
 
 import { type DocumentKey, documentId } from './store.ts';
 
-/** Returns the key of a user's membership on the instance. It belongs to no organisation, so no export contains it. */
+/** Returns the key of a user's membership on the instance. No export contains such memberships. */
 export function instanceMemberKey(userId: string): DocumentKey {
   return { collection: 'members', id: documentId('instance', userId) };
 }

@@ -25,13 +25,13 @@ const instanceBody = z.object({
 
 /** An instance's name, its default organisation and its settings. */
 export interface InstanceDescription {
-  /** `unnamed` before `identity init`. */
+  /** The name; `unnamed` before `identity init`. */
   readonly instance: string;
   /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
   /**
-   * The id is the same at all addresses of the instance; undefined before `identity init`, or if an earlier version ran
-   * it.
+   * The same id at all addresses of the instance; undefined before `identity init`, or if an earlier version
+   * initialised the instance.
    */
   readonly instanceId?: string | undefined;
   /**
@@ -82,7 +82,7 @@ export async function readDefaultOrganisation(reader: Reader): Promise<string> {
 
 /**
  * Reads the instance's document, and checks its format.
- * @throws IdentityError UNAVAILABLE
+ * @throws IdentityError UNAVAILABLE for another format
  */
 export async function checkFormat(reader: Reader): Promise<void> {
   const [instance] = await reader.getMany([instanceKey], ['body']);
@@ -92,7 +92,7 @@ export async function checkFormat(reader: Reader): Promise<void> {
 /**
  * Checks the format in the instance's document.
  * @param instance undefined before `identity init`: a database without an instance cannot have another format
- * @throws IdentityError UNAVAILABLE
+ * @throws IdentityError UNAVAILABLE for another format
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {
   const { format } = parseInstanceBody(instance);

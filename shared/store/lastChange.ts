@@ -1,5 +1,6 @@
-// The last change of a record, and whether an import made it. An import must not undo changes that calls without the
-// lock made after the import began. This must be known even if an import or a key rotation wrote the record afterwards.
+// Stores when a record changed last, and whether an import made that change. An import must not undo a change that a
+// call without the lock made after the import began. The stored text still shows such a change after an import or a key
+// rotation has written the record.
 
 import type { StoredDocument } from './store.ts';
 
@@ -19,7 +20,8 @@ export function isOfAnImport(stored: StoredDocument): boolean {
 }
 
 /**
- * Returns the version of a record's last change by a call other than an import; undefined if there was none.
+ * Returns the version of a record's last change by a call other than an import; undefined if no such call changed the
+ * record.
  * @param version the document's version; undefined in a trial, which changes nothing
  */
 export function callVersion(stored: StoredDocument, version: string | undefined): string | undefined {
@@ -28,8 +30,8 @@ export function callVersion(stored: StoredDocument, version: string | undefined)
 }
 
 /**
- * Returns the change date for a write by an import or a rotation of the master key. The date keeps the version of the
- * last change by another call.
+ * Returns the change date for a write by an import or a rotation of the master key. The result also contains the
+ * version of the last change by another call.
  */
 export function withCallVersion(date: string, version: string | undefined): string {
   return version === undefined ? date : `${date}${SEPARATOR}${version}`;

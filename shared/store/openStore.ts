@@ -11,8 +11,8 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. Other
- * modules check these properties instead of the kind of database.
+ * The location of an instance's database: a directory with an embedded database, or a database of Cloud Firestore.
+ * Other modules check these properties instead of the kind of database.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
@@ -22,7 +22,9 @@ export type StoreLocation = (
   readonly directory?: string | undefined;
   /** The Google Cloud project of the database, whose log is the audit trail; undefined for other databases. */
   readonly projectId?: string | undefined;
-  /** The text of `IDENTITY_MASTER_KEY`. By default, the keys of an embedded database are in `master.key` next to it. */
+  /**
+   * The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys in `master.key` in its directory.
+   */
   readonly masterKey?: string | undefined;
 };
 
@@ -33,7 +35,7 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
 
 /**
  * Opens the database of an instance; creates an embedded database if it does not exist. Loads only the implementation
- * in use, because each one slows the start down.
+ * in use, because each implementation slows down the start.
  * @example
  *     const store = await openStore({ kind: 'sqlite', directory: './north' });
  *     const [instance] = await store.getMany([instanceKey]);
@@ -60,7 +62,7 @@ export async function openStore(
 }
 
 /**
- * Opens the keys of a database; there may be none.
+ * Opens the keyring of a database, which may have no keys.
  * @throws IdentityError for invalid keys
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
@@ -70,8 +72,8 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 
 /**
  * Requires the keys of a database on a server, for a process that reads or writes secrets. An embedded database has its
- * keys next to it.
- * @throws IdentityError UNAVAILABLE
+ * keys in its directory.
+ * @throws IdentityError UNAVAILABLE without keys
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
   if (directory === undefined && masterKey === undefined) throw masterKeyMissing();
@@ -92,7 +94,7 @@ export function databaseFile(directory: string): string {
 
 /**
  * Opens the database of an instance.
- * @throws IdentityError if it does not exist, or its master key is missing or wrong
+ * @throws IdentityError if the database does not exist, or its master key is missing or wrong
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
   if (!hasDatabase(location)) throw instanceMissing({ directory: location.directory ?? '' });

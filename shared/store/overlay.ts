@@ -21,7 +21,7 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A writable layer on top of a store. The store does not change. The caller disposes of the layer. */
+/** A writable layer on top of a store, which does not change. The caller must dispose of the layer. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
 /** Returns the advice for bulk work on an overlay. */
@@ -34,8 +34,8 @@ export const trialAdvice = (): Advice => ({
 });
 
 /**
- * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which takes precedence over
- * the snapshot in reads.
+ * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file. Reads return a document from
+ * this file if it was written, otherwise from the snapshot.
  * @param collectionsWithBody the collections whose written documents keep `body`, the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {

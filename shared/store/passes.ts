@@ -3,16 +3,16 @@
 import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
-/** The number of batches in a pass: at most some thousands of documents, all in memory. */
+/** The number of batches in a pass. All of them, at most some thousands of documents, are in memory. */
 const PASS_BATCHES = 20;
 
-/** The documents of a collection, in one partition or in all. */
+/** The documents of a collection, in one partition or in all partitions. */
 export type PassRange = Omit<IdRange, 'from'>;
 
 /**
  * Reads the documents of a range in passes, for a caller that commits after each batch. Each pass has its own snapshot,
  * which is closed before the caller receives the documents. A single snapshot would end when the caller's commits fill
- * the log of the database, or when it becomes too old. Later passes include the commits of earlier ones.
+ * the log of the database, or when it becomes too old. A pass includes what the caller committed during earlier passes.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

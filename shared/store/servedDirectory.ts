@@ -1,4 +1,4 @@
-// The lock of a directory whose database a server serves. Commands that run at the same time do not need it.
+// Locks the directory whose database a server serves. Commands that run at the same time do not need this lock.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** Describes the process that has the lock. It may not have written its id yet. */
+/** Describes the process that has the lock. That process may not have written its id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

@@ -11,7 +11,7 @@ import { type RetryPolicy, retry } from '../../retry.ts';
 export interface CallDeadline {
   /** Ends retries and waits. If an operation has not succeeded by then, it throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Aborts a few seconds later with the same reason, to end the attempts that are still in flight. */
+  /** Aborts a few seconds after `signal`, with the same reason, to end the attempts that are still in flight. */
   readonly cut: AbortSignal;
 }
 
@@ -27,14 +27,14 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
   const startGrace = () => setTimeout(() => cut.abort(signal.reason), GRACE_MS).unref();
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
-  // Each operation in flight adds a listener to these signals.
+  // Each operation in flight adds a listener to these signals: do not warn about their number.
   setMaxListeners(0, signal, cut.signal);
   return { signal, cut: cut.signal };
 }
 
 /**
- * Retries an operation until it succeeds or the call's deadline expires. After the deadline, attempts it once, so that
- * a batch that has begun can still finish.
+ * Retries an operation until it succeeds or the call's deadline expires. After the deadline, attempts the operation
+ * once, so that a batch that has begun can still finish.
  * @throws the last attempt's error; the deadline's reason
  */
 export function attemptUntil<Result>(
@@ -106,7 +106,10 @@ export const transientPolicy: RetryPolicy = {
   budgetMs: 25_000,
 };
 
-/** The retry policy for commits. The server aborts a commit that contends with another; then it has applied nothing. */
+/**
+ * The retry policy for commits. The server aborts a commit that contends with another commit, without applying any
+ * write.
+ */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,
   attempts: (reason) =>

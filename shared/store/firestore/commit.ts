@@ -13,8 +13,8 @@ import {
 import { isCommitted, markCommit } from './lostCommit.ts';
 
 /**
- * Commits writes if documents still have their versions. If a response is lost, sends the commit again, and recognises
- * by the stored commit id that the first attempt was applied.
+ * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again,
+ * and recognises by the stored commit id that the first attempt was applied.
  * @throws WriteConflictError, IdentityError
  */
 export async function commit(
@@ -51,7 +51,7 @@ function encodeCommit(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // Only the first write of a document can have the precondition with the version that was read.
+    // Only a document's first write can require the version that was read.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
@@ -83,7 +83,10 @@ function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pi
   return type === 'update' ? { currentDocument: { exists: true } } : {};
 }
 
-/** Encodes a write that changes nothing: an update without fields, or the delete of a missing document. */
+/**
+ * Encodes a write that checks a document's version and changes nothing: an update without fields, or the delete of a
+ * missing document.
+ */
 function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): WriteMessage {
   if (version === undefined) return { delete: name, currentDocument: { exists: false } };
   const currentDocument = { updateTime: decodeVersion(version) };

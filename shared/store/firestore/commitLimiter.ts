@@ -71,7 +71,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Records the latency per write. Adapts the limit after as many commits as may be in flight. */
+  /** Records the latency per write. Adapts the limit each time as many commits have ended as may be in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

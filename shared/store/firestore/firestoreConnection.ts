@@ -23,7 +23,7 @@ export interface FirestoreConnection {
   readonly limiter?: CommitLimiter;
 }
 
-// The store retries by itself: the client would retry for ten minutes, and does not resume streams.
+// The store retries instead of the client, which would retry for ten minutes and does not resume streams.
 const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
 /**
@@ -39,7 +39,7 @@ const channelOptions = {
 };
 
 /**
- * Creates a client of Cloud Firestore or of the emulator. It connects at the first call.
+ * Creates a client of Cloud Firestore or of the emulator. The client connects at its first call.
  * @param emulatorHost the emulator's `host:port`
  */
 export function connectFirestore(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
@@ -54,7 +54,7 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
   };
 }
 
-// The emulator treats this token as the administrator's; without it, it evaluates security rules for each write.
+// The emulator treats this token as the administrator's. Without the token, it evaluates security rules for each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
 // Empty credentials prevent the client from searching for a metadata server and printing a warning.
@@ -68,7 +68,7 @@ function emulatorOptions(emulatorHost: string): ClientOptions {
   };
 }
 
-/** The address of a Firestore database; `databaseId` is `(default)` for the unnamed one. */
+/** The address of a Firestore database; `databaseId` is `(default)` for the unnamed database. */
 export interface DatabaseAddress {
   readonly projectId: string;
   readonly databaseId: string;
@@ -101,7 +101,7 @@ export type ValueMessage = NonNullable<DocumentMessage['fields']>[string];
 /** A server timestamp. */
 export type Timestamp = NonNullable<QueryRequest['readTime']>;
 
-/** Encodes the given fields, except those that are `null`. */
+/** Encodes the given fields, except `null` fields. */
 export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
   const encoded: Record<string, ValueMessage> = {};
   for (const name of storedFieldNames) {
@@ -133,7 +133,7 @@ function decodeValue(value: ValueMessage): unknown {
   return value.stringValue ?? value.booleanValue;
 }
 
-/** The number of digits of the seconds until the year 9999, where Firestore's times end. */
+/** The number of digits of a time's seconds. Firestore's times end in the year 9999, whose seconds have 12 digits. */
 const SECONDS_DIGITS = 12;
 
 /** Returns a document's version: the time of its last change. */

@@ -12,7 +12,7 @@ import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
   records: 250,
-  // Leaves room for the fence document, which each commit under an import's lock contains.
+  // Leave room for the fence document, which each commit under an import's lock contains.
   writes: MAX_COMMIT_WRITES - 1,
   // Cloud Firestore can read any moment of the last hour.
   snapshotMs: 3_600_000,

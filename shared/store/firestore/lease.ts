@@ -1,5 +1,5 @@
-// The lock of an instance in Firestore: a lease whose expiry uses Firestore's own times, and a fence that changes with
-// takeovers.
+// Locks an instance in Firestore with a lease, which expires by Firestore's own times, and a fence, which changes when
+// another process takes the lease over.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp 
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-/** How long to try to release the lease at the end of a call if the database does not answer. */
+/** The time limit for the release of the lease, if the database does not answer. */
 const RELEASE_MS = SECOND_MS;
 /** If a holder has not renewed its lease for this long, another process can take it. */
 export const LEASE_MS = 30 * SECOND_MS;
@@ -48,7 +48,7 @@ type Lease = z.output<typeof leaseSchema>;
 type Holder = Lease['holders'][number];
 
 /**
- * Returns the key of a holder's own document, which the holder renews. Each holder has one, so that holders do not
+ * Returns the key of the document that a holder renews. Each holder has its own document, so that holders do not
  * contend.
  */
 function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
@@ -103,12 +103,12 @@ async function attempt(
   }
 }
 
-/** The copies of an epoch. */
+/** An epoch, and the versions of its copies. */
 type Copies = Omit<Fence, 'lost'>;
 
 /**
- * Reads the copies of the epoch after taking the lease.
- * @throws WriteConflictError if another process has taken the lease over since
+ * Reads the copies of the epoch after the lease was taken.
+ * @throws WriteConflictError if another process has taken the lease over
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
   const { documents, versions } = await getDocuments(connection, fenceKeys, ['digest']);
@@ -117,12 +117,12 @@ async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Pr
   return { epoch, versions: versions.filter((version) => version !== undefined) };
 }
 
-/** Returns the description of a holder for calls that wait for it, without its id. */
+/** Describes a holder, without its id, for calls that wait for the lock. */
 function describe({ operation, caller, since }: Holder): LockHolder {
   return { operation, caller, since };
 }
 
-/** The lease, and which of its holders have expired. */
+/** The lease, its version, and its live and expired holders. */
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;
@@ -130,7 +130,6 @@ interface LeaseState {
   readonly expired: readonly { readonly holder: Holder; readonly version: Version }[];
 }
 
-/** Reads the lease. */
 async function readLease(connection: FirestoreConnection): Promise<Pick<LeaseState, 'lease' | 'version'>> {
   const read = await getDocuments(connection, [leaseKey], ['body']);
   const body = read.documents[0]?.body;
@@ -161,7 +160,7 @@ function milliseconds(time: Timestamp | undefined): number {
 
 /**
  * Returns the lease with a further holder, without the expired holders. Holders that exclude each other have different
- * epochs: a commit that an ended holder sent but did not wait for must fail if it reaches the database later.
+ * epochs. A holder may end without waiting for a commit that it has sent; with the new epoch, this commit fails.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
@@ -182,8 +181,8 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
 }
 
 /**
- * Returns the expected versions, so that the commit fails if another process changed the lease, or an expired holder
- * renewed it.
+ * Returns the expected versions, so that the commit fails if another process has changed the lease, or if an expired
+ * holder has renewed its document.
  */
 function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
@@ -192,8 +191,8 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /**
- * Renews a lease until it is released or lost. If another process takes the lease, the fence prevents further commits
- * even before a renewal fails.
+ * Renews a holder's document until the lock is released or lost. If another process takes the lease over, the fence
+ * makes further commits fail even before a renewal fails.
  */
 function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, leaseMs: number): HeldLock {
   const lost = new AbortController();
@@ -203,13 +202,13 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
     try {
       await commit(connection, [renewal(holder, ++sequence)], new Map());
     } catch (error) {
-      // A late renewal finds no document after the release.
+      // After the release, a late renewal finds no document.
       if (isReleased || lost.signal.aborted) return;
       if (!(error instanceof WriteConflictError)) {
         log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
         return;
       }
-      // Another process has removed the document of this expired holder.
+      // This holder has expired, and another process has removed its document.
       clearInterval(timer);
       lost.abort(instanceLockLost());
     }
@@ -226,7 +225,7 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
   };
 }
 
-/** Removes a holder from the lease. If this fails, the lease expires; the holder's earlier commits are not affected. */
+/** Removes a holder from the lease. If this fails, the lease expires. The holder's earlier commits are not affected. */
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
   const signal = AbortSignal.timeout(RELEASE_MS);
   const called = { ...connection, deadline: createDeadline(signal) };

@@ -17,7 +17,9 @@ import { getDocuments } from './reads.ts';
 /** A field that is not in `documentFieldTypes`: the id of the commit that wrote the document. */
 const COMMIT_FIELD = 'commit';
 
-/** Adds the commit's id to the first document that it writes. A commit with only deletes has no such document. */
+/**
+ * Adds the commit's id to the first document that the commit writes. A commit with only deletes has no such document.
+ */
 export function markCommit(messages: readonly WriteMessage[], id: string): void {
   const marked = messages.find(({ update }) => update != null);
   if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
@@ -48,7 +50,7 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether any state of a document after the state that the write expected meets a condition. */
+/** Whether a document has been in a state that meets a condition, after the state that the write expected. */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,

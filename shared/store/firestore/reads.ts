@@ -30,7 +30,7 @@ const NAMES_PER_REQUEST = 2_000;
 
 /**
  * Reads documents by their keys.
- * @param at the moment whose state to read; the latest by default
+ * @param at the moment whose state to read; by default the latest state
  */
 export async function getDocuments(
   connection: FirestoreConnection,

@@ -1,5 +1,5 @@
-// Google's recommendation for a new collection: at most 500 operations a second, and half as many more every five
-// minutes (https://cloud.google.com/firestore/docs/best-practices).
+// Google's recommendation for a new collection: at most 500 operations a second, and 50 % more every five minutes
+// (https://cloud.google.com/firestore/docs/best-practices).
 
 const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;

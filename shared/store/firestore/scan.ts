@@ -41,8 +41,9 @@ const DOCUMENTS_PER_BATCH = 500;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Reads the documents of a range at `readTime` from a stream. Opens a new stream after the last document if the stream
- * breaks (the server ends calls of slow consumers), or was closed because the consumer did not read.
+ * Reads the documents of a range at `readTime` from a stream. The server may end the call of a slow consumer, and this
+ * function closes the stream if the consumer does not read. In both cases, and after a transient error, it opens a new
+ * stream after the last document.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
@@ -88,9 +89,9 @@ interface Inbox {
 }
 
 /**
- * Groups the documents of a query into batches of at most `size`, or fewer if they are large. Backpressure keeps it at
- * most one batch ahead of the consumer. Cancels the call when the consumer stops. Yields the documents that were
- * received before an error first.
+ * Groups the documents of a query into batches of at most `size`, or fewer if they are large. Receives at most one
+ * batch before the consumer requests it. Cancels the call when the consumer stops. After an error, first yields the
+ * documents that were received before it.
  */
 export async function* readBatches(stream: CancellableStream, size: number): AsyncGenerator<DocumentMessage[]> {
   const inbox: Inbox = { documents: [], characters: 0 };
@@ -141,7 +142,10 @@ function countCharacters({ fields }: DocumentMessage): number {
   return characters;
 }
 
-/** @param resumeAt replaces the start of the range */
+/**
+ * Builds the query of a range.
+ * @param resumeAt replaces the start of the range
+ */
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {

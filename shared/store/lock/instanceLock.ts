@@ -7,13 +7,13 @@ import { instanceBusy } from '../../errors/storeErrors.ts';
 /** `alone` excludes every other holder; `shared` excludes only holders in mode `alone`. */
 export type LockMode = 'shared' | 'alone';
 
-/** The description of an operation that holds the lock, for calls that wait for it. */
+/** Describes an operation that holds the lock, for calls that wait for the lock. */
 export interface LockHolder {
   /** The operation, such as `import`. */
   readonly operation: string;
   /** The id of the calling user, or the account that runs the command. */
   readonly caller: string;
-  /** When the operation took the lock; ISO 8601, UTC. */
+  /** The time at which the operation took the lock, in ISO 8601 and UTC. */
   readonly since: string;
 }
 
@@ -22,15 +22,15 @@ export interface LockRequest {
   readonly mode: LockMode;
   readonly operation: string;
   readonly caller: string;
-  /** Ends the wait. */
+  /** Ends the wait for the lock. */
   readonly signal: AbortSignal;
   /** Called when the wait begins, and when another operation has acquired the lock. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
 /**
- * The epoch that a holder's commits require, and the versions of its copies. The next exclusive holder changes them, so
- * that late commits of this holder fail.
+ * The epoch that a holder's commits require, and the versions of its copies. The next exclusive holder changes the
+ * copies, so that late commits of this holder fail.
  */
 export interface Fence {
   readonly epoch: string;
@@ -41,14 +41,14 @@ export interface Fence {
 
 /** The lock while an operation holds it. Disposing of it releases the lock. */
 export interface HeldLock extends AsyncDisposable {
-  /** The condition of each commit; undefined if the operating system guarantees the lock. */
+  /** The fence that each commit requires; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
 }
 
 /** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
 export interface InstanceLock {
   /**
-   * Takes the lock, in the order of the calls of this process.
+   * Takes the lock. Calls of the same process take it in the order of the calls.
    * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if too many calls of this process wait;
    * the signal's reason
    */
@@ -60,7 +60,7 @@ export interface InstanceLock {
   position(signal: AbortSignal): Promise<string>;
 }
 
-/** How many calls of a process may wait. A waiting call can occupy memory with its request's body. */
+/** The maximum number of waiting calls of a process. A waiting call can occupy memory with its request's body. */
 export const MAX_WAITING = 4;
 
 /**
@@ -102,7 +102,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         await waitFor(wake, pollMs, request.signal);
       }
     } catch (error) {
-      // The deadline may have interrupted a pause or an attempt.
+      // Report the holder, because the deadline may have interrupted a pause or an attempt.
       throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };
@@ -131,7 +131,7 @@ export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Returns the description of a holder whose own description cannot be read yet. */
+/** Returns a description of a holder whose own description cannot be read yet. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }

@@ -19,7 +19,9 @@ import type { MasterKey } from './masterKey.ts';
 export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentId('master keys') };
 
 const keyRecord = z.object({
-  /** The ids of the keys with which values may be encrypted; writers use the first key. */
+  /**
+   * The ids of the keys that may have encrypted values of the database. New values are encrypted with the first key.
+   */
   ids: z.tuple([z.string()], z.string()),
 });
 
@@ -32,7 +34,6 @@ export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefin
   return parseKeyRecord(stored);
 }
 
-/** Parses the stored record. */
 export function parseKeyRecord(stored: StoredDocument | undefined): KeyRecord | undefined {
   return stored?.body === undefined ? undefined : keyRecord.parse(JSON.parse(stored.body));
 }
@@ -52,8 +53,8 @@ export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: 
 }
 
 /**
- * Returns the database's keys. If it has none yet, stores the newest key of the keyring as its key.
- * @throws IdentityError UNAVAILABLE without a key
+ * Returns the ids of the database's keys. If the database has no keys yet, stores the id of the keyring's newest key.
+ * @throws IdentityError UNAVAILABLE if the keyring has no key
  */
 export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): Promise<KeyRecord> {
   const stored = await readKeyRecord(store);
@@ -72,12 +73,12 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
 /**
- * The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change.
+ * Checks a database before operations, and returns the key that encrypts new values, which `identity rekey` may change.
  */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
-   * Checks the database's format, and that the keyring contains the database's keys; runs in parallel with each
+   * Checks the database's format, and that the keyring contains the database's keys. Runs in parallel with each
    * operation.
    * @returns undefined if no check is needed
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
@@ -88,9 +89,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Creates the guard of an embedded database. In each transaction that writes a secret, it reads the key's id and
- * requires that the id does not change before the commit. So no value is encrypted with an earlier key after a
- * rotation. The database checks format and keys when it is opened, and the format again in each transaction.
+ * Creates the guard of an embedded database. In each transaction that writes a secret, the guard reads the key's id and
+ * requires that the id does not change before the commit. Therefore no value is encrypted with an earlier key after a
+ * rotation. Opening the database checks its format and keys, and each transaction checks the format again.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -108,7 +109,10 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 /** How long a process trusts the database's format and master key after reading them. */
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
-/** A process uses a key for up to a minute after reading it, and may then still finish a commit that it has begun. */
+/**
+ * The time after which no process uses an earlier key. A process uses a key for up to a minute after reading its id,
+ * and may then still finish a commit that it has begun.
+ */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**

@@ -45,7 +45,10 @@ export class Keyring {
     return keys;
   }
 
-  /** @throws IdentityError UNAVAILABLE for an unknown key */
+  /**
+   * Returns the key with an id.
+   * @throws IdentityError UNAVAILABLE for an unknown key
+   */
   require(id: string): MasterKey {
     const known = this.known.get(id);
     if (known !== undefined) return known;
@@ -100,7 +103,7 @@ export function fileKeyring(file: string): Keyring {
 }
 
 /**
- * Opens a keyring with the keys in a text that cannot be read again.
+ * Opens a keyring with the keys in a text, which is read only once.
  * @param source the variable or the file of the text, for the error
  * @throws IdentityError for a text without valid keys
  */

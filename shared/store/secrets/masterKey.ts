@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 
 /** A key that encrypts a database's secrets. */
 export interface MasterKey {
-  /** The id, which is stored with each encrypted value. It is derived from the key, but does not reveal it. */
+  /** The id, which is stored with each encrypted value. It is derived from the key, but does not reveal the key. */
   readonly id: string;
   /** The key as it is written in files and variables. */
   readonly text: string;
@@ -12,7 +12,10 @@ export interface MasterKey {
 }
 
 interface KeyLookup {
-  /** @throws IdentityError UNAVAILABLE for an unknown key */
+  /**
+   * Returns the key with an id.
+   * @throws IdentityError UNAVAILABLE for an unknown key
+   */
   require(id: string): MasterKey;
 }
 
@@ -54,13 +57,13 @@ export function parseMasterKeys(text: string): readonly MasterKey[] | undefined 
 }
 
 const ALGORITHM = 'aes-256-gcm';
-/** NIST permits 2^32 random nonces of 96 bits for each key (SP 800-38D, 8.3). */
+/** The size of a random nonce. With 96 bits, NIST permits 2^32 nonces for each key (SP 800-38D, 8.3). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and field to which the value is bound: it cannot be decrypted for another place
+ * @param place the document and the field that contain the value, which cannot be decrypted for another place
  * @returns the key's id, a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
@@ -80,8 +83,8 @@ export function sealingKeyId(sealed: string): string {
 
 /**
  * Decrypts a value.
- * @throws IdentityError UNAVAILABLE if its key is missing; Error for a value that was changed, or belongs to another
- * place
+ * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or belongs to
+ * another place
  */
 export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);

@@ -15,7 +15,7 @@ import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
 const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
- * Returns the stored fields for some fields: replaces secrets with their encrypted forms. Returns the same list if it
+ * Returns the names of the stored fields: replaces secrets with their encrypted forms. Returns the same list if it
  * contains no secrets, and always the same result for the same list, because databases cache prepared reads by list.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
@@ -83,7 +83,7 @@ export const secretCollections: readonly Collection[] = ['users', 'identityProvi
 /** The fields with the encrypted forms of all secrets. Reads return them without decryption. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** Whether a document that was read without decryption has a secret that another key encrypted. */
+/** Whether a document has a secret that another key encrypted. The document must have been read without decryption. */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
     const sealed = document[sealedName];
@@ -91,7 +91,7 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/** Encrypts the secrets of a document that was read without decryption with another key. */
+/** Encrypts the secrets of a document with another key. The document must have been read without decryption. */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

@@ -57,7 +57,10 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   }
 }
 
-/** @throws IdentityError FAILED_PRECONDITION for a file or directory that this process cannot write to */
+/**
+ * Requires that this process can write to the file and its directory.
+ * @throws IdentityError FAILED_PRECONDITION
+ */
 function openWritable(file: string): void {
   try {
     protectFiles(file);
@@ -73,8 +76,8 @@ function openWritable(file: string): void {
 const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Checks that no other user could have written the database's files, and that only their owner can read them. Skips
- * missing files.
+ * Checks that no other user could have written the database's files, and makes the files readable only by their owner.
+ * Skips missing files.
  * @throws IdentityError PERMISSION_DENIED
  */
 export function protectFiles(file: string): void {
@@ -107,18 +110,21 @@ function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): voi
   requireKeys(record, keyring);
 }
 
-/** @throws IdentityError UNAVAILABLE for a file of another format */
+/**
+ * Checks the format of the file.
+ * @throws IdentityError UNAVAILABLE for another format
+ */
 export function requireFileFormat(connection: SqliteConnection): void {
   const format = readFileFormat(connection);
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/** Whether the file has no tables. A transaction creates them together with the format. */
+/** Whether the file has no tables. A transaction creates the tables together with the format. */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
-/** Reads the file's format: SQLite's `user_version`, 0 if none is set. */
+/** Reads the file's format: SQLite's `user_version`, which is 0 if it was never set. */
 function readFileFormat(connection: SqliteConnection): number {
   return z.number().parse(readPragma(connection, 'user_version'));
 }
@@ -132,7 +138,8 @@ function hasDocuments(connection: SqliteConnection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
 }
 
-// SQLite ignores the busy timeout here, to avoid a deadlock between two processes that open the same new file.
+// Retry here: SQLite ignores the busy timeout when it enters WAL mode, to avoid a deadlock between two processes that
+// open the same new file.
 function enterWalMode(connection: SqliteConnection): void {
   const deadline = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
@@ -170,11 +177,11 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 
 /** The options of a copy. */
 export interface CopyOptions {
-  /** The keys, which must include those of the database. */
+  /** The keyring, which must contain the keys of the database. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
-  /** Whether the source is a backup. A log file next to a backup does not belong to it, and is not read. */
+  /** Whether the source is a backup. A log file next to a backup does not belong to the backup, so it is not read. */
   readonly isBackup?: boolean;
   /** Called for each removed folder that a killed process left. */
   readonly warn?: (warning: string) => void;
@@ -184,7 +191,7 @@ export interface CopyOptions {
 
 /**
  * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
- * the database during the copy. The copy appears under its name when it is complete and durable.
+ * the database during the copy. The copy appears under its name only when it is complete and durable.
  * @throws IdentityError for a file that is not a database of an instance, or has another format or another key, before
  * anything is written; Error of the file system, EEXIST if the name is taken
  */
