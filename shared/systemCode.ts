@@ -29,9 +29,7 @@ export function isDatabaseFull(reason: unknown): boolean {
   return [SQLITE_FULL, SQLITE_IOERR_WRITE].includes(extendedCode(reason) ?? 0);
 }
 
-/**
- * Returns the system's error with the path in place of SQLite's error for a full disk; returns other errors unchanged.
- */
+/** Converts SQLite's error for a full disk to an error of the system with the path. Returns other errors unchanged. */
 export function withFullPath(reason: unknown, path: string): unknown {
   if (!isDatabaseFull(reason)) return reason;
   return Object.assign(new Error(`ENOSPC: no space left, ${path}`, { cause: reason }), { code: 'ENOSPC', path });

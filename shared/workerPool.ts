@@ -25,7 +25,7 @@ export class WorkerPool<Task, Result> {
 
   /**
    * Runs a task in the next free worker.
-   * @param signal drops the task if no worker has begun it
+   * @param signal cancels the task if no worker has begun it
    * @throws the signal's reason, or the error that ended the worker
    */
   run(task: Task, signal?: AbortSignal): Promise<Result> {
@@ -39,7 +39,7 @@ export class WorkerPool<Task, Result> {
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();
-      // Check the signal here: with a listener for each waiting job, a signal would have too many.
+      // Check the signal only here: a listener for each waiting job would be too many for one signal.
       if (job?.signal?.aborted) job.reject(job.signal.reason);
       else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
     }

@@ -64,20 +64,23 @@ export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Na
 export interface Reader {
   /**
    * Reads documents in the order of `keys`.
-   * @param fields the fields to read; all by default
+   * @param fields the fields to read; by default all fields
    * @returns `undefined` for each document that does not exist
    */
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
 }
 
-/** A document that must not change before the commit. If it has a version, the transaction need not have read it. */
+/**
+ * A document that must not change before the commit. If `version` is given, the transaction need not have read the
+ * document.
+ */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
 }
 
 /**
- * An optimistic transaction without locks. Its writes are applied together after `work` has returned, if no document
- * that it writes or holds has changed since it was read.
+ * An optimistic transaction without locks. After `work` has returned, the transaction applies all writes together,
+ * unless a document that it writes or holds has changed since it read the document.
  */
 export interface Transaction extends Reader {
   /** Adds writes to the commit at the end of the transaction. */
@@ -85,8 +88,8 @@ export interface Transaction extends Reader {
   /** Requires that documents that were read but are not written do not change before the commit. */
   hold(documents: readonly HeldDocument[]): void;
   /**
-   * Returns the versions of the documents that were read and have changed after a position, by path; see
-   * `InstanceLock`.
+   * Returns the documents that this transaction has read and that have changed after a position: their versions by
+   * path. `InstanceLock` returns such positions.
    */
   changedAfter(position: string): ReadonlyMap<string, string>;
   /** Adds an event to the database's trail, if it has one: the event is committed with the writes, or not at all. */
@@ -114,13 +117,13 @@ interface StoredEvent {
 /** The audit trail in a database. Operations on documents cannot read it. */
 export interface Trail {
   /**
-   * Commits a single event; resolves when it is durable.
+   * Commits a single event, and resolves when the event is durable.
    * @throws IdentityError UNAVAILABLE when the event cannot be written
    */
   append(event: TrailEvent): Promise<void>;
   /** Reads some hundreds of events after a cursor, oldest first; returns none at the end. */
   readAfter(cursor: string): readonly StoredEvent[];
-  /** Returns the cursor of the newest event; `0` if there is none. */
+  /** Returns the cursor of the newest event; `0` if there are no events. */
   newest(): string;
   /**
    * Deletes some hundreds of the oldest events before `time`, but never the newest event.
@@ -133,8 +136,8 @@ export interface Trail {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of a collection from an id on (inclusive), in one partition or in all, in the database's order of ids,
- * which never changes.
+ * The documents of a collection whose ids are not less than `from`, in one partition or in all partitions. Scans read
+ * them in the database's order of ids, which never changes.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -156,12 +159,12 @@ export interface PartitionRange {
 /** The number of documents in a batch of a scan over several partitions. */
 export const PARTITION_SCAN_BATCH = 100;
 
-/** A read-only view of the database at one moment. The caller disposes of it. */
+/** A read-only view of the database at one moment. The caller must dispose of the view. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
   /**
-   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed,
-   * and lets other work of the process run between batches.
+   * Yields the documents of a range in the range's order, in batches of up to some hundreds. Reads only as fast as the
+   * caller consumes, and lets other work of the process run between batches.
    */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
@@ -201,16 +204,16 @@ export interface StoreCall {
 
 /** The best way for bulk work to use a database at present. */
 export interface Advice {
-  /** The number of records in a commit, and the maximum number of its writes. */
+  /** The best number of records in a commit, and the maximum number of writes. */
   readonly records: number;
   readonly writes: number;
   /** The best number of commits in flight. */
   readonly inFlight: number;
-  /** How many milliseconds a snapshot can be read. */
+  /** How many milliseconds a snapshot stays readable. */
   readonly snapshotMs: number;
   /**
-   * Estimates the milliseconds for new documents of a collection, at the rate that the database recommends for a new
-   * collection; 0 if it recommends none.
+   * Estimates how many milliseconds the creation of documents in a new collection takes at the rate that the database
+   * recommends; 0 if the database recommends no rate.
    */
   readonly creationMs: (documents: number) => number;
 }
@@ -231,8 +234,8 @@ export interface Store extends DocumentStore {
    */
   durable(): Promise<void>;
   /**
-   * Returns the same database for a single call: it retries transient errors until the call's deadline. After the
-   * deadline it attempts each operation once, so that a batch that has begun can finish.
+   * Returns the same database for a single call. Until the call's deadline, the store retries transient errors. After
+   * the deadline it attempts each operation once, so that a batch that has begun can finish.
    */
   forCall(call: StoreCall): Store;
   advice(): Advice;
@@ -301,7 +304,7 @@ export function documentId(...parts: readonly string[]): string {
 const RESERVED = /[%/|]/;
 
 function encodePart(part: string): string {
-  // Few parts contain such a character, and a replacement costs more than the search.
+  // Search first: few parts contain a reserved character, and a replacement costs more than the search.
   if (!RESERVED.test(part)) return part;
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
@@ -311,7 +314,7 @@ export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }
 
-/** Reads documents by their keys, each once; returns them by `documentPath`. */
+/** Reads each document once, and returns the documents by `documentPath`. */
 export async function readByPath(
   reader: Pick<Reader, 'getMany'>,
   keys: readonly DocumentKey[],

@@ -32,7 +32,7 @@ const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
 const MAX_ATTEMPTS = 12;
 
 /**
- * Runs an optimistic transaction: commits if the versions that it read are unchanged, and starts again after a
+ * Runs an optimistic transaction: commits if the documents that it read are unchanged, and starts again after a
  * conflict. A process that ends in the middle leaves no traces.
  */
 export async function transact<Result>(
@@ -63,8 +63,8 @@ export async function transact<Result>(
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
-  // Lists instead of a map, because most transactions of a repeated import write nothing and never need the paths of
-  // their reads.
+  // Use lists instead of a map, because most transactions of a repeated import write nothing and never need the paths
+  // of their reads.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
@@ -138,9 +138,10 @@ class TransactionAttempt implements Transaction {
   }
 }
 
-// Callers only estimate sizes, so they have a tolerance, which stays below the emulator's limit of 4 MiB.
+// A tolerance for callers, which only estimate sizes. It stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The path before the document id, the precondition, and the tags and lengths of the enclosing messages.
+// The bytes of the path before the document id, of the precondition, and of the tags and lengths of the enclosing
+// messages.
 const BYTES_PER_WRITE = 150;
 const BYTES_PER_FIELD = 24;
 

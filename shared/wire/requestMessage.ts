@@ -155,8 +155,8 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * Removes the default of a required field. The contract uses the default for an absent field, so that its checks reject
- * it with their own error text.
+ * Removes the default of a required field. The contract uses the default for an absent field, so that the field's
+ * checks reject the absence with their own error text.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

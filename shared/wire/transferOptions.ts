@@ -17,7 +17,7 @@ export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
 /**
  * The options, by their names in JSON: the schema, the descriptions in the requests that have the option, and the
  * option of the command. The command has its own options for secrets and times. No option contains a credential, so
- * queries, which logs keep, may contain them all.
+ * every option may be in a query, which logs contain.
  */
 export const transferOptions = {
   orgIds: {

@@ -1,5 +1,5 @@
-// The lock of an instance in a directory: it uses the locks of a SQLite file, which the operating system releases when
-// a process ends.
+// Locks an instance in a directory with the locks of a SQLite file, which the operating system releases when a process
+// ends.
 
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -24,8 +24,8 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 const POLL_MS = 100;
 
 /**
- * The lock's file. Only this module may open it, because closing another descriptor of the file would release this
- * process's locks.
+ * The file of the lock. Only this module may open this file, because closing another descriptor of the file would
+ * release this process's locks.
  */
 const LOCK_FILE = 'lock.sqlite';
 /**
@@ -124,9 +124,9 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
   }
 }
 
-/** Writes a description, and keeps it locked. */
+/** Writes the description of a holder, and keeps the file locked. */
 function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
-  // The file is not needed after a crash.
+  // Write without a journal and without syncing, because the file is not needed after a crash.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
   database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
   database.exec(lockStatements.shared);
@@ -146,7 +146,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
 
 /** Reads the holder's description in a file; undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // Must not create a file that its holder has just removed.
+  // Do not create the file, because its holder may just have removed it.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
@@ -163,7 +163,10 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
 /** How long other processes may keep a holder's file locked while they read it, in milliseconds. */
 const LOOK_MS = 100;
 
-/** Reads the description in a locked file. Another process that reads the file may also hold the lock for a moment. */
+/**
+ * Reads the description in a locked file. Waits for a moment, because another process may also lock the file to read
+ * it.
+ */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);

@@ -13,15 +13,15 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The write-ahead log of an open database, read as a file. Opening the log file is safe. Opening the database's other
- * files is not: closing another descriptor of them would release SQLite's locks.
+ * The write-ahead log of an open database, read as a file. This is safe only for the log: closing another descriptor of
+ * the database's other files would release SQLite's locks.
  */
 export class LogFile {
   private descriptor: number | undefined;
 
   /**
-   * @param connection a connection that has read, and stays open while this object is in use: closing the last
-   * connection deletes the log
+   * @param connection a connection that has already read. It must stay open while this object is in use, because
+   * closing the last connection deletes the log
    * @throws Error of the file system
    */
   constructor(connection: SqliteConnection) {
@@ -35,7 +35,7 @@ export class LogFile {
 
   /**
    * Returns the size of the file. After the content was moved into the database, SQLite shortens the file to a few
-   * megabytes with the next commit, so the size is close to the size of the content in use.
+   * megabytes at the next commit. So the size of the file is close to the size of the content in use.
    */
   size(): number {
     // A snapshot may be closed after the store itself.
@@ -50,7 +50,7 @@ export class LogFile {
 
 /** The growth of the write-ahead log after which its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** So few pages can be moved and synced while the writer waits. */
+/** The number of pages that can be moved and synced while the writer waits. */
 const LAST_PAGES = 256;
 
 /** The number of pages in the log, and how many of them are in the database; -1 while another process moves them. */
@@ -73,8 +73,8 @@ const program = `
 `;
 
 /**
- * Moves the write-ahead log into the database in a worker thread, while the writer continues. SQLite itself would do
- * this within a commit, which would then take a tenth of a second; this remains the last resort.
+ * Moves the write-ahead log into the database in a worker thread, while the writer continues. As a last resort, SQLite
+ * itself does this within a commit, which then takes a tenth of a second.
  */
 export class Checkpoints {
   private readonly file: string;

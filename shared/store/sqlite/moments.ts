@@ -22,7 +22,7 @@ const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
  * The open moments of one database. After a moment is opened, SQLite keeps every written page in the write-ahead log.
- * So all moments end when the log exceeds its limit, and writers can continue.
+ * Therefore this class ends all moments when the log exceeds its limit, so that writers can continue.
  */
 export class Moments {
   private readonly limit: LogLimit;
@@ -73,7 +73,7 @@ export interface SqliteMoment extends Moment {
 }
 
 /**
- * Fixes the present state of the database with a separate connection.
+ * Opens a separate connection that reads the present state of the database until it is closed.
  * @param onEnd called once, when the moment has ended
  */
 function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
@@ -102,7 +102,7 @@ function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
 /** The sizes of batches: small while requests arrive, because each request waits for the current batch. */
 const batchSizes = { attended: 100, unattended: 500 };
 
-/** Reads the documents of a range in batches, and yields to the event loop before each one. */
+/** Reads the documents of a range in batches, and yields to the event loop before each batch. */
 export async function* scanSqlite(
   range: StoredRange,
   moment: SqliteMoment,

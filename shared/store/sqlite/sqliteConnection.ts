@@ -34,7 +34,7 @@ export interface ConnectionOptions {
 
 /**
  * The size to which SQLite shortens a write-ahead log after its content was moved into the database. Commits to a
- * larger file were not faster, and a small file shows how much is in use.
+ * larger file were not faster, and the size of a small file shows how much of the file is in use.
  */
 export const KEPT_LOG_BYTES = 4 * 2 ** 20;
 /**
@@ -83,9 +83,10 @@ const LOCK_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 20;
 
 /**
- * Runs work in a write transaction, as soon as no other connection has one. Does not block this process in the
- * meantime. Other code never runs within the transaction, because the work is synchronous.
- * @throws Error of SQLite: after some seconds without the lock, or of the work or the commit, which it has rolled back
+ * Runs work in a write transaction, as soon as no other connection has one. Does not block this process during the
+ * wait. Other code never runs within the transaction, because the work is synchronous.
+ * @throws Error of SQLite if another connection keeps the lock for some seconds; the error of the work or the commit,
+ * after a rollback
  */
 export async function inWriteTransaction<Result>(connection: SqliteConnection, work: () => Result): Promise<Result> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
@@ -103,7 +104,7 @@ export async function inWriteTransaction<Result>(connection: SqliteConnection, w
 
 /**
  * Begins a write transaction; returns false if another connection has one.
- * @throws Error of SQLite, after the deadline also for the lock
+ * @throws Error of SQLite; after the deadline also if another connection has a write transaction
  */
 function begin(connection: SqliteConnection, deadline: number): boolean {
   connection.execute('PRAGMA busy_timeout = 0');
@@ -147,7 +148,9 @@ export function withStoreErrors<Result>(work: () => Result, file?: string): Resu
 }
 
 const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
-/** The reason of SQLite's errors of reading and writing, which also mean a quota, a network disk or a broken disk. */
+/**
+ * The text for SQLite's errors of reading and writing. A quota, a network disk or a broken disk can also cause them.
+ */
 const DISK_FAILED =
   'its disk cannot be read or written: check its space, its quota and its health, then repeat the call';
 

@@ -12,14 +12,14 @@ import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors 
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, createWriter, type Writer } from './writer.ts';
 
-/** The limit leaves room for the commit that exceeds it: the log stays below the size of the database plus 64 MB. */
+/** Leaves room for the commit that exceeds the limit: the log stays below the size of the database plus 64 MB. */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
 /** A commit with more writes counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
- * Large commits cost less per record; after small commits, waiting requests run sooner. Commits run one at a time, and
- * their number of writes does not matter. A snapshot can be read until it is disposed of.
+ * The advice for bulk work. Large commits cost less per record, but waiting requests run sooner after small commits.
+ * Commits run one at a time, with any number of writes. A snapshot can be read until it is disposed of.
  */
 const bulkAdvice = {
   writes: Number.POSITIVE_INFINITY,
@@ -45,10 +45,10 @@ export interface SqliteOptions {
 
 /**
  * Opens the embedded database in one file; creates a missing file, which only its owner can read. Several processes may
- * open it at once. Writes run one at a time, and fail with UNAVAILABLE after waiting some seconds for another process.
- * Snapshots throw ABORTED after concurrent writes have exceeded the write-ahead log's limit.
- * @throws IdentityError UNAVAILABLE if another process keeps the file locked, or its master key is missing or wrong, or
- * it has another format; INTERNAL if it is not a database
+ * open the file at once. Writes run one at a time, and fail with UNAVAILABLE after waiting some seconds for another
+ * process. Snapshots throw ABORTED after concurrent writes have exceeded the write-ahead log's limit.
+ * @throws IdentityError UNAVAILABLE if another process keeps the file locked, the master key is missing or wrong, or
+ * the file has another format; INTERNAL if the file is not a database
  */
 export function openSqliteDatabase(file: string, options: SqliteOptions): Database<SqliteMoment> {
   const { logMarginBytes = LOG_MARGIN_BYTES, isAttended = () => false, keyring } = options;
@@ -59,7 +59,8 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Databa
 }
 
 function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {
-  // Reads and writes share a connection: a commit of another connection would empty the cache of a reading connection.
+  // Use one connection for reads and writes: a commit of another connection would empty the cache of the reading
+  // connection.
   const connection = connectSqlite({ file });
   requireFileFormat(connection);
   const log = new LogFile(connection);

@@ -7,17 +7,16 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. An event's position is its time in microseconds; if that is not greater than
- * the newest event's position, it is the newest position plus one. So positions are in the order of commits, even if
- * the clocks of processes differ. No position is less than the event's time, and a restored database continues after
- * the positions of lost events.
+ * Creates the table of the audit trail. An event's position is its time in microseconds or, if that is greater, the
+ * newest event's position plus one. So positions are in the order of commits, even if the clocks of processes differ.
+ * No position is less than the event's time, and a restored database continues after the positions of lost events.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
 const NEWEST_POSITION = 'SELECT coalesce(max(position), 0) FROM trail';
 const INSERT_EVENT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST_POSITION})), ?)`;
 const EVENTS_PER_STATEMENT = 500;
-// A position can exceed JavaScript's safe integers.
+// Select positions as texts, because they can exceed JavaScript's safe integers.
 const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
                 ORDER BY position LIMIT ${EVENTS_PER_STATEMENT}`;
 // Never delete the newest event: otherwise the next event could get the position of a deleted event.

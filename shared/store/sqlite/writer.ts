@@ -1,4 +1,4 @@
-// The writing connection to a SQLite file. It groups small changes.
+// Writes to a SQLite file with a single connection, and groups small changes.
 
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
@@ -7,16 +7,16 @@ import { withFullPath } from '../../systemCode.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import { inWriteTransaction, type SqliteConnection } from './sqliteConnection.ts';
 
-/** A change within an open transaction. Written documents get the transaction's version. */
+/** A change within an open transaction. Written documents receive the transaction's version. */
 export type Change = (connection: SqliteConnection, version: number) => void;
 
 /** This process's only writing connection. */
 export interface Writer {
   /**
-   * Applies a change in a transaction. Small changes at the same time share a transaction, because a commit takes
-   * longer than the changes. If a change throws, only this change is rolled back. Settles after the commit even if the
-   * change failed, because it may have read another change of the transaction. If the commit fails, all of its changes
-   * fail.
+   * Applies a change in a transaction. Simultaneous small changes share a transaction, because a commit takes longer
+   * than the changes. If a change throws, only this change is rolled back. Settles after the commit even if the change
+   * failed, because the change may have read what another change of the transaction wrote. If the commit fails, all
+   * changes of the transaction fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work between two transactions of this process. */
@@ -34,7 +34,7 @@ export interface WriterHooks {
   sync(): Promise<void>;
 }
 
-/** The maximum number of changes in a group, to limit the time for which it occupies the event loop. */
+/** The maximum number of changes in a group, which limits how long a group occupies the event loop. */
 const MAX_GROUP = 64;
 
 interface Member {
@@ -43,11 +43,11 @@ interface Member {
 }
 
 /**
- * Creates the writer of a connection, which no other code may use to write. It waits for other processes' locks with
- * timers, so that SQLite does not block this process.
+ * Creates the writer of a connection, which no other code may use to write. The writer waits for other processes' locks
+ * with timers, so that SQLite does not block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
-  // A commit leaves its durability to `sync`, because SQLite would block the main thread.
+  // `sync` makes commits durable instead of SQLite, which would block the main thread.
   connection.execute('PRAGMA synchronous = NORMAL');
   const enqueue = createSerialQueue();
   let waiting: Member[] = [];
@@ -101,7 +101,7 @@ function settle({ resolve, reject }: PromiseWithResolvers<void>, failure: Failur
   else reject(failure.reason);
 }
 
-/** A change after its commit, which is not yet on the disk. */
+/** A change after its commit, which may not be on the disk yet. */
 interface Outcome {
   readonly settled: PromiseWithResolvers<void>;
   readonly failure: Failure | undefined;
@@ -145,8 +145,8 @@ function reportCommit(hooks: WriterHooks): void {
 }
 
 /**
- * Applies one of several changes, or rolls it back.
- * @returns the error if it failed
+ * Applies one of several changes. If the change fails, rolls back this change only.
+ * @returns the error if the change failed
  * @throws Error of SQLite that has ended the transaction
  */
 function applyInSavepoint(connection: SqliteConnection, change: () => void): Failure | undefined {
