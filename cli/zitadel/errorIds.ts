@@ -7,13 +7,13 @@ import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 // ZITADEL translates texts to the instance's language, so the command recognises errors by their ids. Ids differ
 // between releases. The comment after each id lists the releases in which it was seen.
 
-/** The ids of ZITADEL's errors that do not belong to one kind of records (`recordKinds.ts`), by meaning. */
+/** Ids of ZITADEL's errors, by meaning. `recordKinds.ts` contains the ids of errors about a single kind of record. */
 export const errorIds = {
   /** The caller has no role. */
   noMembership: ['AUTHZ-cdgFk'], // 4.0
   /** ZITADEL does not have the organisation in the request's header. */
   noOrganisation: ['AUTH-Bs7Ds'], // 4.0
-  /** No instance has the host of the request. */
+  /** No instance of ZITADEL serves the host of the request. */
   unknownHost: ['QUERY-1kIjX'], // 2.71, 4.x
   /** Another record has the name, or another organisation has the verified domain. */
   taken: [taken('Errors.Already.Exists').id], // 2.71, 4.0
@@ -22,30 +22,30 @@ export const errorIds = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Texts of errors without an id and a code of their own, which libraries create. Libraries do not translate
- * their texts.
+ * Texts of errors that libraries create. These errors have no id, and other errors have the same code, but libraries do
+ * not translate their texts.
  */
 export const errorTexts = {
-  /** gRPC: a message above the server's limit; quotas have the same code, 8. */
+  /** gRPC rejects a message above the server's limit. Exceeded quotas have the same code, 8. */
   requestTooLarge: 'received message larger than max', // 2.71, 3.4, 4.x
-  /** Go: an import at its timeout; the code is 2, UNKNOWN. */
+  /** Go ends an import at its timeout. The code is 2, UNKNOWN. */
   timedOut: 'context deadline exceeded', // 2.71, 3.4, 4.x
-  /** The client itself: a response above `readMaxBytes`; ZITADEL's limits have the same code, 8. */
+  /** The client rejects a response above `readMaxBytes`. Errors about ZITADEL's limits have the same code, 8. */
   responseTooLarge: 'readMaxBytes',
-  /** The client itself: the response of a gateway; other outages have the same code, 14. */
+  /** The client converts a gateway's timeout to this text. Other outages have the same code, 14. */
   gatewayTimeout: 'HTTP 504',
 } as const;
 
 /**
- * Whether a message contains one of these ids. Imports put the id first (`ID=…`), the response for an unknown host after
- * its own words, and other responses last, in parentheses.
+ * Whether a message contains one of the given ids. Errors of imports begin with the id (`ID=…`). The response for an
+ * unknown host contains it after a colon. Other responses end with it, in parentheses.
  */
 export function hasErrorId(message: string, ids: readonly string[]): boolean {
   const found = errorIdIn(message);
   return ids.some((id) => id === found);
 }
 
-/** Returns the id in a message; undefined for one without. */
+/** Returns the id in a message; undefined if the message contains none. */
 function errorIdIn(message: string): string | undefined {
   const [, first, last] = /(?:^|: )ID=(\S+)|\(([\w-]+)\)$/.exec(message) ?? [];
   return first ?? last;
@@ -53,7 +53,7 @@ function errorIdIn(message: string): string | undefined {
 
 const exists = new Set(
   [
-    // (zitadel 5.7)
+    // The ids of records that exist with other content (zitadel 5.7).
     ...recordSections.flatMap(({ error: { type, exists, existsToo = [] } }) => [
       [type, exists.id],
       ...existsToo.map((other) => [other.type ?? type, other.id]),

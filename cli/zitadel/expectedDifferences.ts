@@ -1,4 +1,4 @@
-// Differences that ZITADEL causes, with their reasons, from the facts of the sections.
+// Finds the reasons for differences that ZITADEL causes, from the facts in the sections' rows.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
@@ -16,11 +16,11 @@ import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 /** The side of a comparison that is ZITADEL, and facts about it. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
-  /** The releases that it may have. */
+  /** The releases that ZITADEL may have. */
   readonly releases: ReleaseRange;
-  /** The domains of the instance, from which it derives those of organisations. */
+  /** The domains of the instance. ZITADEL derives the domains of organisations from these. */
   readonly domains: readonly string[];
-  /** Present if the other side was imported into this side: facts that affect that import. */
+  /** Facts about the import of the other side into this side; undefined if there was no such import. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
@@ -29,7 +29,7 @@ export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL imports a record, and its exports may never contain it. */
+/** Whether ZITADEL's exports may never contain a record, although ZITADEL imports it. */
 export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
   return unexportedReason(record, releases) !== undefined;
 }
@@ -48,8 +48,8 @@ function recordFacts(section: string, releases: ReleaseRange) {
 }
 
 /**
- * Returns the reason of a difference that ZITADEL on one side causes; undefined for an unexpected difference. Every
- * differing field must have a reason.
+ * Returns the reason for a difference that ZITADEL causes; undefined for an unexpected difference. If fields differ,
+ * each of them must have a reason.
  * @param first the record on the first side, if it exists
  */
 export function zitadelReason(
@@ -128,7 +128,7 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/** Whether a field lists identity providers, and ZITADEL has the same list except providers that it may lack. */
+/** Whether a field lists identity providers, and ZITADEL's list lacks only providers that may be missing there. */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,
   path: string,

@@ -3,7 +3,7 @@
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readEvents } from './zitadelEvents.ts';
 
-/** The types of the events that add a factor, and of those that remove it. */
+/** The types of the events that add or remove a factor. */
 interface FactorEvents {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -21,7 +21,7 @@ const factors = {
 } as const satisfies Readonly<Record<string, FactorEvents>>;
 
 /**
- * Returns the people of an organisation with a factor. Reads the events of the organisation, because the list of
+ * Returns the people of an organisation who have a factor. Reads the events of the organisation, because the list of
  * authentication methods needs a call per person.
  */
 export async function peopleWithFactor(

@@ -1,4 +1,4 @@
-// The organisations of ZITADEL, according to its events, which also show deleted organisations.
+// Reads ZITADEL's organisations from its events, because events also show deleted organisations.
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
@@ -6,13 +6,13 @@ import { type EventTime, readEvents } from './zitadelEvents.ts';
 
 /** An organisation, according to its events. */
 export interface OrganisationHistory extends ListedOrganisation {
-  /** The user who created it. If it was deleted and created again, the user who last created it. */
+  /** The user who created the organisation. If it was deleted and created again, the user who last created it. */
   readonly createdBy: string;
-  /** The time of its last deletion; undefined if it was never deleted. */
+  /** The time of the organisation's last deletion; undefined if it was never deleted. */
   readonly deletedAt: EventTime | undefined;
 }
 
-/** Reads the histories of all organisations, by their ids. */
+/** Returns the histories of all organisations, by organisation id. */
 export async function readOrganisations(
   connection: ZitadelConnection,
 ): Promise<ReadonlyMap<string, OrganisationHistory>> {

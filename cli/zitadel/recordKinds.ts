@@ -1,5 +1,5 @@
-// For each kind of records: the events and calls of ZITADEL that create, delete, close and find them. Types, checks and
-// lists are derived from this table.
+// A table with a row for each kind of record: the events and calls with which ZITADEL creates, deletes, deactivates and
+// finds such records. Types, checks and lists are derived from this table.
 
 import type { Client } from '@connectrpc/connect';
 import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
@@ -14,53 +14,56 @@ import type { SectionName } from '../../shared/organisation/sections/section.ts'
 import type { DeactivatableSection } from '../../shared/organisation/states.ts';
 import type { SearchPage } from './rpc.ts';
 
-/** The event of the creation of a section's records. */
+/** The event that ZITADEL writes when it creates a record of a section. */
 export interface CreationEvent {
   readonly aggregateType: string;
   readonly type: string;
-  /** The path of the aggregate's id in the record; undefined if ZITADEL generates it. */
+  /** The path of the aggregate's id in the record; undefined if ZITADEL generates the id. */
   readonly aggregateId?: FieldPath;
-  /** The fields of the event that identify the record, with the paths of their values in the record. */
+  /** The event's fields that identify the record, each with the path of the same value in the record. */
   readonly fields?: Readonly<Record<string, FieldPath>>;
   /** Whether the record's organisation may differ from the owner of the aggregate. */
   readonly isShared?: true;
-  /** The types of the events that remove the record, besides the usual type. */
+  /** Further types of events that remove the record, in addition to the usual type. */
   readonly alsoRemoved?: readonly string[];
-  /** The list in the event. If it is empty, the event removes the record. */
+  /** The event's field that contains a list. An event with an empty list removes the record. */
   readonly list?: string;
 }
 
-/** The events of one type of aggregate that create and remove the records of an id space. */
+/** The types of events that create and remove records of an id space, for one type of aggregate. */
 export interface EventStream {
   readonly aggregateType: string;
   readonly created: readonly string[];
-  /** The events that remove the record with the id. */
+  /** The types of events that remove the record with the id. */
   readonly removed: readonly string[];
-  /** The events that remove all records with this aggregate. */
+  /** The type of the event that removes all records of an aggregate. */
   readonly removedAggregate?: string;
-  /** The events that remove all records with this parent, and the field with the parent's id. */
+  /** The type of the event that removes all records of a parent, such as an application. */
   readonly removedParent?: string;
 }
 
-/** A set of ids. Each id belongs to one record of the instance. */
+/** A set of ids in which each id belongs to at most one record of the instance. */
 export interface IdSpace {
   readonly streams: readonly EventStream[];
-  /** The fields of the event that contain the id; undefined if it is the aggregate's. */
+  /** The event's fields that can contain the id; undefined if the id is the aggregate's id. */
   readonly fields?: readonly string[];
-  /** The field with the id of the containing record, if that is not the aggregate. */
+  /** The event's field with the id of the record's parent, if the parent is not the aggregate. */
   readonly parentField?: string;
   /** The event's field with the id of another organisation that may refer to the record as if it owned the record. */
   readonly openTo?: string;
-  /** Whether ZITADEL never takes the id of a deleted record of the aggregate again. It reports the record as existing. */
+  /**
+   * Whether ZITADEL never accepts the id of a deleted record again in the same aggregate: it reports that the record
+   * exists.
+   */
   readonly isUsedOnce?: true;
-  /** The nouns for the records, by their first event. By default, the noun of the collection. */
+  /** The nouns for the records, by the type of the event that created them. By default, the noun of the collection. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** Where the events of a record are: an aggregate, and the record within it. */
+/** The aggregate that contains the events of a record, and the record within the aggregate. */
 export interface EventPlace {
   readonly aggregateId: string;
-  /** Empty if the aggregate is the record. */
+  /** The id of the record within the aggregate; empty if the record is the aggregate. */
   readonly part: string;
 }
 
@@ -72,16 +75,16 @@ type Management = Client<typeof ManagementService>;
  */
 type Removal = (management: Management, json: JsonObject, aggregateId: string) => Promise<unknown>;
 
-/** How ZITADEL closes records: deactivates or locks them. */
+/** How the command closes records in ZITADEL: it deactivates or locks them. */
 export interface Closing {
-  /** The first words of the types of the records' events, if they differ from those of the event of the creation. */
+  /** The prefix of the types of the records' events, if it differs from the prefix of the creation event. */
   readonly prefix?: string;
   /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
-  /** Closes a record whose state becomes `LOCKED`, or that cannot be deactivated. */
+  /** Locks a record whose state in the file is `LOCKED`, or that ZITADEL cannot deactivate. */
   readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
-  /** The calls that open a record again: after `close`, and after `lock`. */
+  /** The calls that undo `close` and `lock`, in this order. */
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
   readonly search?: StateSearch;
   /** The ids of ZITADEL's errors for a record that is already closed, and for a record that can only be locked. */
@@ -91,7 +94,7 @@ export interface Closing {
 /** Searches of ZITADEL in the context of an organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
-  /** Returns all results of a search, which must belong to the organisation. */
+  /** Returns all results of a search. Requires that they belong to the organisation. */
   readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
 }
 
@@ -106,18 +109,18 @@ interface FoundRecord {
   readonly isInactive: boolean;
 }
 
-/** The search for records whose states exports omit. */
+/** A search for records whose states ZITADEL's exports omit. */
 interface StateSearch {
   /**
-   * Whether the search returns whole records. Exports of one organisation omit records that concern other
+   * Whether the search returns whole records, because the export of one organisation omits records that concern other
    * organisations.
    */
   readonly findsOthers?: true;
-  /** @param records those of the export */
+  /** @param records the records in the export */
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-/** Creates the search that converts each result of a list. */
+/** Creates a search that converts each result of one of ZITADEL's lists. */
 function found<Found extends Owned>(
   list: (calls: Management, query: Parameters<SearchPage<Found>>[0]) => ReturnType<SearchPage<Found>>,
   toRecord: (found: Found) => FoundRecord,
@@ -127,20 +130,20 @@ function found<Found extends Owned>(
 
 /** How the command handles a kind of records in ZITADEL. */
 interface RecordKind {
-  /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop it. */
+  /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop the record. */
   readonly created: CreationEvent | 'never';
-  /** The space of the records' ids; `none` for records without ids of their own. */
+  /** The id space of the records; `none` for records without ids of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * How ZITADEL deletes a record. `never` for organisations, and for domain policies: if an organisation has no policy,
-   * its export contains the instance's policy.
+   * The call that deletes a record; `never` for organisations and domain policies. Without its own domain policy, the
+   * export of an organisation contains the instance's policy.
    */
   readonly remove: Removal | 'never';
-  /** The ids of ZITADEL's errors, other than NotFound, for a record to delete that does not exist. */
+  /** The ids of ZITADEL's errors, other than NotFound, for the deletion of a record that does not exist. */
   readonly absent?: readonly string[];
 }
 
-/** The sections whose records have states: those of this service, and those of ZITADEL's definitions. */
+/** Requires `closing` for sections whose records have states, in this service or in ZITADEL's definitions. */
 type Closable<Name extends SectionName> = Name extends DeactivatableSection
   ? { readonly closing: Closing & { readonly search: StateSearch } }
   : Name extends 'org' | 'humanUsers' | 'machineUsers'
@@ -151,12 +154,12 @@ const ofOrganisation = { aggregateType: 'org', aggregateId: '$orgId' } as const;
 const ofUser = { aggregateType: 'user', aggregateId: 'userId' } as const;
 const ofProject = { aggregateType: 'project', aggregateId: 'projectId' } as const;
 
-/** Creates the kind of records that have no ids of their own. */
+/** Creates the row of records without ids of their own. */
 function part(created: CreationEvent, remove: RecordKind['remove']) {
   return { created, ids: 'none', remove } as const;
 }
 
-/** Creates the kind of records that have an id space of their own. */
+/** Creates the row of records with an id space of their own. */
 function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
@@ -168,12 +171,12 @@ function withOwnIds(
   return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...more, streams: [stream] }, remove };
 }
 
-/** @param remove resets the policy to that of the instance */
+/** @param remove resets the policy to the instance's policy */
 function policy(name: string, remove: RecordKind['remove']) {
   return part({ ...ofOrganisation, type: `org.policy.${name}.added` }, remove);
 }
 
-/** @param reset resets the texts of a language to those of the instance */
+/** @param reset resets the texts of a language to the instance's texts */
 function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
   const alsoRemoved = ['org.customtext.template.removed'];
@@ -182,7 +185,7 @@ function text(template: string, reset: (management: Management, request: { langu
   );
 }
 
-/** Returns the values of a record's fields, by the names of a request's fields. */
+/** Returns the fields of a request, with the values at the given paths of a record. */
 function fieldsOf<Name extends string>(
   json: JsonObject,
   paths: Readonly<Record<Name, FieldPath>>,
@@ -196,7 +199,7 @@ const kindsOfProviders = [
   ...['ldap', 'ldap.v2', 'oauth', 'oidc', 'saml'],
 ];
 
-/** @param configPrefix the prefix of providers of the older kind */
+/** @param configPrefix the prefix of the events of the older kind of provider */
 function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
   return {
     aggregateType,
@@ -232,7 +235,7 @@ const users = {
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
-    // ZITADEL does not deactivate a person in the state INITIAL. Ids of 2.71 and 4.x.
+    // ZITADEL can only lock a person in the state INITIAL. These ids were seen in 2.71 and 4.x.
     errorIds: { closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], onlyLocked: ['COMMAND-ke0fw'] },
     reopen: [
       (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
@@ -288,7 +291,7 @@ const application = {
   },
 } satisfies RecordKind & Closable<'apiApps' | 'oidcApps'>;
 
-/** The kinds of records, by section. A new section does not compile without a row here. */
+/** The rows by section. A new section compiles only with a row here. */
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
     ...part({ ...ofOrganisation, type: 'org.added' }, 'never'),
@@ -496,20 +499,20 @@ function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGr
   return { userId, projectId, ...grant, ...roles };
 }
 
-/** Returns the event that creates the records of a section; undefined if ZITADEL drops them. */
+/** Returns the event that creates the records of a section; undefined if ZITADEL's imports drop the records. */
 export function creationEvent(section: SectionName): CreationEvent | undefined {
   const { created } = recordKinds[section];
   return created === 'never' ? undefined : created;
 }
 
-/** Returns the beginning of the types of the events about a kind of records, such as `org.member.`. */
+/** Returns the common prefix of the types of the events about a kind of record, such as `org.member.`. */
 export function eventPrefix({ type }: CreationEvent): string {
   return type.replace(/[^.]+$/, '');
 }
 
 /**
- * Returns the types of the events that remove a record of a section. If the record to which it belongs is removed, no
- * such event follows.
+ * Returns the types of the events that remove a record of a section. ZITADEL writes no such event if it removes the
+ * record together with the parent.
  */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);

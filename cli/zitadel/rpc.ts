@@ -26,22 +26,22 @@ import { plainMessage, retried, type ZitadelConnection } from './zitadelConnecti
 // printable ASCII. If the organisation header contains such an id, the gateway ignores the header and uses the caller's
 // own organisation. It also limits responses to 4 MiB.
 
-/** The largest response, except that of an export. */
+/** The maximum size of requests and responses. Exports use a higher limit. */
 const MAX_RESPONSE_BYTES = 64_000_000;
 
 /** The options of a call over gRPC-Web. */
 interface RpcOptions {
-  /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
+  /** The organisation in whose context ZITADEL handles the call; by default the organisation of the token's user. */
   readonly orgId?: string | undefined;
-  /** The call's own time limit, in milliseconds, after which it is not repeated. */
+  /** The call's own time limit in milliseconds. A call that exceeds it is not repeated. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
 
 /**
  * Calls an idempotent method, and retries it if ZITADEL is unavailable.
- * @throws ConnectError as ZITADEL returns it; `DOMException` TimeoutError after the call's own time limit;
- * IdentityError PLACE_TIMED_OUT, or for an organisation whose id no header can contain
+ * @throws ConnectError with ZITADEL's error; `DOMException` TimeoutError if the call exceeds its own time limit;
+ * IdentityError if a gateway responds, if all attempts time out, or if no header can contain the organisation's id
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
   connection: ZitadelConnection,
@@ -55,15 +55,15 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
     transport.unary(method, signal, undefined, headers, message).catch((error: unknown) => {
       throw withoutTransport(connection, error);
     });
-  // The time limit of a gateway would end a long call again.
+  // A repeated long call would exceed the gateway's time limit again.
   const isTransient = (error: unknown) =>
     error instanceof ConnectError && (isUnavailable(error) || (timeoutMs === undefined && isGatewayTimeout(error)));
   return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
 }
 
 /**
- * Unwraps the error of a gateway, or of a call that ZITADEL asks to repeat later, from the transport's error. Returns
- * other errors unchanged.
+ * Converts the transport's error to the error of a gateway, or to an error with a delay if ZITADEL asks to retry later.
+ * Returns other errors unchanged.
  */
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -75,7 +75,7 @@ function withoutTransport({ origin: place }: ZitadelConnection, error: unknown):
   return placeUnavailable({ place, reason: plainMessage(rawMessage) }, { retryAfterSeconds });
 }
 
-/** Returns the name of a call in messages. */
+/** Returns the name of a call for messages. */
 export function callName({ parent, name }: DescMethod): string {
   return `POST /${parent.typeName}/${name}`;
 }
@@ -83,8 +83,8 @@ export function callName({ parent, name }: DescMethod): string {
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
 /**
- * Creates a transport that uses the HTTP client of all other calls, because Connect's client encodes header bytes
- * again.
+ * Creates a transport that uses the command's own HTTP client, because Connect's client would encode header bytes a
+ * second time.
  */
 function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
@@ -109,18 +109,18 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
   });
 }
 
-/** The statuses of a server that is not ready, which the transport converts. */
+/** Statuses of a server that is not ready. The transport converts them to errors. */
 const STATUSES_OF_OUTAGES = new Set([429, 502, 503, 504]);
 
-/** The largest part of a gateway's response that is read for its sentence. */
+/** The number of bytes of a gateway's page in which the command looks for an error text. */
 const MAX_PAGE_BYTES = 100_000;
 
-/** The statuses of a gateway that responds with its own page, or that does not forward gRPC-Web. */
+/** Statuses of a gateway that responds with its own page, or that does not forward gRPC-Web. */
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
 /**
  * Requires that a response comes from a gRPC-Web server, because Connect would decode any content.
- * @throws IdentityError for the response of a gateway
+ * @throws IdentityError or ConnectError for the response of a gateway
  */
 async function requireRpc(origin: string, response: HttpResponse): Promise<void> {
   const { 'content-type': type = '' } = response.headers;
@@ -159,7 +159,7 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === errorTexts.gatewayTimeout;
 }
 
-/** Converts the error of a call over gRPC-Web. Returns errors of other kinds unchanged. */
+/** Converts a ConnectError to an IdentityError. Returns other errors unchanged. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { origin, tokenOption } = connection;
@@ -177,11 +177,11 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
 
 /** The options of all calls of a client. */
 interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
-  /** Converts the error of a call; by default to the error of ZITADEL. */
+  /** Converts the error of a call; by default `rpcError`. */
   readonly toError?: (error: unknown) => unknown;
 }
 
-/** Returns a client of one of ZITADEL's services. The client throws IdentityErrors. */
+/** Returns a client of one of ZITADEL's services. Its methods throw IdentityErrors. */
 export function rpcClient<Service extends DescService>(
   connection: ZitadelConnection,
   service: Service,
@@ -201,7 +201,7 @@ export function rpcClient<Service extends DescService>(
 
 /**
  * Whether ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
- * @throws IdentityError ZITADEL_HEADER_LOST if it handles them in the context of another organisation
+ * @throws IdentityError ZITADEL_HEADER_LOST if ZITADEL handles them in the context of another organisation
  */
 export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {
   const { getMyOrg } = ManagementService.method;
@@ -224,8 +224,8 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
 }
 
 /**
- * Returns a part of a response that every release of ZITADEL sends.
- * @throws IdentityError ZITADEL_CALL_FAILED without it
+ * Requires a part of a response that every release of ZITADEL sends.
+ * @throws IdentityError ZITADEL_CALL_FAILED if the part is missing
  */
 export function requireContent<Value>(
   { origin }: ZitadelConnection,
@@ -245,7 +245,10 @@ export type SearchPage<Result> = (query: {
   readonly asc: boolean;
 }) => Promise<{ readonly result: readonly Result[]; readonly details?: { readonly totalResult: bigint } | undefined }>;
 
-/** Returns all results of a search: as many as its total, even if its pages are shorter than requested. */
+/**
+ * Returns all results of a search. A short page ends the search only if the total is reached, because ZITADEL may
+ * return shorter pages than requested.
+ */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {

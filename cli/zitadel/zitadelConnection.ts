@@ -1,4 +1,4 @@
-// The connection to ZITADEL: attempts at calls, and requests without a token.
+// Connections to ZITADEL: the retries of calls, and requests without a token.
 
 import { z } from 'zod';
 import {
@@ -23,11 +23,11 @@ export interface ZitadelServer extends CallConnection, Patience {
 /** A ZITADEL server with its credentials, and the signal that ends calls. */
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
-  /** The option of the token's file. */
+  /** The command-line option for the token's file. */
   readonly tokenOption: string;
   /** Undefined for a token that the user entered at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** The repetitions of searches for records that ZITADEL does not show yet. */
+  /** How often the command repeats a search for records that ZITADEL does not show yet. */
   readonly polls?: RetryPolicy;
   /** Called with the number of records or events that were read, to show progress. */
   readonly onRead?: (count: number) => void;
@@ -36,7 +36,7 @@ export interface ZitadelConnection extends ZitadelServer {
 /** The address of a ZITADEL server, with its credentials. */
 export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
-/** A request without a token, which recognises ZITADEL or its release. All other calls use gRPC-Web. */
+/** A request without a token, to recognise ZITADEL or its release. All other calls use gRPC-Web. */
 interface ZitadelRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -60,7 +60,7 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
 
 /**
  * Sends an idempotent request without a token, and retries it if ZITADEL is unavailable.
- * @throws IdentityError UNAVAILABLE, or for a response that is too large
+ * @throws IdentityError UNAVAILABLE, or ZITADEL_CALL_FAILED if the response is too large
  */
 export async function send(
   connection: ZitadelServer,
@@ -87,11 +87,12 @@ export async function send(
 }
 
 /**
- * Attempts an idempotent call until ZITADEL is available. Waits as long as a response asks for.
- * @param name the call in messages
- * @param timeoutMs the call's own time limit, after which it is not repeated
+ * Retries an idempotent call while ZITADEL is unavailable. Waits for the delay that a response requests.
+ * @param name the name of the call in messages
+ * @param timeoutMs the call's own time limit; a call that exceeds it is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
- * @throws the last error of an attempt; IdentityError PLACE_TIMED_OUT; the reason of a time limit or signal
+ * @throws the error of the last attempt; IdentityError PLACE_TIMED_OUT; the reason with which a time limit or the
+ * signal aborted
  */
 export async function retried<Result>(
   connection: ZitadelServer,
@@ -122,7 +123,7 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-/** Returns the message of an error body, or the sentence of another response. */
+/** Returns the message in ZITADEL's error body, or a sentence of any other response, such as a gateway's page. */
 export function messageIn(text: string): string {
   return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? sentenceIn(text));
 }

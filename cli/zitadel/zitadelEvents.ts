@@ -7,10 +7,10 @@ import { zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
 import { callMethod, rpcError } from './rpc.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 
-// ZITADEL first writes events, and derives the results of searches and exports from them. Projections can lag by a
-// minute. A search for events waits until open transactions end.
+// ZITADEL first writes events, and updates the results of searches and exports from them up to a minute later. A search
+// for events waits until open transactions end.
 
-/** An event: one change of an aggregate, such as a user, a project or an organisation. */
+/** One change of an aggregate, such as a user, a project or an organisation. */
 export interface ZitadelEvent {
   readonly aggregateType: string;
   readonly aggregateId: string;
@@ -29,14 +29,14 @@ export interface ZitadelEvent {
 /** Microseconds since 1970, by ZITADEL's clock. */
 export type EventTime = bigint;
 
-/** A selection of events. A missing property selects all of its values. */
+/** A selection of events. A missing property does not restrict the selection. */
 export interface EventQuery {
   readonly aggregateTypes?: readonly string[];
   readonly eventTypes?: readonly string[];
   readonly aggregateId?: string;
   readonly owner?: string;
   readonly editorId?: string;
-  /** Selects the later events. */
+  /** Selects only events later than this time. */
   readonly after?: EventTime | undefined;
 }
 
@@ -49,8 +49,8 @@ const READ_AT_ONCE = 8;
 const MICROSECONDS = 1_000_000n;
 
 /**
- * Yields pages of events, the oldest first. For more than 30 event types, yields the events of 30 types, then those of
- * the next types.
+ * Yields pages of events, the oldest first. Searches for 30 event types at a time, so the order begins again after each
+ * 30 types.
  * @throws IdentityError if more events have the same time than fit into a page
  */
 export async function* readEvents(
@@ -93,8 +93,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * Returns the events of the given aggregates by their ids, the oldest first. Each aggregate needs a call of about 60
- * ms, so prefer `readEvents` for many aggregates.
+ * Returns the events of the given aggregates by aggregate id, the oldest event first. Each aggregate needs a call of
+ * about 60 ms, so prefer `readEvents` for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,

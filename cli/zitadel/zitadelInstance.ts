@@ -20,7 +20,7 @@ import { errorIds, hasErrorId } from './errorIds.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
-/** A ZITADEL instance, as it describes itself to a caller with permission to read it. */
+/** The facts that a ZITADEL instance returns to a caller with permission to read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
@@ -32,7 +32,7 @@ const RELEASE = /^v?\d+\.\d+\.\d+/;
 /**
  * Recognises ZITADEL by its OpenID configuration. Sends no token.
  * @returns the reason if the server is not ZITADEL
- * @throws IdentityError ZITADEL_HOST_UNKNOWN if it does not serve the host of the address
+ * @throws IdentityError ZITADEL_HOST_UNKNOWN if ZITADEL has no instance for the address's host
  */
 export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
   const path = '/.well-known/openid-configuration';
@@ -48,16 +48,16 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
 /** The releases that ZITADEL may have. */
 export interface RecognisedReleases {
   readonly releases: ReleaseRange;
-  /** What the command assumes about a release that it does not know, and why. */
+  /** A warning about what the command assumes of an unknown release, and why. */
   readonly assumption?: RecordWarning;
 }
 
 /**
- * Recognises the release of ZITADEL by the fields that its imports have. Sends an import with a value of the wrong type
- * for each sign, without a token and over REST: a release that has the field answers 400, because its gateway cannot
- * parse the value, and another release skips the field and answers 401. Protobuf skips a known enumeration of another
- * type too, so gRPC-Web shows no difference. The version alone proves nothing: it is not always known, and a patch of
- * any release may refuse hashes.
+ * Recognises the release of ZITADEL by the fields that its imports accept. For each distinguishing field, the newest
+ * first, sends an import over REST with a value of the wrong type and without a token. A release with the field answers
+ * 400, because its gateway cannot parse the value. Other releases skip the field and answer 401. gRPC-Web would show no
+ * difference, because protobuf skips an enumeration of the wrong type even if it knows the field. The version alone is
+ * not enough: it is not always known, and a patch of any release may refuse hashes.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -75,13 +75,16 @@ export async function readReleases(
 
 const IMPORT_PATH = '/admin/v1/import';
 
-/** Returns the status of an import with the sign of a release. Also with a token, its empty name would be invalid. */
+/**
+ * Returns the status of an import with a release's distinguishing field. The empty name makes the import harmless:
+ * ZITADEL would reject it even with a token.
+ */
 async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
   const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
   return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;
 }
 
-/** Returns recognised releases, with the assumption about a newer version that responds like them. */
+/** Returns the recognised releases. Adds a warning if the version is newer than all known releases. */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
   if (version === undefined || !isNewerVersion(version)) return { releases };
   const assumption = warn('release_newer', { version, releases: describeKnownReleases(releases), seen });
@@ -107,7 +110,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** Reads the domain policy of the instance. It applies to organisations without their own policy. */
+/** Reads the domain policy of the instance. The policy applies to organisations without a policy of their own. */
 export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const { policy } = await rpcClient(connection, AdminService).getDomainPolicy({});
   return requireContent(connection, AdminService.method.getDomainPolicy, policy);
@@ -118,8 +121,8 @@ export async function readCaller(connection: ZitadelConnection): Promise<NonNull
   const auth = rpcClient(connection, AuthService);
   const { getMyUser } = AuthService.method;
   const { id, details } = requireContent(connection, getMyUser, (await auth.getMyUser({})).user);
-  // An importer owns every organisation that it imported. Without the query, these memberships would fill the first
-  // pages.
+  // ZITADEL makes the user an owner of every organisation that the user imports. Without this query, those memberships
+  // would fill the first pages.
   const { result } = await auth.listMyMemberships({
     query: { limit: 10 },
     queries: [{ query: { case: 'iamQuery', value: { iam: true } } }],

@@ -18,7 +18,7 @@ import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readCaller, readInstance, readReleases, recogniseZitadel } from './zitadelInstance.ts';
 
-/** Opens ZITADEL as a place. It exports organisation by organisation, and imports in steps. */
+/** Opens ZITADEL as a place. An export reads organisation by organisation, and an import sends records in steps. */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
@@ -48,13 +48,13 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
-/** Lists the kinds of records for whose names ZITADEL may ignore case. */
+/** Lists the kinds of records whose names ZITADEL may compare without case. */
 function caselessKinds(releases: ReleaseRange): string {
   const facts = recordSections.flatMap(({ zitadel }) => zitadel?.caseless ?? []);
   return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
 }
 
-/** Lists the differences of every import into ZITADEL, as texts for plans. */
+/** Describes, for plans, what every import into ZITADEL changes. */
 function importChanges(releases: ReleaseRange): readonly string[] {
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   const kinds = { caseless: caselessKinds(releases), closedLast: later.map(words).join(', ') };
@@ -65,7 +65,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/** The roles that permit an operation. In ZITADEL, readers of the instance may export its secrets. */
+/** The roles that permit an operation. In ZITADEL, users who can read the instance can also export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -76,7 +76,7 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * Requires that the token permits an operation, because a dry run would not detect that.
+ * Requires that the token permits an operation. A dry run itself would not detect a missing role.
  * @throws IdentityError PLACE_TOKEN_FORBIDDEN
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {

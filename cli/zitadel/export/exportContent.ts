@@ -1,4 +1,4 @@
-// The export of ZITADEL, organisation by organisation.
+// Exports ZITADEL, organisation by organisation.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
@@ -26,8 +26,8 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Returns an export file that combines one export per organisation. Memory contains one organisation at a time. Selects
- * the organisations itself, because `excluded_org_ids` that match crash ZITADEL.
+ * Returns an export file that combines one export per organisation. Only one organisation is in memory at a time.
+ * Excludes organisations itself, because ZITADEL crashes if an element of `excluded_org_ids` matches an organisation.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -90,13 +90,16 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
-/** What the export does not contain: sections with further records, and users with further grants or memberships. */
+/**
+ * Sections with records that the export does not contain, and users with grants or memberships that it does not
+ * contain.
+ */
 interface Missing {
   readonly sections: Set<SectionName>;
   readonly users: Set<string>;
 }
 
-/** Returns the calls that the exports of all organisations share. Keeps their results. */
+/** Returns functions whose results the exports of all organisations share. */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
@@ -136,9 +139,8 @@ function listLength(value: unknown): number {
 
 /**
  * Exports an organisation that ZITADEL has listed.
- * @returns undefined if it was deleted since
- * @throws IdentityError if ZITADEL still lists the organisation and the response does not contain it, such as the page
- * of a gateway
+ * @returns undefined if the organisation was deleted since
+ * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
  */
 async function exportListed(
   connection: ZitadelConnection,
@@ -154,8 +156,9 @@ async function exportListed(
 }
 
 /**
- * Applies the options that ZITADEL lacks. ZITADEL always exports keys and client secrets, so this function removes them
- * unless they are selected. It also copies the ids of service users to the field from which ZITADEL imports them.
+ * Applies the options that ZITADEL does not have. ZITADEL always exports keys and client secrets, so this function
+ * removes them unless the options select them. It also copies the ids of service users to the field that ZITADEL's
+ * imports read.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {
@@ -169,8 +172,8 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 }
 
 /**
- * Adds the instance's domain policy to an organisation without its own, because the validity of user names depends on
- * it and no export contains it. Does not add a policy with the values of an instance of this service.
+ * Adds the instance's domain policy to an organisation without a policy of its own. The validity of user names depends
+ * on this policy, and no export contains it. Omits a policy with the values that this service uses by default.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;
@@ -205,7 +208,7 @@ export async function listZitadelOrganisations(connection: ZitadelConnection): P
   return new Map(organisations.map(({ id, name, state }) => [id, { name, state: stateName(state) }]));
 }
 
-/** Returns the name of a state in files; undefined without a state. */
+/** Returns the name of a state in export files; undefined for an unspecified state. */
 function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }

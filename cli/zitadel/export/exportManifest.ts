@@ -1,4 +1,4 @@
-// The manifest of an export of ZITADEL, which does not write a manifest itself.
+// Creates the manifest of an export of ZITADEL, because ZITADEL writes none.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { Manifest, ManifestTally } from '../../../shared/exportFile/manifest.ts';
@@ -7,21 +7,21 @@ import type { PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 
-/** The facts about an export of ZITADEL that is complete. */
+/** Facts about a finished export of ZITADEL. */
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys'>;
   /** The time before the first call. */
   readonly readTime: Date;
   /**
-   * Sections of which ZITADEL has, or may have, further records that the export does not contain, and users with such
-   * records.
+   * The sections with records that the export does not contain, or possibly does not contain, and the users to whom
+   * such records belong.
    */
   readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
 /**
- * Creates the manifest of an export. Omits the field `secrets`: with it, a missing credential would mean that the
- * source lacks the credential, but ZITADEL does not export all kinds of credentials.
+ * Creates the manifest of an export. Omits the field `secrets`, because ZITADEL does not export all kinds of
+ * credentials. With this field, a missing credential would mean that the source does not have the credential.
  */
 export async function describeExport(
   connection: ZitadelConnection,

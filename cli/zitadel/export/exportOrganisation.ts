@@ -32,18 +32,18 @@ interface ExportedSecrets {
   readonly withOtp: boolean;
 }
 
-/** The users whose grants and memberships the export of an organisation omits. */
+/** Selects the grants and memberships that the export of an organisation omits, and receives what it omits. */
 export interface ExportScope {
   /**
-   * Returns the id of the token's user. The export omits its grants and memberships in other organisations, because it
-   * owns every organisation that it has created by an import.
+   * Returns the id of the token's user. The export omits this user's grants and memberships in other organisations,
+   * because ZITADEL makes the user an owner of every organisation that the user imports.
    */
   readonly caller: () => Promise<string>;
   /** The ids of the excluded organisations. */
   readonly stayingOrganisations: ReadonlySet<string>;
   /** Returns the given users who do not move, because their organisations are excluded. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Receives a section of which the source has, or may have, records that the export does not contain. */
+  /** Receives a section with records that the export does not contain, or possibly does not contain. */
   readonly onIncomplete: (section: SectionName) => void;
   /** Receives users whose grants and memberships the export omits. */
   readonly onUsersLeftOut: (userIds: Iterable<string>) => void;
@@ -54,8 +54,8 @@ export interface ExportScope {
 /** The default time limit of one export. Many gateways end longer calls. */
 const EXPORT_MS = 60_000;
 /**
- * The maximum size of a response: more than the largest organisation that ZITADEL exports in time. Memory contains
- * several times as much.
+ * The maximum size of a response. No organisation that ZITADEL exports within the time limit is larger. The command
+ * needs several times as much memory.
  */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
@@ -63,9 +63,9 @@ const { exportData } = AdminService.method;
 
 /**
  * Exports one organisation with its grants and members.
- * @returns undefined if the response does not have the organisation
- * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export it;
- * ZITADEL_HEADER_LOST if ZITADEL responds for another organisation
+ * @returns undefined if the response does not contain the organisation
+ * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export the
+ * organisation; ZITADEL_HEADER_LOST if ZITADEL responds for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -117,7 +117,10 @@ function* unknownFields(value: unknown): Generator<string> {
   for (const part of Object.values(value)) yield* unknownFields(part);
 }
 
-/** Converts the error of a call to an error about the organisation, if ZITADEL can export the other organisations. */
+/**
+ * Converts the error of a call. An error that may concern only this organisation becomes ZITADEL_CANNOT_EXPORT, so that
+ * callers can export the other organisations.
+ */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
   const converted = rpcError(connection, exportData, error);
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
@@ -132,7 +135,8 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
 }
 
 // ZITADEL exports a grant or member only if the same export contains all records to which it refers. So the export of
-// one organisation lacks its grants to other organisations, and the members and grants of users of other organisations.
+// one organisation lacks its grants to other organisations, and the memberships and grants of other organisations'
+// users.
 
 const UNKNOWN = 'the export contains this organisation, but other calls do not find it';
 
@@ -150,14 +154,14 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
-/** The sections with records that belong to users. */
+/** The sections of users, and of records that refer to users. */
 const userSections = recordSections
   .filter(({ collection, references = [] }) =>
     [collection, ...references.map((one) => one.collection)].includes('users'),
   )
   .map(({ name }) => name);
 
-/** Compares the number of an organisation's users with that of the export. */
+/** Reports the sections of users as incomplete if ZITADEL's search returns another number of users than the export. */
 async function checkUsers(
   { calls }: OrganisationSearches,
   organisation: JsonObject,
@@ -201,7 +205,7 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // If a file contains no state, an overwriting import keeps the target's state.
+      // The usual state is necessary too: without a state, an overwriting import would keep the target's state.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }
@@ -294,13 +298,13 @@ function userIdOf(record: JsonObject): string {
   return textAt(record, 'userId', '');
 }
 
-/** Returns the function that identifies an organisation's records of a section. */
+/** Returns a function that returns the key of a section's records. */
 function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) => string {
   const section = recordSection(name);
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-/** Adds the records that a section of an export does not contain. */
+/** Adds those of the found records that the section of the export does not contain yet. */
 function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);

@@ -29,7 +29,7 @@ interface StateSource {
 
 /**
  * Adds the states that the export of an organisation omits.
- * @returns the warning about states that stay unknown; undefined if all are known
+ * @returns the warning about states that remain unknown; undefined if all are known
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function addStates(organisation: JsonObject, source: StateSource): Promise<RecordWarning | undefined> {
@@ -105,13 +105,13 @@ export async function searchUserStates(
   return states;
 }
 
-/** Returns the name of a state in files; undefined without a state, and for a state that no release has. */
+/** Returns the name of a state in export files; undefined if the state is missing or not in ZITADEL's definitions. */
 function stateName(state: UserState): string | undefined {
   return state === UserState.UNSPECIFIED ? undefined : UserStateSchema.value[state]?.name;
 }
 
 /**
- * Requires that ZITADEL returns the states of users. Tests this with an existing user.
+ * Requires that ZITADEL returns the states of users. Searches for an existing user to test this.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(

@@ -1,4 +1,4 @@
-// The records that ZITADEL can close: deactivate or lock.
+// The kinds of records that ZITADEL can close, which means deactivate or lock.
 
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
@@ -15,12 +15,14 @@ export interface Closable extends Closing {
 
 const steps: readonly string[] = zitadelSteps;
 
-/** Returns the position of a kind in the order of closing. Inactive organisations and projects may reject later calls. */
+/**
+ * Returns the position of a kind in the order of closing. Inactive organisations and projects can reject later calls.
+ */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
 }
 
-/** All kinds in the order of closing: first users, last the records to which others belong. */
+/** All kinds in the order of closing: users first, and records that contain other records, such as projects, last. */
 export const closables: readonly Closable[] = [
   ...Map.groupBy(recordSections, ({ name }): Closing | undefined => recordKinds[name].closing),
 ]
@@ -46,19 +48,22 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
-/** Returns the event that creates the records of a kind. The events of all its sections concern the same aggregates. */
+/**
+ * Returns the event that creates the records of a kind. The first section is enough, because the events of all sections
+ * of a kind concern the same type of aggregate.
+ */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
   const event = creationEvent(section);
   if (event === undefined) throw new Error(`no event creates ${section}`);
   return event;
 }
 
-/** Whether a record's place is generated, so that only the event of its creation contains the place. */
+/** Whether ZITADEL generates the place of a record, so that only its creation event contains the place. */
 export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events; undefined if only the event of its creation contains the place. */
+/** Returns the place of a record's events; undefined if only its creation event contains the place. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -73,7 +78,6 @@ export function eventPlace(kind: Closable, event: Pick<ZitadelEvent, 'aggregateI
   return { aggregateId: event.aggregateId, part: part === undefined ? '' : textAt(event.payload, part, '') };
 }
 
-/** Returns the key of the place of an event. */
 export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): string {
   return placeKey(eventPlace(kind, event));
 }
@@ -82,7 +86,8 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
-// Includes the type of the aggregate, because a search fails if a release knows none of the requested types.
+// The following searches include the type of the aggregate, because a release rejects a search if it does not know any
+// of the requested types.
 
 function typesOf(kind: Closable, ends: readonly string[]): string[] {
   const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;

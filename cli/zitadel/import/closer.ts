@@ -1,4 +1,5 @@
-// Closes the records that are closed in the file, because no release of ZITADEL imports all states.
+// Deactivates or locks ("closes") records that are closed in the file, because no release of ZITADEL imports all
+// states.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
@@ -28,7 +29,7 @@ import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
-  /** Undefined for a record that ZITADEL does not have. */
+  /** Undefined if ZITADEL has no creation event of the record. */
   readonly place: EventPlace | undefined;
 }
 
@@ -41,7 +42,8 @@ const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, max
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
 
 /**
- * Closes records during an import. Verifies with ZITADEL's events that they are closed, and users with its search too.
+ * Closes records during an import. Verifies by ZITADEL's events that the records are closed, and by its search that
+ * users are closed.
  */
 export class Closer {
   private readonly connection: ZitadelConnection;
@@ -59,7 +61,7 @@ export class Closer {
     [this.start, this.seen] = [start, start];
   }
 
-  /** Begins before the first request: closes the users whom an earlier import has left open. */
+  /** Starts before the first request. Closes the users whom an earlier import left open. */
   static async start(connection: ZitadelConnection, ledger: ImportLedger): Promise<Closer> {
     const newest = ledger.hasClosings ? await newestEvent(connection) : undefined;
     const closer = new Closer(connection, ledger, newest?.createdAt ?? 0n);
@@ -72,7 +74,7 @@ export class Closer {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Closes all other records. Records to which others belong come last. */
+  /** Closes all other records. Records that contain other records, such as projects, come last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -83,12 +85,12 @@ export class Closer {
 
   /**
    * Closes records and stores the results.
-   * @param after the time after which an event shows that a record is closed
+   * @param after only events after this time decide whether a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
     if (entries.length === 0) return;
     const records = await this.locate(entries);
-    // Newer releases import some states.
+    // Newer releases import some states, so some records are closed already.
     const closed = await this.closed(records, after);
     const open = records.filter(({ entry }) => !closed.has(entry.position));
     const problems = await this.callAll(open);
@@ -220,7 +222,7 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
 }
 
 /**
- * Returns the error of a record that stays open.
+ * Returns the error of a record that remains open.
  * @param error ZITADEL's message, if it refuses to close the record
  */
 function openIssue(

@@ -1,4 +1,4 @@
-// Finds the events that show that an import created a record, and where.
+// Finds the events that show whether an import created a record, and in which organisation.
 
 import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -17,11 +17,11 @@ type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'
 /** Events become visible as soon as ZITADEL's older transactions end. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
-/** A search for the events of records that were sent. */
+/** A search for the creation events of records. */
 interface CreationSearch {
   /** The user of the token, who causes the events; undefined for any user. */
   readonly callerId: string | undefined;
-  /** The time of the newest event before the records were sent. */
+  /** The time of the newest event before the records were sent; undefined for a search in all events. */
   readonly after: EventTime | undefined;
   /** The organisation that owns the events; by default any organisation. */
   readonly owner?: string;
@@ -91,14 +91,14 @@ function recordKey(record: Omit<SentRecord, 'position'>): string | undefined {
   return JSON.stringify([event.type, aggregateId, ...values]);
 }
 
-/** What identifies the events of a record. */
+/** The values that identify the events of a record. */
 interface EventIdentity {
   /** Empty if ZITADEL generates the id. */
   readonly aggregateId: string;
   readonly values: readonly string[];
 }
 
-/** Returns what identifies the events of a record. */
+/** Returns the values that identify the events of a record. */
 export function eventIdentity(
   { section: name, orgId, json }: Omit<SentRecord, 'position'>,
   { aggregateId, fields = {} }: CreationEvent,
@@ -114,7 +114,7 @@ export function eventIdentity(
 
 /**
  * Returns the value of an event's field that identifies a record.
- * @param fields the names of the field, which depend on the type of the event
+ * @param fields the possible names of the field, because its name depends on the type of the event
  */
 export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
   const field = fields.find((name) => payload[name] !== undefined) ?? '';

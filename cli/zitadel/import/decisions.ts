@@ -35,7 +35,7 @@ import { judgeRecords, type Subject } from './histories.ts';
 import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** A file after its reading, its facts, and the existing records of ZITADEL. */
+/** A file whose records the import has read, facts about the file, and the existing records of ZITADEL. */
 export interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly secrets: FileSecrets;
@@ -111,7 +111,7 @@ export async function decideAll(
 /** An existing person with a TOTP seed in the file. */
 interface PersonWithSeed extends Subject {
   readonly userId: string;
-  /** Whether the other content of the person is equal. */
+  /** Whether the person's content, except the seed, is equal in ZITADEL. */
   readonly isEqual: boolean;
 }
 
@@ -122,8 +122,9 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides about the TOTP seeds of existing people without TOTP. The import sends a seed only if an earlier import was
- * interrupted between the person and the seed. Otherwise the person or an administrator may have removed the factor.
+ * Decides whether to send the TOTP seeds of existing people without TOTP. The import sends a seed only if an earlier
+ * import was interrupted after it had created the person and before it added the seed. Otherwise the person or an
+ * administrator may have removed the factor.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,
@@ -156,8 +157,8 @@ function seedIssue(verdict: Verdict): LedgerIssue {
 const closableSections = closables.flatMap(({ sections }) => sections);
 
 /**
- * Decides which open records of ZITADEL the import closes: records that are closed in the file, and that an earlier
- * import has left open.
+ * Decides which open records of ZITADEL the import closes: records that are closed in the file, if an earlier import
+ * created them and left them open.
  */
 export async function decideClosings({ ledger, callerId }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
   const open = ledger.toClose(closableSections, 'existing');
@@ -206,19 +207,19 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   }
   const lacksProvider = providersNotTaken(imports, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
-  // ZITADEL rejects the second record with an id, and a link to a provider that it does not have.
+  // ZITADEL rejects a second record with the same id, and a link to a provider that is missing in the target.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
   if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
-// The errors of ZITADEL that a dry run predicts.
+// ZITADEL's errors that a dry run predicts.
 const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Claims a record's login name. Returns whether no earlier user of the file has the same name in the same scope. True
- * for a record without a login name.
+ * Claims a record's login name. Returns false if an earlier user of the file has the same name in the same scope.
+ * Returns true for a record without a login name.
  */
 function isLoginNameFree(
   { ledger, imports, loginNamesByDomain }: SurveyedFile,

@@ -7,15 +7,15 @@ export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;
 
 /** The origin of a record, according to its events. */
 export type Verdict =
-  /** An import of the caller created it, and nobody else changed it. */
+  /** An import of the caller created the record, and no other user has changed it. */
   | { readonly is: 'ours' }
-  /** An import of the caller created it, and a factor was added or removed since. */
+  /** An import of the caller created the person, and an authentication factor was added or removed since. */
   | { readonly is: 'factors'; readonly event: JudgedEvent }
-  /** Another caller created it, or its creation is unknown. */
+  /** Another user created the record, or its creation is unknown. */
   | { readonly is: 'foreign'; readonly event?: JudgedEvent }
-  /** A user opened it again. */
+  /** A user reactivated or unlocked the record. */
   | { readonly is: 'opened'; readonly event: JudgedEvent }
-  /** Another user changed it. */
+  /** Another user changed the record. */
   | { readonly is: 'changed'; readonly event: JudgedEvent };
 
 /** The types of events that create a record. */
@@ -24,8 +24,8 @@ const CREATION =
 const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
- * Events that do not change records: sign-ins, attempted sign-ins and sent messages. A person who enters the code of an
- * initialisation or an invitation activates the user.
+ * Events that do not change records: sign-ins, attempted sign-ins and sent messages. The check of an initialisation or
+ * invitation code does change the record: it activates the user.
  */
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;
@@ -40,7 +40,7 @@ export function isChange({ type }: Pick<JudgedEvent, 'type'>): boolean {
  * @param events all events of the record since its creation, the oldest first
  */
 export function judge(events: readonly JudgedEvent[], callerId: string): Verdict {
-  // A removed id can be created again.
+  // An earlier record with the same id may have been removed; its events do not count.
   const created = events.findLastIndex(({ type }) => CREATION.test(type));
   const creation = events[created];
   if (creation === undefined) return { is: 'foreign' };
@@ -54,7 +54,7 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   return factor === undefined ? { is: 'ours' } : { is: 'factors', event: factor };
 }
 
-/** Returns, for errors, the event that changed a record after an import of the caller. */
+/** Describes, for errors, the event that changed a record after an import of the caller. */
 export function eventParams({ type, editorId, createdAt }: JudgedEvent) {
   return { event: type, user: editorId, time: new Date(Number(createdAt / 1_000n)).toISOString() };
 }

@@ -1,4 +1,4 @@
-// The events of existing records of ZITADEL. They decide what an import may change.
+// Reads the events of existing records of ZITADEL, and decides from them what an import may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -14,7 +14,7 @@ export interface Subject extends Pick<LedgerRecord, 'position'> {
   readonly record: Pick<OrganisationRecord, 'section' | 'orgId' | 'json'>;
 }
 
-/** The event that created a record, and its place. */
+/** The place and the time of the event that created a record. */
 interface Creation {
   readonly place: EventPlace;
   readonly createdAt: EventTime;
@@ -27,7 +27,7 @@ const FEW = 20;
 
 /**
  * Decides from events who created and changed records.
- * @param callerId the user whose imports count
+ * @param callerId the user of the token, whose imports may have created the records
  * @returns the verdicts by the records' positions
  */
 export async function judgeRecords(
@@ -54,8 +54,8 @@ export function* grouped<Grouped extends Subject>(
 }
 
 /**
- * Finds the newest creations of records of one kind and organisation; returns them by the records' positions.
- * @param callerId the user who has created them; by default any user
+ * Returns the newest creation of each record of one kind and organisation, by the records' positions.
+ * @param callerId the user who must have created the records; by default any user
  */
 export async function readCreations(
   connection: ZitadelConnection,
@@ -73,7 +73,7 @@ export async function readCreations(
   );
 }
 
-/** Reads the events of created records since their creation, by the records' positions. */
+/** Returns the events of each record since its creation, by the records' positions. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

@@ -78,8 +78,8 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of the records that the target does not have. After a dry run, it does not read the file and the target's
- * records again.
+ * An import of the records that the target does not have. After a dry run, the import does not read the file and the
+ * target's records a second time.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
@@ -114,7 +114,8 @@ export class FileImport implements PreparedImport {
     const { ledger, owners, secrets, database, address } = this;
     let read = 0;
     let compared: DoneRecords = { records: 0, total: 0 };
-    // Reading the target's records and events takes longer than the comparison. Its amount is known only afterwards.
+    // Reading the target's records and events takes longer than the comparison, so the progress includes it. The total
+    // is known only after the reading.
     meter.onPhase('comparing', () => ({
       records: read + compared.records,
       total: compared.total === 0 ? 0 : read + compared.total,
@@ -139,7 +140,7 @@ export class FileImport implements PreparedImport {
   }
 }
 
-/** A file after its reading. */
+/** A file whose records the import has read. */
 interface ReadFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
@@ -223,7 +224,9 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly options: PlaceImportOptions;
 }
 
-/** Reads the target's records and the owners of the file's ids. Withholds the records whose ids belong to others. */
+/**
+ * Reads the target's records and the owners of the file's ids. Withholds the records whose ids belong to other records.
+ */
 async function compareWithTarget(
   connection: ZitadelConnection,
   read: Omit<ReadFile, 'inspection'>,
@@ -231,8 +234,8 @@ async function compareWithTarget(
   asked: PlaceImportOptions,
 ): Promise<ComparedFile> {
   const orgIds = organisations.map(({ orgId }) => orgId);
-  // Without the context of an organisation, ZITADEL would write its texts into another organisation, and its existing
-  // records are unreadable.
+  // A gateway can remove the header that selects an organisation. ZITADEL would then write message texts into another
+  // organisation, and the import could not read the existing records.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   const target = await TargetRecords.read(connection, asked, orgIds, read.database);
   await read.owners.read(connection);
@@ -243,7 +246,7 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // From here on, this import creates organisations itself, so they may exist.
+    // An organisation that exists from now on is no conflict, because this import creates organisations itself.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -252,19 +255,19 @@ async function compareWithTarget(
   };
 }
 
-/** If its projections are delayed, ZITADEL's searches may show writes only a minute later. */
+/** If projections lag, ZITADEL's searches can show writes only a minute later. */
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Settles the records without an event that shows their creation: records that existed and were not visible at the
- * start, and records that ZITADEL accepted without an error.
+ * Decides the outcomes of the records without a creation event of this import: records that existed but were not
+ * visible at the start, and records that ZITADEL accepted without an error.
  * @returns whether there were such records
  */
 async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // If ZITADEL has a record in its organisation, the export shows it sooner or later.
+  // A record whose id the record's own organisation has will appear in ZITADEL's export, so the import waits for it.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -294,9 +297,7 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
   return TargetRecords.read(connection, options, orgIds, database);
 }
 
-/**
- * Settles the records that no export shows and that ZITADEL left unchanged, by the events of their earlier creation.
- */
+/** Marks records as unchanged that no export shows, if an event shows that they existed before. */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
@@ -314,8 +315,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 }
 
 /**
- * Returns the entry of a record by the target's export; undefined if the export does not show the record yet. Keeps the
- * errors about parts of the record.
+ * Decides the outcome of a record by the target's export; undefined if the export does not show the record yet. Keeps
+ * the errors about parts of the record.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
@@ -343,7 +344,7 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
   return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
-/** Checks the owners of the ids of the created records again, because others may have taken ids during the import. */
+/** Checks the owners of the ids of the created records again, because other callers can take ids during the import. */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];

@@ -33,11 +33,12 @@ import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
-/** The existing record of ZITADEL. `taken` means that only another record has the id. */
+/** Whether ZITADEL has the record, and with equal content. `taken` means that another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
- * The outcome of a record: `existing` if ZITADEL reports that it exists, and `sent` if ZITADEL reports nothing and no
- * event shows its creation. The end of the import settles both. Records that never appear are `unconfirmed`.
+ * The outcome of a record. `existing` means that ZITADEL reports the record as existing. `sent` means that ZITADEL
+ * reports no error, but no event shows the creation. The import replaces both at its end. A record that never appears
+ * becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -112,19 +113,19 @@ export interface LedgerRecord
   > {
   /** Whether the target has deleted a record with this id. */
   readonly wasDeleted: boolean;
-  /** Whether another record of the file contains it, and is sent with it. */
+  /** Whether the record is nested in another record of the file, with which the import sends it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
 
-/** The changes of a record's state. */
+/** Changes to a record's state in the import. */
 export interface LedgerEntry {
   readonly found?: LedgerRecord['found'];
-  /** The outcome if ZITADEL accepts the record. A dry run reports it. */
+  /** The outcome if ZITADEL accepts the record. A dry run reports this outcome. */
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The errors of the record. They replace the known errors. */
+  /** The errors of the record. They replace the stored errors. */
   readonly issues?: readonly LedgerIssue[];
 }
 
@@ -174,8 +175,8 @@ const WITHHOLD_DEPENDENTS = `
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 /**
- * Keeps the outcomes of records that no import sends: invalid records and their nested records. Keeps the known
- * deletions, because later readings of the target's events do not show them again.
+ * These statements keep the outcomes of records that no import sends: invalid records and their nested records. They
+ * also keep the known deletions, because later readings of the target's events do not show them again.
  */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
@@ -282,7 +283,7 @@ export class ImportLedger {
     return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
-  /** Returns the path of a record; undefined for a nested one. */
+  /** Returns the path of a record; undefined for a nested record. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
     const columns = this.database.statement(sql).get(position);
@@ -295,7 +296,10 @@ export class ImportLedger {
     return this.database.all(sql, path).length > 0;
   }
 
-  /** Adds a record that ZITADEL wrote into another organisation, with the id and the name of that organisation. */
+  /**
+   * Marks a record as failed because ZITADEL wrote it into another organisation.
+   * @param organisation the id and the name of that organisation
+   */
   addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;
     this.misplaced.add(position);
@@ -329,12 +333,12 @@ export class ImportLedger {
     return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
   }
 
-  /** Notes that the target has deleted a record with the id of a record. */
+  /** Stores that the target once deleted a record with the same id. */
   noteDeleted(position: number): void {
     this.database.run('UPDATE records SET wasDeleted = 1 WHERE position = ?', position);
   }
 
-  /** Withholds a record with an error, and returns the record. */
+  /** Prevents the import from sending a record, with an error as the reason. Returns the record. */
   withhold(position: number, issue: LedgerIssue): LedgerRecord {
     const withheld = this.at(position);
     const { id, record } = withheld;
@@ -347,8 +351,8 @@ export class ImportLedger {
   }
 
   /**
-   * Withholds the unsent records that refer to withheld records: those in the same organisation, or in any organisation
-   * if the file has no other record with the id.
+   * Withholds the unsent records that refer to a withheld record. Records of other organisations count only if the file
+   * has no other record with the id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
@@ -378,8 +382,8 @@ export class ImportLedger {
   }
 
   /**
-   * Returns the records of the given sections that are closed in the file, and that are not known to be closed in
-   * ZITADEL: records that existed, or that the import has created.
+   * Returns the records of the given sections that are closed in the file and not known to be closed in ZITADEL.
+   * @param which records that existed, or that the import has created
    */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
@@ -400,7 +404,7 @@ export class ImportLedger {
     return this.database.all(`SELECT 1 FROM records WHERE ${failed} LIMIT 1`).length > 0;
   }
 
-  /** Stores that a record is closed in ZITADEL, or that it stays open there. */
+  /** Stores that the import does not close a record any more: it is closed in ZITADEL, or remains open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
@@ -413,20 +417,20 @@ export class ImportLedger {
     );
   }
 
-  /** Adds an error about a part of a record. Keeps its other errors. */
+  /** Adds an error to a record. Keeps the record's other errors. */
   addProblem({ position }: Pick<LedgerRecord, 'position'>, issue: LedgerIssue): void {
     const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'),
       issues = json_insert(coalesce(issues, '[]'), '$[#]', json(?)) WHERE position = ?`;
     this.database.run(sql, JSON.stringify(issue), position);
   }
 
-  /** Claims a login name in its scope. Returns whether the name was free: no earlier user of the file has it. */
+  /** Claims a login name in its scope. Returns false if an earlier user of the file has the name. */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /** Returns the id of the first record with a record's key; undefined if this record is the first. */
+  /** Returns the id of the first record with the same key; undefined if the given record is the first. */
   earlierWithKey({ position, key }: Pick<LedgerRecord, 'position' | 'key'>): string | undefined {
     const sql = 'SELECT id FROM records WHERE key = ? AND position < ? ORDER BY position LIMIT 1';
     const [columns] = this.database.all(sql, key, position);
@@ -448,7 +452,10 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
 
-  /** Settles the records of an organisation that ZITADEL rejects. */
+  /**
+   * Marks the records of an organisation as failed, except those with an outcome, because ZITADEL rejects the
+   * organisation.
+   */
   refuse(orgId: string): void {
     this.refused.add(orgId);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
@@ -461,7 +468,7 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** Adds an error about a record of ZITADEL that the file lacks. */
+  /** Adds an error about a record of ZITADEL that the file does not contain. */
   addKept(section: SectionName, id: string, issue: LedgerIssue): void {
     const sql = 'INSERT INTO records (section, id, issues) VALUES (?, ?, ?)';
     this.database.run(sql, section, id, JSON.stringify([issue]));
@@ -474,7 +481,7 @@ export class ImportLedger {
     return progressRow.parse(this.database.statement(sql).get());
   }
 
-  /** The numbers of settled records. */
+  /** The numbers of records with a final outcome, by outcome and section. */
   get outcomes(): OutcomeCounts {
     const counts = noOutcomes();
     const settled = "outcome IS NOT NULL AND outcome NOT IN ('existing', 'sent')";

@@ -1,4 +1,4 @@
-// Records in the form in which the import sends them to ZITADEL.
+// Converts records to the form in which the import sends them to ZITADEL.
 
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -15,12 +15,15 @@ import type { LedgerRecord } from './ledger.ts';
 export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
   readonly section: SectionName;
-  /** The type with which ZITADEL reports the record. */
+  /** The type of the record in ZITADEL's errors. */
   readonly type: string;
-  /** The list of the organisation document that contains the record; undefined if `json` contains the document's fields. */
+  /**
+   * The list of the organisation document that receives the record; undefined if `json` contains fields of the document
+   * itself.
+   */
   readonly list: string | undefined;
   readonly json: JsonObject;
-  /** The maximum size in the protobuf message. */
+  /** An upper bound for the record's size in the protobuf message. */
   readonly bytes: number;
 }
 
@@ -30,9 +33,9 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
  */
 export const requestLimits = { records: 5_000, bytes: 4_000_000 };
 
-/** The size of the tag and the length of an embedded message. */
+/** The size of an embedded message's tag and length field. */
 const MESSAGE_FRAME_BYTES = 8;
-/** The size of the timeout and the envelope. */
+/** The size of the request's timeout and envelope. */
 const ENVELOPE_BYTES = 64;
 
 /** The scope of a request. */
@@ -87,15 +90,15 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { exported: { keepProviders } = {}, nested } = section;
   const hasProvider = (id: unknown) => typeof id === 'string' && imports.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
-  // ZITADEL rejects the whole person because of a link to a provider that it does not have.
+  // Removes links to missing providers, because ZITADEL would reject the whole person for such a link.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
   // The protobuf field of the hash is unset, which JSON cannot express.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 
 /**
- * Converts a record's values as imports do (zitadel 2.5), because ZITADEL rejects some of the others. Does not convert
- * parts of the id, by which ZITADEL's response identifies the record.
+ * Converts a record's values as imports do (zitadel 2.5), because ZITADEL rejects some unconverted values. Does not
+ * convert parts of the id, because ZITADEL's response identifies the record by its id.
  */
 function convertValues(record: OrganisationRecord): void {
   const { section, json } = record;
@@ -115,14 +118,14 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
 
 /** Reduces a message to the fields of its definition, and measures it. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
-  // JSON.parse and toJson always return JSON.
+  // The object comes from JSON.parse or toJson, so it is JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);
   return { json: encoded, bytes: toBinary(schema, message).byteLength + MESSAGE_FRAME_BYTES };
 }
 
-/** Returns the body of an import of some records. */
+/** Returns the body of an import request with the given records. */
 export function importBody(records: readonly OutgoingRecord[], timeout: string): string {
   const orgs = new Map<string, JsonObject>();
   for (const { orgId, list, json } of records) {

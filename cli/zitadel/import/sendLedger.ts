@@ -19,8 +19,8 @@ import type { LedgerEntry, LedgerIssue } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
- * Sends the records of a ledger to ZITADEL, in requests below its limits and in the order of references. Settles the
- * records by the responses. Memory contains one request at a time.
+ * Sends the records of a ledger to ZITADEL in requests below its limits, referenced records first. Stores the outcomes
+ * of the records according to the responses. Only one request is in memory at a time.
  * @param callerId the user of the token
  * @param onSettled called after each request, before the next request
  * @throws IdentityError if ZITADEL is unavailable or denies the call
@@ -44,14 +44,14 @@ export async function sendLedger(
 }
 
 /**
- * The step of the texts of messages. ZITADEL writes them to the organisation in whose context it handles the request.
+ * The step that sends message texts. ZITADEL writes these to the organisation in whose context it handles the request.
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
 const partsByType = new Map(recordSections.map(({ error: { type, parts = [] } }) => [type, parts]));
 const doneIds = new Map([...partsByType.values()].flat().map(({ type, done }) => [type, done]));
 
-/** Whether a record has a part despite an error about the part. */
+/** Whether an error about a part of a record means that the record already has the part. */
 function hasPart({ type, message }: ZitadelError['issue']): boolean {
   const done = doneIds.get(type);
   return done !== undefined && hasErrorId(message, [done]);
@@ -84,7 +84,7 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   if (hasPart(error.issue)) return as('created');
-  // The file does not contain the identity provider. The manual steps list it.
+  // The file does not contain the link's identity provider. The list of manual steps contains the link.
   if (type === linkType && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
   // If two imports run at the same time, release 4 reports the existing user as a taken login name.
@@ -102,13 +102,16 @@ interface Answered {
   readonly isDoubtful: boolean;
 }
 
-/** Reads a response: the entries of the records, and the errors that are not about a record. */
+/**
+ * Assigns the errors of a response to the records. Returns the records' entries, and the errors that are not about a
+ * record.
+ */
 function readResponse(
   records: readonly OutgoingRecord[],
   errors: readonly ZitadelError[],
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
-  // If several records have the same id, ZITADEL imports the first.
+  // If several records have the same id, ZITADEL imports the first, so an error belongs to the last.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
@@ -125,7 +128,7 @@ function readResponse(
 /**
  * Returns the ledger entry of a record from its errors.
  * @param own the error about the record
- * @param ofParts the errors about parts of it
+ * @param ofParts the errors about parts of the record
  */
 function entryFor(
   { foreseen }: OutgoingRecord,
@@ -141,7 +144,7 @@ function entryFor(
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
-/** Returns the entry of a record according to the event of its creation, if that was found. */
+/** Returns the entry of a record, corrected by its creation event or by the lack of such an event. */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
   // If several records have the same id, the event belongs to the first.
   if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
@@ -156,7 +159,7 @@ const MAX_MESSAGE = '4 MiB';
 const TIMEOUT_MS = 55_000;
 /** Extra time for the response that ZITADEL sends at its timeout. */
 const ROUND_TRIP_MS = 10_000;
-/** The retries of reading. ZITADEL's projections show imported records after at most 2 s. */
+/** The retries until ZITADEL's projections show imported records, which takes at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 /** The errors of an import, or the reason why ZITADEL rejected all of its records. */
@@ -178,7 +181,7 @@ class ImportSender {
   /** The number of records in the next request. Each full request doubles it. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** For each record that was sent without a response, by position: the time of the newest event before it was sent. */
+  /** By position, for each record whose request had no response: the time of the newest event before that request. */
   private readonly begun = new Map<number, EventTime>();
   /** The time of the newest event before the import. */
   private begunAt: EventTime | undefined;
@@ -195,7 +198,7 @@ class ImportSender {
   }
 
   /**
-   * Sends records and settles them, or reduces the size of the next request.
+   * Sends records and stores their outcomes, or reduces the size of the next request.
    * @param orgId the organisation in whose context ZITADEL handles the request
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
@@ -222,7 +225,8 @@ class ImportSender {
   }
 
   /**
-   * Returns a time before which this import cannot have created a record; undefined if that is the time of the request.
+   * Returns the earliest time at which this import can have created a record; undefined if only the current request can
+   * have created it.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     const { records = [] } = recordSection(section).zitadel ?? {};
@@ -232,7 +236,7 @@ class ImportSender {
   }
 
   /**
-   * Settles records by the response and by the events of their creation.
+   * Stores the outcomes of records according to the response and to their creation events.
    * @param before the time of the newest event before the request
    */
   private async settle(
@@ -266,7 +270,9 @@ class ImportSender {
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
-  /** Marks users that another import created as existing. At its end, the import compares them with the file. */
+  /**
+   * Marks users whom another import created as existing, so that this import compares them with the file at its end.
+   */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
     const { ledger, owners } = this.file;

@@ -1,4 +1,4 @@
-// Existing records of ZITADEL, for the comparison with those of a file.
+// Reads the existing records of ZITADEL, and compares the records of a file with them.
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
@@ -19,18 +19,18 @@ import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** The existing record of ZITADEL. */
+/** The record of ZITADEL that corresponds to a record of a file. */
 export interface TargetRecord {
-  /** Whether its content is equal, according to ZITADEL's exports. */
+  /** Whether ZITADEL has the record, and with equal content, according to its export. */
   readonly found: 'missing' | 'equal' | 'different';
-  /** The paths of the fields that should not differ. */
+  /** The paths of the fields that differ for no known reason. */
   readonly paths: readonly string[];
-  /** Whether the record is inactive or its user cannot log in. */
+  /** Whether the record in ZITADEL is inactive, or is a user who cannot log in. */
   readonly isClosed: boolean;
 }
 
 /**
- * The existing records of ZITADEL, as the second side of a database. The import compares the records of a file with
+ * The existing records of ZITADEL, as the second side of a run database. The import compares the records of a file with
  * them.
  */
 export class TargetRecords {
@@ -63,7 +63,7 @@ export class TargetRecords {
     const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
-    // Releases without states return all records as active; only a search shows which records are active.
+    // In the exports of releases without states, all records look active. Only a search returns the states.
     const { imports } = database;
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
@@ -87,7 +87,8 @@ export class TargetRecords {
     const { second, fields } = shared;
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(second.state?.value);
-    // The import closes an open record, or reports it. ZITADEL removes references to records that the import deletes.
+    // These differences do not count: the import closes an open record or reports it, and ZITADEL removes references to
+    // records that the import deletes.
     const isSettled = (field: FieldDifference) =>
       (mustBeClosed(record) && !isClosed && stateFields.includes(field.path)) ||
       differsByDoomed(record, field, this.doomed);

@@ -1,4 +1,4 @@
-// Deletes records of ZITADEL.
+// Deletes records in ZITADEL.
 
 import { Code } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
@@ -17,7 +17,7 @@ interface Deleting {
   /** Returns the id of the aggregate of a record's events. */
   readonly aggregateOf: (record: DoomedRecord) => string;
   readonly onDeleted: (record: DoomedRecord) => void;
-  /** Receives a record that ZITADEL does not delete, with its message. */
+  /** Receives a record that ZITADEL does not delete, with ZITADEL's message. */
   readonly onRefused: (record: DoomedRecord, message: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// The deletions of an import, in the form of its response.
+// Converts the deletions of an import to the form of the import's response.
 
 import type { Deletion } from '../../../functions/import/contract.ts';
 import type { Counts } from '../../../shared/collections/counts.ts';
@@ -21,7 +21,7 @@ export interface ReportedDeletions {
   readonly omitted: number;
 }
 
-/** @param roles the users with deleted roles in the instance, each with its organisation */
+/** @param roles the users whose roles in the instance were deleted, each with the user's organisation */
 export function reportDeletions(
   records: readonly DoomedRecord[],
   roles: readonly (InstanceMember & { readonly orgId: string })[],

@@ -1,4 +1,4 @@
-// The records of ZITADEL that a mirroring import deletes, because its file lacks them.
+// Finds the records of ZITADEL that a mirroring import deletes, because the file does not contain them.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
@@ -22,8 +22,8 @@ export interface DoomedRecord extends KeyedRecord {
 export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
 
 /**
- * Finds the records that the file's organisations have and the file lacks, in sections that the file contains
- * completely. Omits records that ZITADEL itself adds.
+ * Returns the records that the file's organisations have in ZITADEL and that the file does not contain. Searches only
+ * the sections that the file contains completely. Omits records that ZITADEL itself adds.
  */
 export async function findDoomed(
   database: RunDatabase,
@@ -56,8 +56,8 @@ export function doomedPath({ section, json, orgId }: KeyedRecord): string {
 }
 
 /**
- * Whether a record differs from the file's only in a list that refers to records to delete, such as the roles of a
- * grant. ZITADEL removes these elements together with the records.
+ * Whether a record differs from the file's record only by list elements that refer to records to delete, such as roles
+ * of a grant. ZITADEL removes these elements together with the deleted records.
  */
 export function differsByDoomed(
   { section, json, orgId }: KeyedRecord,
@@ -73,7 +73,7 @@ export function differsByDoomed(
     const referenced = planReferences({ section, json: single, orgId }).filter(({ reference }) =>
       lists.includes(reference),
     );
-    // Comparisons omit the owner types of providers, on which these references depend.
+    // References to providers depend on their owner types, which compared records do not contain.
     const providers = section.exported?.providers?.(single) ?? [];
     const keys = [...referenced.map(({ key }) => key), ...providers.map(providerKey)];
     return !keys.some((key) => doomed.has(documentPath(key)));

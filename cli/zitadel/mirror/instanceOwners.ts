@@ -14,7 +14,7 @@ export interface InstanceMember {
 
 const OWNER = 'IAM_OWNER';
 
-/** Reads the users with roles in the instance. ZITADEL deletes their roles together with them. */
+/** Reads the users with roles in the instance. ZITADEL deletes these roles together with the users. */
 export async function readInstanceMembers(connection: ZitadelConnection): Promise<readonly InstanceMember[]> {
   const admin = rpcClient(connection, AdminService);
   const members = await searchAll((query) => admin.listIAMMembers({ query }));
@@ -22,8 +22,8 @@ export async function readInstanceMembers(connection: ZitadelConnection): Promis
 }
 
 /**
- * Returns the owners of the instance who must not be deleted, because no other active owner would remain. The user of
- * the token does not count: it is often deleted after the migration.
+ * Returns the owners of the instance who must not be deleted, because no other active owner would remain. The token's
+ * user does not count as an owner, because administrators often delete this user after a migration.
  */
 export async function findLastOwners(
   connection: ZitadelConnection,

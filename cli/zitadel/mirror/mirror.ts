@@ -1,4 +1,4 @@
-// A mirroring import into ZITADEL: it deletes what the organisations have and the file lacks.
+// A mirroring import into ZITADEL deletes the records that the file's organisations have and the file does not contain.
 
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
@@ -66,8 +66,8 @@ export class Mirror {
 
   /**
    * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
-   * @throws IdentityError if the file does not prove that it is complete, if it contains the default organisation and
-   * the call does not name that, or if the deletions would undo an import of a newer file or a change by another user
+   * @throws IdentityError if the file does not prove that it is complete, if it contains the target's default
+   * organisation, or if the deletions would undo an import of a newer file or a change by another user
    */
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;
@@ -83,8 +83,8 @@ export class Mirror {
   }
 
   /**
-   * Requires that the import does not undo deletions: no other user has deleted a record that the import is about to
-   * create, and the token's user has deleted none since the source was read.
+   * Requires that the import does not undo deletions: it must not create records that another user has deleted, or that
+   * the token's user has deleted since the source was read.
    * @throws IdentityError ZITADEL_MIRROR_DELETED
    */
   async requireNotDeleted(): Promise<void> {
@@ -103,7 +103,7 @@ export class Mirror {
   }
 
   /**
-   * Deletes the records whose names new records of the file take, with the records that refer to these.
+   * Deletes the records whose names new records of the file need, and the records that refer to them.
    * @throws IdentityError MIRROR_DELETES_TOO_MUCH before anything is changed
    */
   async begin(): Promise<void> {
@@ -117,8 +117,8 @@ export class Mirror {
   }
 
   /**
-   * Deletes all other records after the import. First checks again that no other user has changed them or refers to
-   * them since the import began.
+   * Deletes the remaining records after the import. First checks again whether another user has changed them, or
+   * another record refers to them.
    */
   async finish(): Promise<void> {
     const { ledger } = this.file;
@@ -132,7 +132,7 @@ export class Mirror {
     if (!ledger.hasFailures) await this.delete(remaining);
   }
 
-  /** The numbers of deleted records, and of those to delete. */
+  /** The number of deleted records, and the number of all records to delete. */
   get progress(): DoneRecords {
     return { records: this.deleted.size, total: this.isDeleting ? this.doomed.size : 0 };
   }
@@ -155,7 +155,7 @@ export class Mirror {
 
   private async delete(records: readonly DoomedRecord[]): Promise<void> {
     if (records.length === 0) return;
-    // The database still contains the deleted records.
+    // The database still contains the records that are now deleted, so its second side is out of date.
     this.file.database.isSecondComplete = false;
     await deleteRecords(this.connection, records, {
       aggregateOf: ({ path }) => this.origins.get(path)?.aggregateId ?? '',
@@ -232,12 +232,12 @@ export class Mirror {
   }
 }
 
-/** Whether the import must not undo what other users have done in an organisation. */
+/** Whether the import must keep the changes of other users in an organisation. */
 function isGuarded(orgId: string, { replaceChanged }: PlaceImportOptions): boolean {
   return replaceChanged?.includes(orgId) !== true;
 }
 
-/** The number of listed organisations in an error. */
+/** The largest number of organisations that an error lists. */
 const MAX_NAMED = 20;
 
 /** Requires that the file does not contain the default organisation, which has the project of ZITADEL's console. */

@@ -1,11 +1,14 @@
-// Records to delete whose names new records of the file take.
+// Finds records to delete whose names new records of the file need.
 
 import { planReferences, possibleClaimKeys } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { ImportLedger } from '../import/ledger.ts';
 import type { DoomedRecord, DoomedRecords } from './doomedRecords.ts';
 
-/** Returns the records whose names unsent records of the file take, and the records that refer to these. */
+/**
+ * Returns the records to delete whose names unsent records of the file need, and the records to delete that refer to
+ * them.
+ */
 export async function findNameHolders(
   ledger: ImportLedger,
   doomed: DoomedRecords,

@@ -1,4 +1,4 @@
-// The origins of records to delete: imports of the token's user, or others.
+// Finds the origins of records to delete: an import of the token's user, or another caller.
 
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { findCreations, isEventOf } from '../import/creations.ts';
@@ -13,8 +13,8 @@ export interface Origin {
   /** The aggregate of the record's events. */
   readonly aggregateId: string;
   /**
-   * The time at which an import of the token's user created the record. Undefined if another caller created it, or has
-   * changed it since.
+   * The time at which an import of the token's user created the record. Undefined if another caller created the record
+   * or has changed it since.
    */
   readonly importedAt?: EventTime | undefined;
 }
@@ -50,8 +50,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads the events of aggregates, either with those of the organisation's other aggregates or separately. Reading one
- * aggregate takes about as long as reading one page, so chooses the smaller number of calls.
+ * Reads the events of aggregates. Reads pages with the events of the whole organisation. If there are more pages than
+ * aggregates, reads each aggregate separately, because a page takes about as long as an aggregate.
  */
 async function readAggregates(
   connection: ZitadelConnection,
@@ -73,8 +73,8 @@ async function readAggregates(
 }
 
 /**
- * Returns the ids of the records' aggregates. For user grants, ZITADEL generates these ids, and only events contain
- * them.
+ * Returns the ids of the records' aggregates, by the records' paths. For user grants, ZITADEL generates these ids, and
+ * only events contain them.
  */
 async function locate(
   connection: ZitadelConnection,
@@ -108,7 +108,7 @@ function importTime(record: DoomedRecord, all: readonly ZitadelEvent[], callerId
     ? all
     : all.filter((event) => isEventOf({ ...record, section: record.section.name }, event));
   const created = creationEvent(record.section.name);
-  // A removed id can be created again.
+  // An earlier record with the same id may have been removed; its events do not count.
   const start = events.findLastIndex(({ type }) => type === created?.type);
   const since = events.slice(Math.max(start, 0));
   const isOfOthers = (event: JudgedEvent) => event.editorId !== callerId && isChange(event);

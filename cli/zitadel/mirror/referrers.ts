@@ -1,4 +1,4 @@
-// Records that refer to records to delete. ZITADEL would delete or change them together with those records.
+// Finds records that refer to records to delete. ZITADEL would also delete or change the referring records.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { ofUsers } from '../../../shared/exportFile/mirroredContent.ts';
@@ -23,7 +23,7 @@ export interface KeptRecord {
   readonly issue: LedgerIssue;
 }
 
-/** The records among which references are searched. */
+/** The records in which to search for references. */
 interface Searched {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
@@ -35,8 +35,9 @@ interface Searched {
 }
 
 /**
- * Finds records to delete to which records of the file or other records of ZITADEL refer. In the file's organisations,
- * a list of an existing record may refer to them, such as to roles: ZITADEL removes the elements.
+ * Finds records to delete to which records of the file or remaining records of ZITADEL refer. Ignores references in the
+ * lists of existing records that the file also contains, such as the roles of a grant, because ZITADEL removes these
+ * elements.
  */
 export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
   const kept = new Map<string, KeptRecord>();
@@ -105,7 +106,7 @@ function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }
 
-/** Returns the existing records of a section in the whole instance. Their content is what their events contain. */
+/** Returns the existing records of a section in the whole instance, with the content of their events. */
 async function readLive(connection: ZitadelConnection, section: Section): Promise<readonly KeyedRecord[]> {
   const created = creationEvent(section.name);
   if (created === undefined) return [];

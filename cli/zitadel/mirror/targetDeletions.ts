@@ -1,4 +1,4 @@
-// Records of a file that were deleted in ZITADEL.
+// Finds records of a file that were deleted in ZITADEL.
 
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelMirrorDeleted } from '../../../shared/errors/placeErrors.ts';
@@ -16,7 +16,7 @@ import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 /** The records of a file that an import is about to create. */
 interface CreatedRecords {
   readonly ledger: ImportLedger;
-  /** The existing organisations of the file in which nothing may be undone. */
+  /** The existing organisations of the file in which the import must not undo deletions. */
   readonly orgIds: ReadonlySet<string>;
   /** The user of the token. Earlier mirroring imports deleted records as this user. */
   readonly callerId: string;
@@ -30,12 +30,12 @@ interface DeletedRecord {
   readonly removal: ZitadelEvent;
 }
 
-/** The greatest number of records in an error. */
+/** The largest number of records that an error lists. */
 const MAX_NAMED = 20;
 
 /**
  * Requires that no other user has deleted a record that the import is about to create, and that the token's user has
- * deleted none since the source was read.
+ * not deleted such a record since the source was read.
  * @throws IdentityError ZITADEL_MIRROR_DELETED
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {
@@ -73,7 +73,7 @@ async function findDeleted(connection: ZitadelConnection, created: CreatedRecord
   return await withoutRecreated(connection, found);
 }
 
-/** Whether the import is about to create a record, or would if ZITADEL took its id again. */
+/** Whether the import is about to create a record, or would create it if ZITADEL accepted the id again. */
 function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   const isUsed = issues.some(({ reason }) => reason === 'id_used');
   return !isHeld && (isUsed || (outcome === null && found === 'missing'));
@@ -103,8 +103,8 @@ async function withoutRecreated(
 }
 
 /**
- * Reads the events that removed records of the organisations: the last event for each key. Omits removals by the
- * token's user before the source was read: if the file contains such a record, the source has created it again.
+ * Returns the last event that removed each record of the organisations, by key. Omits removals by the token's user
+ * before the source was read: if the file contains such a record, it was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
@@ -127,7 +127,7 @@ async function readRemovals(
   return removals;
 }
 
-/** Whether an event is later than the reading of the source. */
+/** Whether an event happened after the source was read. */
 function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
   return Number(createdAt / 1_000n) > Date.parse(readTime);
 }

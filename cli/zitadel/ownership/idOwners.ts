@@ -1,4 +1,4 @@
-// The owners of a file's ids in a ZITADEL instance.
+// Finds the owners of a file's ids in a ZITADEL instance.
 
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
@@ -57,7 +57,7 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/** Whether the ids of a space are those of aggregates, so that the command can read their events by id. */
+/** Whether the ids of a space are ids of aggregates. The command can read the events of an aggregate by its id. */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
@@ -75,8 +75,8 @@ function nameOf(space: IdSpace): string {
 }
 
 /**
- * Whether a record is part of the record to which it refers, so that its organisation must own both. Links may refer to
- * providers of the instance.
+ * Whether a record is part of the record to which it refers, so that the same organisation must own both. Links are no
+ * such part: they may refer to providers of the instance.
  */
 export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
@@ -102,8 +102,8 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Adds the id of a record of the file, and the ids to which it refers. Skips an invalid record, which is not
-   * imported.
+   * Adds the id of a record of the file, and the ids to which it refers. Skips an invalid record, because the import
+   * does not send it.
    */
   add(record: OrganisationRecord): void {
     if (record.invalid !== undefined) return;
@@ -122,8 +122,9 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reads the owners of all ids: by the types of events, or by aggregate if the instance has more pages of events than
-   * the file has ids. The next call reads only later events. Deletes the claims of the file's records.
+   * Reads the owners of all ids. Reads the instance's events by type, or the events of each aggregate if the instance
+   * has more pages of events than the file has ids. The next call reads only later events. Deletes the claims of the
+   * file's records.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -135,7 +136,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** Reads the owners of some ids again. The ids are those of aggregates. */
+  /** Reads the owners of the given ids again. The ids must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const found = paths.map(idOf).filter((one) => one !== undefined);
     for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
@@ -202,7 +203,7 @@ export class IdOwners implements RecordVisitor {
       for (const event of events) this.apply(space, event);
   }
 
-  /** Applies an event. The first record with an id owns it until it is removed. */
+  /** Applies an event. The first record with an id owns the id until the record is removed. */
   private apply(space: IdSpace, event: ZitadelEvent): void {
     const { aggregateId, owner, type, payload, createdAt } = event;
     const name = nameOf(space);
@@ -228,8 +229,8 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Returns the name of an organisation of the target, even of a deleted organisation, or of the file. Returns
-   * undefined for the instance.
+   * Returns the name of an organisation of the target, which may be deleted, or of the file; undefined for the
+   * instance's id.
    */
   organisationName(orgId: string): string | undefined {
     const columns = this.database.statement(ORGANISATION_NAME).get(orgId, orgId);
@@ -241,7 +242,10 @@ export class IdOwners implements RecordVisitor {
     return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
-  /** Whether a record of the file claims an id that was free. The id must be that of an aggregate. */
+  /**
+   * Whether a record of the file has claimed an id that was free in the target. Always false for ids that are not ids
+   * of aggregates.
+   */
   isClaimed(path: string): boolean {
     const found = idOf(path);
     if (found === undefined || !isOfAggregates(found.space)) return false;
@@ -262,7 +266,7 @@ export class IdOwners implements RecordVisitor {
   }
 }
 
-/** The time of an id that is free until the import: later than any removal of an organisation. */
+/** The creation time of a claimed id. It is later than the removal of any organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 /** Whether the organisation of an id was deleted after the record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';

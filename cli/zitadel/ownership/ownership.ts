@@ -4,7 +4,7 @@ import type { recordIssues } from '../../../shared/errors/recordIssues.ts';
 
 /** The owner of an id in a ZITADEL instance, according to its events. */
 export interface IdOwner {
-  /** The organisation of the record; the instance for an identity provider of the instance. */
+  /** The id of the record's organisation; the instance's id for an identity provider of the instance. */
   readonly orgId: string;
   /** The kind of the record, such as `service user`. */
   readonly noun: string;
@@ -22,21 +22,21 @@ export interface IdOwner {
 export interface ClaimedId {
   readonly orgId: string;
   readonly noun: string;
-  /** Whether the id is that of an aggregate with its own events. */
+  /** Whether the record is an aggregate, with events of its own. */
   readonly isAggregate: boolean;
-  /** Whether it is the id of a person. */
+  /** Whether the record is a person. */
   readonly isPerson: boolean;
-  /** The aggregate of the record's events, if ZITADEL never takes the id of a deleted record of the aggregate again. */
+  /** The aggregate in which ZITADEL never accepts the id of a deleted record again. */
   readonly usedOnceIn?: string;
 }
 
-/** How a release behaves. */
+/** How the target's release behaves. */
 export interface ReleaseFacts {
   /** Whether new events of an aggregate get the owner of its first event. */
   readonly writesToFirstOwner: boolean;
 }
 
-/** Whether an id is free, belongs to the organisation, or is refused. `conflict` is the reason. */
+/** Whether an id is free, belongs to the organisation, or is refused. `conflict` contains the reason. */
 export type OwnershipDecision =
   | { readonly outcome: 'free' | 'own' }
   | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
@@ -51,8 +51,8 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record. ZITADEL itself rejects the ids of other organisations only for people.
- * For other records, it silently adds the new content to the other organisation's record.
+ * Decides whether an import may send a record. ZITADEL itself rejects another organisation's id only for people. For
+ * other kinds, ZITADEL silently adds the new content to the other organisation's record.
  * @param owner the owner of the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -78,17 +78,17 @@ export function decideOwnership(
   return { outcome: 'free' };
 }
 
-/** An organisation of the target whose id the file has. */
+/** An organisation of the file that exists or existed in the target. */
 export interface OrganisationState {
-  /** Whether it was deleted and not created again. */
+  /** Whether the organisation was deleted and not created again. */
   readonly isDeleted: boolean;
-  /** Whether the user of the token was a member when it was deleted. */
+  /** Whether the user of the token was a member of the organisation when it was deleted. */
   readonly hadCaller: boolean;
 }
 
 /**
- * Decides whether ZITADEL rejects an organisation because of the state of its id. Release 4 rejects an organisation
- * only if the token's user was a member.
+ * Returns the reason if ZITADEL rejects the import of an organisation because it was deleted. Release 4 rejects it only
+ * if the token's user was a member.
  */
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
@@ -99,7 +99,7 @@ export function refusesOrganisation(
   return hadCaller ? 'organisation_left' : undefined;
 }
 
-/** Whether a record may refer to a record with this owner as if its own organisation owned that record. */
+/** Whether the records of an organisation may refer to a record with this owner as if the organisation owned it. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }

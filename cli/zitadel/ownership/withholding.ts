@@ -1,4 +1,4 @@
-// Withholds the records whose ids belong to others.
+// Withholds records from an import, because other records of the target have their ids.
 
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
@@ -48,8 +48,8 @@ const memberEvents = {
 };
 
 /**
- * Withholds each record whose id has another owner, or that would be written to a record of another organisation, and all
- * records that refer to it.
+ * Withholds each record whose id has another owner, or that ZITADEL would write to another organisation's record. Also
+ * withholds all records that refer to a withheld record.
  */
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;
