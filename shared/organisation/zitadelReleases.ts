@@ -20,9 +20,20 @@ export const allReleases: ReleaseRange = {};
 /** The releases that refuse a person whose password hash their settings do not allow. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/** Returns the range of the releases that behave in a certain way. Such releases are consecutive. */
+/**
+ * Returns the range of the releases that behave in a certain way.
+ * @throws Error if there are no such releases, or if they are not consecutive
+ */
 function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
   const found = zitadelReleases.filter(behaves);
+  const first = zitadelReleases.findIndex(behaves);
+  const isRange = zitadelReleases.slice(first, first + found.length).every(behaves);
+  if (first < 0 || !isRange) {
+    const names = found.map(({ name }) => name).join(', ') || 'none';
+    throw new Error(
+      `not consecutive: the releases with the same hasStates or writesToFirstOwner (${names}); declare the difference of the last release in another way`,
+    );
+  }
   return rangeBetween(found[0], found.at(-1));
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasContext } from '../../../cli/zitadel/rpc.ts';
 import { readCaller } from '../../../cli/zitadel/zitadelInstance.ts';
+import { describeKnownReleases, signedReleases } from '../../../shared/organisation/zitadelReleases.ts';
+import { zitadelReleases } from '../../../shared/organisation/zitadelReleaseTable.ts';
 import { call } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
@@ -54,9 +56,11 @@ describe.each(releases)('a ZITADEL of release %s', (release) => {
 
 describe('a ZITADEL with a newer version than this command', () => {
   it('is announced by a plan and by an import, with the assumed releases', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { version: 'v5.1.0' });
-    const assumption =
-      'this command does not know version v5.1.0, and assumes the behaviour of ZITADEL from release 4 to July 2026, whose imports also have the field orgState';
+    const version = `v${1 + Math.max(...zitadelReleases.map(({ major }) => major))}.1.0`;
+    const { zitadel, tokenFile } = await filledZitadel([], { version });
+    // The field distinguishes the stand-in's default release from earlier releases.
+    const assumed = signedReleases().newestFirst.find(({ sign }) => sign.field === 'orgState');
+    const assumption = `this command does not know version ${version}, and assumes the behaviour of ZITADEL ${describeKnownReleases(assumed?.releases ?? {})}, whose imports also have the field orgState`;
     const file = await exportFileWith(organisation('acme'));
     const to = `--to ${zitadel.url} --to-token-file ${tokenFile}`;
     const { stdout } = await call(`migrate --from ${file} ${to} --dry-run`, 0);

@@ -3,20 +3,25 @@ import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { readReleases } from '../../../../cli/zitadel/zitadelInstance.ts';
 import { recordSection } from '../../../../shared/organisation/allSections.ts';
 import { stepRow } from '../../../../shared/organisation/zitadelFacts.ts';
-import { allReleases, type ReleaseRange } from '../../../../shared/organisation/zitadelReleases.ts';
+import {
+  allReleases,
+  describeKnownReleases,
+  type ReleaseRange,
+  signedReleases,
+} from '../../../../shared/organisation/zitadelReleases.ts';
 import { zitadelReleases } from '../../../../shared/organisation/zitadelReleaseTable.ts';
 import { zitadelFactsList } from '../../../../tools/docs/zitadelFactsList.ts';
 import { startServer } from '../../../support/places/fakeInstance.ts';
 
 vi.hoisted(() => vi.resetModules());
 
-/** The table of the product, with an invented release. */
+/** The table of the product, with an invented release whose number no release has. */
 vi.mock('../../../../shared/organisation/zitadelReleaseTable.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../../../shared/organisation/zitadelReleaseTable.ts')>();
   const invented = {
     ...original.zitadelReleases.at(-1),
-    name: '5',
-    major: 5,
+    name: '1000',
+    major: 1000,
     sign: { field: 'orgColour', organisation: { orgColour: [] } },
   };
   return { zitadelReleases: [...original.zitadelReleases, invented] };
@@ -30,6 +35,11 @@ function nameAt(index: number) {
   return release.name;
 }
 
+/** The known fields that distinguish releases, the newest first, and the known releases that each field recognises. */
+const [newest, ...others] = signedReleases().newestFirst.slice(1);
+const knownSigns = [newest, ...others].map((group) => group?.sign.field ?? '');
+const { oldest } = signedReleases();
+
 /** Starts a server whose imports have the given fields, and recognises its release. */
 async function recognise(fields: readonly string[], version?: string, otherStatus = 401) {
   const origin = await startServer(async (request, response) => {
@@ -41,22 +51,23 @@ async function recognise(fields: readonly string[], version?: string, otherStatu
 }
 
 it('is recognised by its sign, as its predecessors are without it', async () => {
-  expect(await recognise(['orgState', 'orgColour'], 'v5.0.1')).toEqual({ releases: { since: invented } });
-  expect(await recognise(['orgState'], 'v4.13.1')).toEqual({ releases: { since: '4', until: before } });
-  expect(await recognise([])).toEqual({ releases: { until: '3' } });
+  expect(await recognise([...knownSigns, 'orgColour'], 'v1000.0.1')).toEqual({ releases: { since: invented } });
+  expect(await recognise(knownSigns, 'v4.13.1')).toEqual({ releases: newest?.releases });
+  expect(newest?.releases).toMatchObject({ until: before });
+  expect(await recognise([])).toEqual({ releases: oldest });
 });
 
 it('is assumed for a newer version with the same fields', async () => {
-  const assumed = 'this command does not know version 6.0.0, and assumes the behaviour of ZITADEL';
-  expect(await recognise(['orgState', 'orgColour'], '6.0.0')).toEqual({
+  const assumed = 'this command does not know version 1001.0.0, and assumes the behaviour of ZITADEL';
+  expect(await recognise([...knownSigns, 'orgColour'], '1001.0.0')).toEqual({
     releases: { since: invented },
-    assumption: `${assumed} in release 5, whose imports also have the field orgColour`,
+    assumption: `${assumed} in release 1000, whose imports also have the field orgColour`,
   });
-  expect((await recognise(['orgState'], '6.0.0')).assumption).toBe(
-    `${assumed} from release 4 to July 2026, whose imports also have the field orgState`,
+  expect((await recognise(knownSigns, '1001.0.0')).assumption).toBe(
+    `${assumed} ${describeKnownReleases(newest?.releases ?? {})}, whose imports also have the field ${newest?.sign.field}`,
   );
-  expect((await recognise([], '6.0.0')).assumption).toBe(
-    `${assumed} up to release 3, whose imports also lack the field orgState`,
+  expect((await recognise([], '1001.0.0')).assumption).toBe(
+    `${assumed} ${describeKnownReleases(oldest)}, whose imports also lack the field ${knownSigns.at(-1)}`,
   );
 });
 
@@ -80,7 +91,7 @@ it('has the facts that are declared for it, in plans, proofs and documents', () 
   Object.assign(section, { zitadel: { records: [fact] } });
   const lost = { outcome: 'onlyFirst', section: 'actions', orgId: 'acme', id: '1' } as const;
   const reasonIn = (releases: ReleaseRange) => zitadelReason(lost, { side: 'second', releases, domains: [] });
-  expect([reasonIn({ since: '4' }), reasonIn({ since: '4', until: before })]).toEqual([text, undefined]);
-  expect(stepRow({ text, since: invented }, step).text).toBe(`from release 5 on, ${text}`);
-  expect(zitadelFactsList()).toContain(`${text} (from release 5 on). Step \`record_painted\``);
+  expect([reasonIn(allReleases), reasonIn({ until: before })]).toEqual([text, undefined]);
+  expect(stepRow({ text, since: invented }, step).text).toBe(`from release 1000 on, ${text}`);
+  expect(zitadelFactsList()).toContain(`${text} (from release 1000 on). Step \`record_painted\``);
 });
