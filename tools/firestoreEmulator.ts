@@ -20,9 +20,10 @@ export interface Emulator extends AsyncDisposable {
 
 /**
  * Starts the official Firestore emulator, or returns the reason why it is missing.
- * @param heap the maximum heap size in Java's notation; the emulator stores all documents in it
- * @param isBrief whether it runs for a few minutes only, so that thorough compilation costs more than it saves
- * @throws Error with the end of its output, if it does not start
+ * @param heap the maximum heap size in Java's notation; the heap must have room for all documents
+ * @param isBrief whether the emulator runs for a few minutes only, so that thorough compilation costs more than it
+ * saves
+ * @throws Error with the end of the emulator's output, if the emulator does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
   const found = findEmulator();

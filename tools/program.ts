@@ -28,7 +28,7 @@ export interface Ended {
 
 /** A running program that has reported that it is ready. */
 export interface Running {
-  /** The match of the pattern. */
+  /** The match of the pattern in the standard output. */
   readonly ready: RegExpExecArray;
   readonly pid: number;
   /** Returns the standard output so far. */
@@ -55,7 +55,7 @@ export function run(command: string, args: readonly string[], options: ProgramOp
 
 /**
  * Starts a program and waits until its standard output matches `ready`.
- * @throws Error with the program's output, if it ends before
+ * @throws Error with the program's output, if the program ends before the match
  */
 export async function startProgram(
   command: string,
@@ -93,7 +93,8 @@ export async function startProgram(
 }
 
 /**
- * Resolves with the first result of `look`, which searches the output so far: once now, and again after each new part.
+ * Resolves with the first result of `look`, which searches the output so far. Calls `look` at once, and again after
+ * each new part.
  */
 function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();

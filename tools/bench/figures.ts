@@ -40,7 +40,7 @@ export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The measures of the plot, in its units. */
+/** The dimensions of the plot, in units of its view box. */
 const plot = { width: 640, row: 22, titles: 230, bars: 340, bar: 12 } as const;
 
 /** Draws the ratios of all speeds as bars, with their spread as lines, in SVG. */

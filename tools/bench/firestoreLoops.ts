@@ -5,7 +5,7 @@ import {
 } from '../../shared/store/firestore/firestoreConnection.ts';
 import { readBatches } from '../../shared/store/firestore/scan.ts';
 
-// The limits for comparison with the service on Firestore: the client alone, with the same documents.
+// Measures what the service on Firestore is compared with: Firestore's client alone, with the same documents.
 // `node tools/bench/firestoreLoops.ts PROJECT NEW-PROJECT` prints one line of JSON.
 
 const recordCollections = ['users', 'userGrants', 'userMetadata'];
@@ -39,7 +39,7 @@ async function write(documents: readonly DocumentMessage[]): Promise<void> {
   await Promise.all(Array.from({ length: COMMITS_IN_FLIGHT }, commitNext));
 }
 
-/** Returns the milliseconds of work. */
+/** Returns how many milliseconds the work took. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();

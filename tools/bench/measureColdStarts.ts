@@ -22,14 +22,15 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   const lock = await readLockFile();
   for (const name of names) {
     const { directory } = await buildFunction(name, lock, output);
-    // Compiles the functions as Google's build does.
+    // Compile the function as Google's build does.
     await run(process.execPath, [COMPILER], { cwd: directory, env: { FUNCTION_TARGET: name } });
   }
   const { contents } = await bundleScript(`tools/bench/${EMPTY}.ts`, nodeMajor(lock), { external: [...unbundled] });
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
-  // Stores its compiled code. COMPILER cannot, because it needs the address that the functions print.
+  // Start the empty function once to store its compiled code. COMPILER cannot do this, because it needs the address
+  // that the other functions print.
   await startOnce(EMPTY);
 }
 
@@ -51,7 +52,7 @@ export async function measureColdStarts(): Promise<Figure[]> {
   ]);
 }
 
-/** The milliseconds of a cold start, and the milliseconds for which its threads ran. */
+/** A cold start: its duration, and the processor time of its threads, both in milliseconds. */
 interface Start {
   readonly name: string;
   readonly elapsed: number;
@@ -60,7 +61,8 @@ interface Start {
 
 /** Measures the time from the start of a function's process to its first response. The request has an unknown path. */
 async function startOnce(name: string): Promise<Start> {
-  // The empty function uses the framework's own server, which prints the PORT that it was given.
+  // Set a free port: the empty function uses the framework's own server, which prints the value of PORT even if it is
+  // 0.
   const env = {
     ...newInstance,
     FIRESTORE_EMULATOR_HOST: undefined,

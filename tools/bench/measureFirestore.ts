@@ -12,7 +12,10 @@ import { importRequest } from './sample.ts';
 const loops = join(root, 'tools/bench/firestoreLoops.ts');
 const loopsResult = z.object({ read: z.number(), write: z.number() });
 
-/** Measures an import and an export on the Firestore emulator once, then loops with the same documents. */
+/**
+ * Measures an import and an export of the service on the Firestore emulator once, then the client alone with the same
+ * documents.
+ */
 export async function measureFirestore(
   { address }: Emulator,
   directory: string,

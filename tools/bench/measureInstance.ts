@@ -20,8 +20,8 @@ const USERS_OF_SMALL_ORGANISATION = 10;
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
 /**
- * Measures imports, exports, their memory and removals once: first of a new instance, then of the loops with the same
- * rows, then of the same users in small organisations.
+ * Measures imports, exports, their memory and removals once: for a new instance, for loops that handle the same rows
+ * with SQLite alone, and for the same users in small organisations.
  */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
   const place = placeInDirectory(directory);
@@ -66,7 +66,10 @@ async function exportAndRemove(place: MeasuredPlace, users: number) {
   return { exported, removed: await removeFactors(server, users) };
 }
 
-/** Each transfer has a new process, as the transfers of one large organisation have. */
+/**
+ * Measures the transfers of small organisations. Each transfer has a new process, as the transfers of one large
+ * organisation have.
+ */
 async function transferSmallOrganisations(place: MeasuredPlace, users: number) {
   await initialise(place);
   const body = importRequest(users, users / USERS_OF_SMALL_ORGANISATION);

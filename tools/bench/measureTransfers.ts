@@ -17,9 +17,9 @@ const importResponse = z.object({
 
 /**
  * Imports users.
- * @param expected how many of them the import creates, or finds unchanged
- * @returns the milliseconds
- * @throws Error if the outcome is another
+ * @param expected the numbers of users that the import must create and find unchanged
+ * @returns the duration in milliseconds
+ * @throws Error if the numbers differ
  */
 export async function importUsers(
   server: Server,
@@ -33,7 +33,7 @@ export async function importUsers(
   return milliseconds;
 }
 
-/** Exports everything several times, and returns the mean milliseconds. */
+/** Exports everything several times, and returns the mean duration in milliseconds. */
 export async function exportUsers(server: Server): Promise<number> {
   let milliseconds = 0;
   for (let count = 0; count < EXPORTS; count++)
@@ -41,7 +41,7 @@ export async function exportUsers(server: Server): Promise<number> {
   return milliseconds / EXPORTS;
 }
 
-/** Converts the milliseconds of a transfer and of its limit. */
+/** Converts the milliseconds of a transfer and of its limit to users per second. */
 export function usersPerSecond(
   title: string,
   users: number,

@@ -5,10 +5,10 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { root, run, startProgram } from '../program.ts';
 import { sampleId } from './sample.ts';
 
-/** The heap options of `npm run identity`. The loops use the same. */
+/** The heap options of `npm run identity`. The loops use the same options. */
 const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
-/** The program of the loops for comparison with the service. */
+/** The options and the program of the loops with which the service is compared. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 
 /** The place of an instance to measure. */
@@ -16,7 +16,7 @@ export interface MeasuredPlace {
   /** The command's options that select the instance. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The path before the endings of the token's file and the log's file. */
+  /** The path of the token file and the log file, without their extensions. */
   readonly files: string;
 }
 
@@ -25,7 +25,7 @@ export function placeInDirectory(directory: string): MeasuredPlace {
   return { options: ['--data', directory], env: { FIRESTORE_EMULATOR_HOST: undefined }, files: directory };
 }
 
-/** A running server: `identity serve`, or the loop for comparison. */
+/** A running server: `identity serve`, or the loop with which it is compared. */
 export interface Server extends AsyncDisposable {
   readonly url: string;
   /** The token of the instance's owner. Empty for the loop, which does not check tokens. */
@@ -40,13 +40,13 @@ export async function initialise({ options, env, files }: MeasuredPlace): Promis
   if (code !== 0) throw new Error(`identity init failed: ${stderr}`);
 }
 
-/** Serves an instance until it is disposed of. */
+/** Serves an instance until the server is disposed of. */
 export async function serveInstance({ options, env, files }: MeasuredPlace): Promise<Server> {
   const token = (await readFile(`${files}.pat`, 'utf8')).trim();
   return startServer([...command, 'serve', ...options, '--port', '0'], { token, files, env });
 }
 
-/** Serves removals from a database with the loop, until it is disposed of. */
+/** Serves removals from a database with the loop, until the server is disposed of. */
 export function serveLoop(database: string): Promise<Server> {
   return startServer([...rawLoops, 'serve', database], { token: '', files: database, env: {} });
 }
@@ -68,7 +68,7 @@ async function startServer(
 
 /**
  * Sends an import or export.
- * @returns the milliseconds until all of the response has arrived, and its text
+ * @returns the milliseconds until the whole response has arrived, and the response's text
  * @throws Error if the call fails
  */
 export async function post({ url, token }: Server, operation: 'import' | 'export', body: Buffer<ArrayBuffer> | string) {
@@ -83,9 +83,9 @@ export async function post({ url, token }: Server, operation: 'import' | 'export
 
 /**
  * Removes the factor of each user once.
- * @param next the number of the next user; a client may skip users
+ * @param next returns the number of the next user; autocannon may skip numbers
  * @returns removals per second
- * @throws Error if one of them fails
+ * @throws Error if a removal fails
  */
 export async function remove({ url, token }: Server, next: () => number, amount: number, connections: number) {
   const begin = performance.now();

@@ -11,7 +11,7 @@ const PART = /(<!-- measured: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 export interface MeasuredRun {
   readonly transfers: readonly (readonly Figure[])[];
   readonly starts: readonly (readonly Figure[])[];
-  /** Describes the run. */
+  /** A text that describes the run. */
   readonly run: string;
 }
 

@@ -6,8 +6,8 @@ import { userKey } from '../../shared/store/documentKeys.ts';
 import { LogFile } from '../../shared/store/sqlite/logFile.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
-// The limits for comparison with the service: the speed of SQLite and Node alone, with the same rows and connection
-// settings. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+// Measures what the service is compared with: SQLite and Node alone, with the same rows and connection settings.
+// `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
 /** The number of rows that an import commits at once: users and their claims. */
 const ROWS_PER_TRANSACTION = 2_000;
@@ -16,10 +16,10 @@ const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants
 const rowSchema = z.array(z.union([z.string(), z.number(), z.null()]));
 type Row = z.infer<typeof rowSchema>;
 
-/** The milliseconds of the timed work. */
+/** The duration of the timed work so far. */
 let milliseconds = 0;
 
-/** Runs work, and adds its time. */
+/** Runs work, and adds its duration to `milliseconds`. */
 function timed(work: () => void): void {
   const begin = performance.now();
   work();
@@ -87,7 +87,7 @@ async function serve(database: SqliteConnection): Promise<void> {
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
   database.execute('PRAGMA synchronous = NORMAL');
-  // The log exists once a connection has read.
+  // The log file exists only after a connection has read.
   database.prepare('SELECT count(*) FROM clock').get();
   const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];

@@ -8,7 +8,7 @@ const names = 'Alice Chloé Eszter Jørgen Ольга Дмитрий Ελένη 
   ' ',
 );
 
-/** Returns the id of a sample user. Six of eight ids have ZITADEL's form, and two those of other products. */
+/** Returns the id of a sample user. Six of eight ids have ZITADEL's form, and two have the forms of other products. */
 export function sampleId(number: number): string {
   if (number % 8 === 6) return `auth0|${number.toString(16).padStart(8, '0')}${digest(number).slice(0, 16)}`;
   if (number % 8 === 7) return `personnel/${number}@customer-${number % 977}.example`;
@@ -58,8 +58,8 @@ function digest(number: number): string {
 }
 
 /**
- * Returns the request of an import of sample users, who have the OTP e-mail factor. A third of them has a grant, and a
- * quarter has metadata.
+ * Returns the request of an import of sample users, who have the OTP e-mail factor. A third of the users have a grant,
+ * and a quarter have metadata.
  * @param organisations divides the users among this number of organisations, each with a project and a role
  */
 export function importRequest(users: number, organisations = 1): Buffer<ArrayBuffer> {

@@ -14,7 +14,7 @@ import { thirdPartyNotice } from './thirdParty.ts';
 /** A function's deployed files. */
 export interface BuiltFunction {
   readonly name: string;
-  /** Contains `index.js`, its installation, and the file that compiles it. */
+  /** The directory with `index.js`, the files for its installation, and the file that compiles the function. */
   readonly directory: string;
   /** A zip archive of the directory's files. */
   readonly archive: string;
@@ -28,7 +28,7 @@ export interface BuiltFunction {
 
 /**
  * Creates `<output>/<name>/` and `<output>/<name>.zip`.
- * @throws Error if one of their files exists
+ * @throws Error if a file in this directory, or the archive, exists
  */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
   const { code, inputs } = await bundle(name, nodeMajor(lock));
@@ -97,12 +97,12 @@ function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): 
   if (missing.length > 0) throw new Error(`${name} loads packages that are not deployed: ${missing.join(', ')}`);
 }
 
-// Dates in zip archives have no time zone and begin in 1980. On Unix, all users can read the files.
+// Zip archives have dates without a time zone, from 1980 on. The attributes permit all users to read the files on Unix.
 const entry = { mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 };
 
 /**
  * Creates a zip archive, with the same bytes for the same files on every machine. Sorts entries by name and gives them
- * the same date. Compresses them in JavaScript, because Node's zlib differs between versions.
+ * the same date. Compresses the files in JavaScript, because Node's zlib differs between versions.
  */
 export function archive(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

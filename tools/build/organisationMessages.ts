@@ -77,7 +77,7 @@ function moduleOf({ name }: DescFile): string {
   return name.startsWith('google/protobuf/') ? '@bufbuild/protobuf/wkt' : `../${name}_pb.js`;
 }
 
-/** Removes the options for other programs, such as those for ZITADEL's API description. */
+/** Removes all options except validation rules, such as options for ZITADEL's API description. */
 function keepRules(message: DescriptorProto): void {
   for (const { options } of [message, ...message.field]) {
     if (options?.$unknown !== undefined) options.$unknown = options.$unknown.filter(({ no }) => no === rules.number);

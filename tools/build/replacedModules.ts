@@ -8,7 +8,7 @@ import { selectCalledMessages } from './firestoreMessages.ts';
 // Modules of dependencies that bundles replace. The dependencies load these modules at startup, but this service calls
 // nothing in them, so they only delay the start.
 
-// Descriptions of messages. Only servers with reflection read them.
+// Replaces the descriptions of messages, which only servers with reflection read.
 const NO_DESCRIPTORS = `
 const { Enum, Root, Type } = require('protobufjs');
 const description = { $type: { toObject: () => ({}) } };
@@ -18,12 +18,12 @@ Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
-/** The replacing code by a module's path, or a function that derives the code. */
+/** For the path of each replaced module, the code that replaces the module, or a function that derives the code. */
 const replacements: Readonly<Record<string, string | ((original: string) => string)>> = {
-  // The document model, the administration's client and 1.9 MB of generated messages.
+  // Omits the document model, the administration's client and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
   'node_modules/@google-cloud/firestore-api/build/protos/protos.json': selectCalledMessages,
-  // Calls over HTTP/1 instead of gRPC, uploads, and services of other Google APIs.
+  // Omits calls over HTTP/1 instead of gRPC, uploads, and services of other Google APIs.
   [`${gax}/src/fallback.js`]: EMPTY,
   [`${gax}/src/resumableUpload.js`]: EMPTY,
   [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
@@ -35,7 +35,7 @@ const replacements: Readonly<Record<string, string | ((original: string) => stri
   [`${gax}/protos/locations.js`]: EMPTY,
   [`${gax}/protos/operations.js`]: EMPTY,
   'node_modules/protobufjs/ext/descriptor/index.js': NO_DESCRIPTORS,
-  // Messages in 60 languages.
+  // Omits the messages in 60 languages.
   'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
   // Node has these streams itself.
   'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
@@ -48,7 +48,7 @@ const loaders: Readonly<Record<string, Loader>> = { '.js': 'js', '.json': 'json'
 const special = /[.*+?^${}()|[\]\\/-]/g;
 const paths = new RegExp(`(${replacedModules.map((path) => path.replace(special, '\\$&')).join('|')})$`);
 
-/** Replaces modules of dependencies in a bundle. The build fails if a dependency no longer has one of them. */
+/** Replaces modules of dependencies in a bundle. The build fails if a dependency no longer has a replaced module. */
 export const replaceModules: Plugin = {
   name: 'replace modules',
   setup(build) {

@@ -27,7 +27,7 @@ export function packagePlaces(files: readonly string[]): string[] {
 /**
  * Returns the notice of the packages whose code a bundle contains: names, versions, licences and their texts.
  * @param files the bundled files, relative to the repository
- * @throws Error if a package has a licence that is not in the list
+ * @throws Error if a package has a licence that is not in `acceptedLicences`
  */
 export async function thirdPartyNotice(files: readonly string[], lock: LockFile): Promise<string> {
   const packagesByText = new Map<string, string[]>();

@@ -64,7 +64,7 @@ function describeError({ reason, id, ...row }: ErrorRow): string {
   return describeName(reason, row, id === undefined ? [] : [`(${code(id)})`]);
 }
 
-/** Omits the texts, because the messages contain them. */
+/** Describes an error or issue by its name and parameters. Omits the text, because messages contain it. */
 function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(/\{\w+\}/g) ?? [];
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
@@ -74,7 +74,7 @@ function item(name: string, text: string): string {
   return `- ${code(name)}: ${text}`;
 }
 
-/** Omits the texts, because the command prints each text with its remedy. */
+/** Lists the names of errors by code. Omits the texts, because the command prints each text with its remedy. */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);

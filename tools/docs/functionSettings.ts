@@ -18,7 +18,7 @@ const settingsSchema = z.record(
 
 const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.string(), z.string()) }) });
 
-/** What documents have in place of Terraform's expressions. */
+/** The texts that replace Terraform's expressions in the documents. */
 const places: Readonly<Record<string, string>> = {
   '${var.project_id}': 'the id of the project',
   '${google_firestore_database.this.name}': 'the name of the database; absent for `(default)`',

@@ -8,7 +8,7 @@ export const SAMPLE_REPORT = 'docs/samples/report.html';
 
 const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
 
-/** Values that differ between runs, by their names in a result. */
+/** Fixed values for the fields of a result that differ between runs. */
 const changing: Readonly<Record<string, unknown>> = {
   startedAt: at(0),
   sourceReadAt: at(1),
@@ -18,10 +18,13 @@ const changing: Readonly<Record<string, unknown>> = {
   seconds: 1,
 };
 
-/** A generated id, such as that of the source's default organisation. */
+/** A generated id, such as the id of the source's default organisation. */
 const generatedId = /\b(?!330000000000000)\d{18}\b/g;
 
-/** The random part of a token's id, and the directory of the token's file. */
+/**
+ * Texts that differ between runs, and their replacements: the random part of a token's id, and the directory of the
+ * token's file.
+ */
 const ofRun = [
   [/pat revoke [0-9a-f]{32}/g, `pat revoke ${'0'.repeat(32)}`],
   [/(?<=[ "])\/[^ "]*(?=\/\.local\/)/g, ''],
@@ -41,7 +44,7 @@ export async function sampleReport(file: string): Promise<string> {
     .replace(generatedId, '300000000000000000');
   const result: MigrationResult = JSON.parse(text, (key, value: unknown) => changing[key] ?? value);
   const phases = result.phases.map((phase) => ({ ...phase, perSecond: phase.records }));
-  // Progress may show concurrent phases in any order.
+  // Sort the phases, because progress may show concurrent phases in any order.
   const sorted = phases.toSorted((a, b) => (a.phase < b.phase ? -1 : 1));
   const { source, target } = result;
   return renderPage(`Migration from ${source.place} to ${target.place}`, resultBlocks({ ...result, phases: sorted }));

@@ -7,7 +7,9 @@ import { recordSchema } from '../../shared/organisation/recordSchema.ts';
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import { code, table } from './markdown.ts';
 
-/** Writes the table of the sections and their fields with ZITADEL's rules, from its definitions and the declarations. */
+/**
+ * Writes the table of the sections, their fields and ZITADEL's rules, from ZITADEL's definitions and our declarations.
+ */
 export function sectionsTable(): string {
   const rows: { readonly names: string[]; readonly fields: string }[] = [];
   for (const section of recordSections) {
@@ -32,7 +34,7 @@ export function ignoredFieldsList(): string {
     .join('\n');
 }
 
-/** Describes the fields of a section's records: the outer ones, then those of the inner object. */
+/** Describes the fields of a section's records: the outer fields, then the fields of the inner object. */
 export function fieldsOf(section: Section): string {
   if (section.collection === 'texts') return '`language` and texts: 2.4';
   const schema = recordSchema(section);
@@ -66,7 +68,7 @@ function describeFields(schema: DescMessage, prefix: string): string[] {
   return inOrder(schema).flatMap((field) => describeField(field, prefix));
 }
 
-/** Describes a field with its rules. An object with rules of its own is followed by its fields. */
+/** Describes a field with its rules. If the field is an object whose fields have rules, describes these fields too. */
 function describeField(field: DescField, prefix: string): string[] {
   const path = `${prefix}${field.jsonName}`;
   const own = [code(path), ...describeRules(field)].join(' ');

@@ -16,8 +16,8 @@ type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | '
   Partial<Pick<FieldFact, 'fields'>> & { readonly does?: (FieldFact | RecordFact)['does'] };
 
 /**
- * Writes the list of changes that ZITADEL makes to records, from the declarations of the sections. Omits what its
- * exports lack, which docs/migrating.md lists.
+ * Writes the list of changes that ZITADEL makes to records, from the declarations of the sections. Omits what ZITADEL's
+ * exports lack, because docs/migrating.md lists it.
  */
 export function zitadelFactsList(): string {
   const subjectsByText = new Map<string, string[]>();
@@ -40,7 +40,7 @@ function describeFact({ text, steps = [], here, ...fact }: Fact): string {
   ].join('. ');
 }
 
-/** Returns the manual steps of ZITADEL, by reason. Contains a step once if several sections or facts share it. */
+/** Returns the manual steps of ZITADEL, by reason. Returns a step once, even if several sections or facts share it. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
   const rows = [...factsWithSections().keys()].flatMap((fact) =>
     (fact.steps ?? []).map((step) => [step.reason, stepRow(fact, step)] as const),
@@ -50,7 +50,7 @@ export function declaredSteps(): Readonly<Record<string, IssueRow>> {
 
 const statedFacts = new Map<MissingProviders, Fact>();
 
-/** Returns the fact with a text and a remedy. The same declaration always gives the same fact. */
+/** Returns the fact of a declaration. The same declaration always gives the same fact. */
 function stated(declared: MissingProviders): Fact {
   const { text, reason, remedy } = declared;
   const fact = statedFacts.get(declared) ?? { text, steps: [{ reason, remedy }] };

@@ -1,8 +1,9 @@
 import type { Source } from './sources.ts';
 
 /**
- * The product's parts from the ground up. A part may import from the rows before its own; parts in the same row do not
- * import each other. A name is a folder or a file without its extension; `*` stands for each folder by itself.
+ * The product's parts from the ground up. A part may import from the rows before its own; parts in the same row must
+ * not import each other. A name is a folder or a file without its extension. `*` matches any folder, and each match is
+ * a separate part.
  */
 const layers: readonly (readonly string[])[] = [
   ['shared/shellWord', 'shared/async', 'shared/systemCode', 'shared/defined'],

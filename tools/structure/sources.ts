@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path/posix';
 export interface Source {
   /** The path from the repository's root. */
   readonly path: string;
-  /** The files that it imports, by their paths from the repository's root. Includes those of `import()`. */
+  /** The files that this file imports, also by `import()`, as paths from the repository's root. */
   readonly imports: readonly string[];
 }
 
