@@ -1,4 +1,4 @@
-// The choice of the secrets that a migration moves.
+// Chooses which secrets a migration moves.
 
 import { secretsMissing } from '../places/placeOptions.ts';
 import { type SecretKind, secretNames, secretSelection } from '../records/secretSelection.ts';
@@ -8,15 +8,15 @@ import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
- * Requires `--with`, unless the source is a file, or a user at a terminal can choose.
- * @throws IdentityError USAGE_INVALID without it
+ * Requires `--with`, unless the source is a file or a user at a terminal can choose.
+ * @throws IdentityError USAGE_INVALID
  */
 export function requireSecrets(call: MigrationCall): void {
   const { with: given, json, yes, from } = call.options;
   if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call))) throw secretsMissing();
 }
 
-/** Whether the call or its user selects the secrets to move. Otherwise the source is a file and determines them. */
+/** Whether the call or its user selects the secrets to move. Otherwise the source is a file, which determines them. */
 export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
   return given !== undefined || !isFilePlace(from);
 }
@@ -30,8 +30,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Adds the secrets to move to the settings if the call has no `--with`: those that the user chooses at the terminal,
- * or, for a file, all kinds until the command has read the file.
+ * Adds the secrets to move to the settings if the call has no `--with`. The user chooses them at the terminal. For a
+ * file, selects all kinds until the command has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

@@ -1,4 +1,4 @@
-// The people whom errors and manual steps are about.
+// Lists the people whom errors and manual steps concern.
 
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
@@ -12,7 +12,7 @@ import type { ConcernedPerson } from './migrationTypes.ts';
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
-/** Returns the people whom notices are about, with their names and addresses from the export. */
+/** Returns the people whom notices concern, with their names and addresses from the export. */
 export async function listConcernedPeople(
   { database, signal }: MigrationRun,
   notices: readonly Notice[],

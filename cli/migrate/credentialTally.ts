@@ -27,40 +27,42 @@ import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** The number of people with the same reason, and the names of the first ones. */
+/** The number of people with the same reason, and the names of the first people. */
 interface Group {
   count: number;
   readonly names: string[];
 }
 
-/** An organisation's people who have a password in the source. */
+/** The people of an organisation who have a password in the source. */
 interface OrganisationCredentials {
-  /** Set if no person of the organisation counts as moved: the reason. */
+  /** The reason why no person of the organisation counts, if there is such a reason. */
   reason?: string;
   readonly kept: Group;
 }
 
 /** The target of a migration, and the expected results of its import. */
 interface CredentialTarget {
-  /** The possible releases of ZITADEL as the target; undefined for another target. */
+  /** The possible releases if the target is ZITADEL. */
   readonly zitadel?: ReleaseRange | undefined;
-  /** The outcomes of records that a planned import makes equal to the source. Empty after the import. */
+  /**
+   * After an import with these outcomes, the target's record will equal the source's record. Empty after the import.
+   */
   readonly arrives?: readonly ComparedPair['outcome'][];
-  /** The planned handling of hashes for which ZITADEL may reject the person. By default, ZITADEL accepts them. */
+  /** The plan for hashes because of which ZITADEL may reject people. By default, ZITADEL accepts all hashes. */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }
 
 const { password, totp } = personCredentials;
 
 /**
- * Counts the people whose password, second factors and state are equal in source and target, and lists the others by
- * reason. For ZITADEL, only active people count whose hash it verifies by default.
+ * Counts the people whose password, second factors and state are equal in source and target. Lists all others by
+ * reason. In ZITADEL, people count only if they are active and ZITADEL verifies their hash by default.
  */
 export class CredentialTally {
   private readonly target: CredentialTarget;
   private people = 0;
   private withPassword = 0;
-  /** The number of people that the target may reject because of their hashes. */
+  /** The number of people whom the target may reject because of their hashes. */
   refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
@@ -76,7 +78,8 @@ export class CredentialTally {
   }
 
   /**
-   * The figures for plan, result and report. Read them after all records, because organisations follow their people.
+   * The figures for plan, result and report. Read them after the last record, because an organisation's record follows
+   * its people.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -124,7 +127,7 @@ export class CredentialTally {
     return organisation;
   }
 
-  /** Returns the reason if a person does not count. */
+  /** Returns the reason why a person does not count; undefined for a person who counts. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
     const { zitadel, hashes } = this.target;
@@ -135,7 +138,7 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /** Returns a credential that only the target has, for a person without a password in the source. */
+  /** Returns the text about a credential that only the target has, if the person has no password in the source. */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);
@@ -163,7 +166,9 @@ export class CredentialTally {
     return source.otpEmail === true && lost !== undefined ? `with an OTP e-mail factor: ${lost}` : undefined;
   }
 
-  /** Returns the reason if the states in source and target, such as USER_STATE_LOCKED, prevent a person from counting. */
+  /**
+   * Returns a reason if a person does not count because of the states in source and target, such as USER_STATE_LOCKED.
+   */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
     const isKept = this.isZitadel ? isActivated(states[0], states[1]) : source === target;
@@ -178,8 +183,8 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 }
 
 /**
- * Returns a person's content after an overwrite. It keeps the credentials that the source does not have, unless the
- * source states that they do not exist.
+ * Returns a person's content after an overwrite. The target keeps credentials that the source lacks, unless the source
+ * certainly lacks them.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;
@@ -205,8 +210,8 @@ function add(group: Group, { count, names }: Group): void {
 }
 
 /**
- * Counts the credentials of a migration's compared records; undefined for a file as target, which the migration does
- * not compare.
+ * Counts the credentials of a migration's compared records. Returns undefined if the target is a file, because the
+ * migration does not compare files.
  * @param planned the options of the planned import; absent after the import
  */
 export async function countCredentials(

@@ -1,9 +1,9 @@
-// The text about people whose credentials are equal in source and target.
+// Describes how many people have equal credentials in source and target.
 
 import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
-/** The texts for compared second factors and for the others. */
+/** By the kind of exported second factors, the names of compared factors and a phrase about other factors. */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
 > = {
@@ -13,7 +13,10 @@ const secondFactorTexts: Readonly<
   none: ['', '; second factors do not move, and are not compared'],
 };
 
-/** Describes how many people have equal credentials in the target: a sentence, and a phrase per reason for the others. */
+/**
+ * Describes how many people have equal credentials in the target: a sentence, and a phrase for each reason why other
+ * people do not.
+ */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,
   targetKind: string,
@@ -37,7 +40,7 @@ export function describeCredentials(
   };
 }
 
-/** Joins nouns, such as `password hash, second factors and state`. */
+/** Joins nouns with commas and a last `and`, such as `password hash, second factors and state`. */
 function listText(nouns: readonly string[]): string {
   return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }

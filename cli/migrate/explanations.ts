@@ -1,4 +1,4 @@
-// The reasons of expected differences between the sides of a migration.
+// Explains the expected differences between the sides of a migration.
 
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
@@ -12,7 +12,7 @@ import type { MigrationSettings } from './settings.ts';
 
 /**
  * Returns a function that explains the expected differences between the sides of a migration.
- * @param imports the facts that decide how ZITADEL imports the source
+ * @param imports facts about how ZITADEL imports the records of the source
  * @param response the import's response; undefined before the import, and if the target is a file
  */
 export function explainDifferences(
@@ -22,7 +22,7 @@ export function explainDifferences(
   response?: ImportResponse,
 ): Explain {
   const byZitadels = explainZitadels([source.facts, target.facts], imports);
-  // People whom the import created have the hashes of the export.
+  // The import creates people with the hashes of the export, so only hashes of existing people can differ.
   const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;
   const mayBeHashedAnew = target.kind === 'zitadel' && hasExisting;
   return (difference, first) =>
@@ -37,8 +37,8 @@ const HASHED_ANEW =
 
 /**
  * Explains a difference that may include another hash, because ZITADEL rehashes passwords at logins.
- * @param mayBeHashedAnew whether the person may have existed in ZITADEL before
- * @param explainOthers explains the other fields
+ * @param mayBeHashedAnew whether the person may have existed in ZITADEL before the import
+ * @param explainOthers explains a difference without the hash
  */
 export function explainBesideHash(
   difference: RecordDifference,
@@ -57,9 +57,9 @@ export function explainBesideHash(
 }
 
 /**
- * Returns the reason of an expected difference; undefined for an unexpected one.
+ * Returns the reason of an expected difference; undefined for an unexpected difference.
  * @param response the import's response; undefined if the target is a file
- * @param first the record in the source, if it exists
+ * @param first the record in the source, if the source has the record
  */
 export function explain(
   { outcome, section, fields = [] }: RecordDifference,

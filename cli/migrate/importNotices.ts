@@ -8,7 +8,7 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** The reasons of warnings about records that stay warnings if the target is ZITADEL. */
+/** These warnings concern records, and stay warnings even if the target is ZITADEL. */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
   'domain_added',
@@ -16,9 +16,9 @@ const keptReasons: ReadonlySet<string> = new Set([
 ] satisfies WarningReason[]);
 
 /**
- * Sorts the notices of an import or its dry run. Warnings of an import into ZITADEL become manual steps, except those
- * about the file, secrets, privileges and deleted records. Omits the warnings of this service about unverified hashes,
- * because it verifies these hashes.
+ * Sorts the notices of an import or its dry run. If the target is ZITADEL, warnings become manual steps, except
+ * warnings about the file, secrets, privileges and deleted records. For other targets, omits warnings about unverified
+ * hashes, because this service verifies these hashes.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(

@@ -1,4 +1,4 @@
-// Manual steps after a migration.
+// Lists the manual steps after a migration.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,13 +15,13 @@ import type { MigrationRun, StagedExport } from './migrationRun.ts';
 import type { ManualStep, MigrationResult } from './migrationTypes.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
-/** The users of both tokens, if known. */
+/** The ids of the users of both tokens, if known. */
 export interface Callers {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Lists the manual steps after a migration: users to delete, and files of tokens and keys. */
+/** Lists the manual steps after a migration: deletions of users, and of files with tokens and keys. */
 export async function listManualSteps(
   { settings, exported }: Pick<MigrationRun, 'settings'> & { readonly exported: Pick<StagedExport, 'movedExporterId'> },
   described: PlannedSides,
@@ -41,23 +41,25 @@ export async function listManualSteps(
   ];
 }
 
-/** The organisations that moved, and whether this run saw that they were created. */
+/** The migrated organisations, and whether this run saw that the import created them. */
 interface SeenOrganisations {
-  /** The organisations that the import listed as created: at most the first 10,000. */
+  /** The organisations that the response lists as created: at most the first 10,000. */
   readonly created: readonly string[];
   /** The number of organisations that the import created. */
   readonly createdCount: number;
   /** The organisations that the target had before the run, and has after it. */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
-  /** Names by id, of the first organisations. */
+  /** The names of the first organisations, by id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The maximum number of organisations in a step, and so in an `org delete` command. */
+/** The maximum number of organisations in a manual step, and so in an `org delete` command. */
 const DELETED_AT_ONCE = 50;
 
-/** Lists how to undo a migration. It lists the deletion of an organisation only if this run saw its creation. */
+/**
+ * Lists the steps that undo a migration. Includes the deletion of an organisation only if this run saw its creation.
+ */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
   { created, createdCount, before, after, names }: SeenOrganisations,
@@ -68,7 +70,7 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const own = new Set(created);
-  // An organisation of the export that the target refused does not exist there.
+  // This set excludes organisations that the target rejected, because they do not exist there.
   const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
@@ -78,7 +80,7 @@ export function listTakeBack(
     ...chunks.map((orgIds) => {
       const what = `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`;
       if (kind !== 'zitadel') return { what, command: instanceDeletion(orgIds, place) };
-      // There is no command for ZITADEL, because its console can delete organisations.
+      // The console of ZITADEL can delete organisations, so this step has no command.
       return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
     }),
     ...[...before.difference(own)].map((orgId) => ({
@@ -90,7 +92,7 @@ export function listTakeBack(
   ];
 }
 
-/** Returns the step for the records that the import has deleted. */
+/** Returns the step that restores the records that the import deleted. */
 export function restoreDeleted(
   { place }: Pick<MigrationResult['target'], 'place'>,
   response: ImportResponse | undefined,
@@ -101,14 +103,17 @@ export function restoreDeleted(
   return [{ what }];
 }
 
-/** Returns the step for the object that was the source, because it contains the selected secrets. */
+/** Returns the step that deletes the object that was the source, because the object contains the selected secrets. */
 function sourceObject(from: string): ManualStep[] {
   if (parsePlace(from).kind !== 'object') return [];
   const what = `delete the object ${from}, if it was made for the migration`;
   return [{ what, command: `gcloud storage rm ${shellWord(from)}` }];
 }
 
-/** Lists the organisations to delete in the target: they came from the source, which no longer has them. */
+/**
+ * Lists the steps that delete organisations in the target. These organisations came from the source, which does not
+ * have them any more.
+ */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,
   { proof, target }: Pick<MigrationResult, 'proof' | 'target'>,
@@ -129,7 +134,7 @@ function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, '
   return instanceDeletion([orgId], place);
 }
 
-/** Returns the command that deletes organisations of an instance, with its database. */
+/** Returns the command that deletes organisations of an instance in its database. */
 function instanceDeletion(orgIds: readonly string[], place: string): string {
   const parsed = parsePlace(place);
   const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;
@@ -140,8 +145,8 @@ function instanceDeletion(orgIds: readonly string[], place: string): string {
 }
 
 /**
- * Returns the command of a DELETE request. It reads the token from a file, because other users can read the arguments
- * of a process, but not its input.
+ * Returns a shell command for a DELETE request. The command passes the token to curl as input, because other users can
+ * read the arguments of a process.
  */
 function zitadelDeletion(tokenFile: string, target: string): string {
   const header = `sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)}`;
@@ -159,7 +164,7 @@ interface TokenUser {
   readonly roles: readonly string[];
 }
 
-/** Returns the users of a migration's tokens, one per side. */
+/** Returns the users of the tokens, one for each side of the migration. */
 function tokenUsers(
   { from, to, secretFiles }: MigrationSettings,
   { source, target }: PlannedSides,
@@ -183,7 +188,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
-/** Returns the step for the exporting user if it moved with its organisation. */
+/** Returns the step for the user who exported the source, if this user moved too. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
   return [
@@ -201,7 +206,10 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   };
 }
 
-/** Returns the step to delete the user of the token in ZITADEL, where only an IAM_OWNER may delete itself. */
+/**
+ * Returns the step that deletes the token's user in ZITADEL, where only users with the role IAM_OWNER may delete
+ * themselves.
+ */
 function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualStep {
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file) || !roles.includes('IAM_OWNER'))

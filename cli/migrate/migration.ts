@@ -51,14 +51,14 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   await using run = new MigrationRun(call, settings, sides);
-  // Prints this now, because a second signal ends the process immediately.
+  // Prints this text immediately, because the user may not wait: a second signal ends the process.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
   const version = await fileVersion(run);
   try {
     return await doSteps(call, run, sides, version);
   } catch (error) {
-    // If a file changes during a reading, the reading is truncated or mixes records of both versions.
+    // If the file changes while the command reads it, the content is truncated or mixes two versions.
     const isChanged = version !== (await fileVersion(run).catch(() => version));
     const isPlanning = run.step === 'planning' && !call.signal.aborted;
     throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);
@@ -67,7 +67,10 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   }
 }
 
-/** @param version the version of the source before the reading */
+/**
+ * Runs the steps of a migration.
+ * @param version the version of the source file before the command reads the file
+ */
 async function doSteps(
   call: MigrationCall,
   run: MigrationRun,
@@ -107,9 +110,9 @@ async function doSteps(
 }
 
 /**
- * Asks for confirmation. If the plan has deletions, the user confirms with their number.
- * @returns the number of deletions that the user, or the call, has consented to; undefined without consent
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH for more deletions than the call permits
+ * Asks for confirmation. If the plan contains deletions, the user confirms by entering their number.
+ * @returns the number of deletions to which the user or the call has consented; undefined without consent
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH if the call permits fewer deletions
  */
 async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationPlan): Promise<number | undefined> {
   const { yes, 'max-deleted': limit } = call.options;
@@ -120,18 +123,23 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
   return limit ?? planned;
 }
 
-/** @param digest undefined if there is nothing to migrate */
+/**
+ * Returns the block with a plan's digest.
+ * @param digest undefined if there is nothing to migrate
+ */
 function digestBlocks(digest: string | undefined): readonly Block[] {
   if (digest === undefined) return [];
   return [{ title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } }];
 }
 
-/** Returns the function that writes the report after the output. */
+/** Returns a function that writes the report after the output was printed, if the call wants a report. */
 function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
   return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
 
-/** Returns a text that differs after each change of a source file. Undefined if the command copies the source. */
+/**
+ * Returns a text that changes with every change of a source file. Undefined if the command reads a copy of the source.
+ */
 async function fileVersion({ sourceFile }: MigrationRun): Promise<string | undefined> {
   if (sourceFile === undefined) return undefined;
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(sourceFile, { bigint: true });
@@ -142,7 +150,10 @@ function changedSource({ settings: { from, to } }: MigrationRun): Error {
   return sourceChanged({ place: from, target: to });
 }
 
-/** @throws IdentityError ABORTED if the source, the target or the plan differs from that of an earlier dry run */
+/**
+ * Requires that nothing has changed since an earlier dry run.
+ * @throws IdentityError ABORTED if the source, the target or the plan has changed
+ */
 async function requireUnchanged(
   call: MigrationCall,
   { settings, selectsSecrets }: MigrationRun,
@@ -161,7 +172,7 @@ function changedPlan(call: MigrationCall, settings: MigrationRun['settings'], ch
 /**
  * Reads the target again after the user's answer, which can take hours. Does so only if the call expects a plan, or
  * overwrites or deletes records.
- * @throws IdentityError ABORTED if its records have changed
+ * @throws IdentityError ABORTED if the target's records have changed
  */
 async function requireSameTarget(
   call: MigrationCall,
@@ -179,7 +190,7 @@ async function requireSameTarget(
 }
 
 /**
- * Requires with `--on-conflict fail` that the target has no organisation of the export, before the command reads the
+ * With `--on-conflict fail`, requires that the target has no organisation of the export, before the command reads the
  * target's records. Prints the organisations that the target has.
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
@@ -196,11 +207,14 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
   throw existingOrganisations(call, run, `${counted(existing.length, 'organisation')} of the export: ${ids}`);
 }
 
-/** @param existing the number of organisations, if known, and their ids */
+/**
+ * Returns the error about organisations that the target already has.
+ * @param existing the number of organisations, if known, and their ids
+ */
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
-  // An import always uses the whole file.
+  // An import of a file always includes all its organisations.
   const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,
@@ -229,7 +243,10 @@ function show(
   else stderr.write(`${layOut(blockLines(blocks), layoutOf(stderr, environment))}\n\n`);
 }
 
-/** @param digest undefined if there is nothing to migrate */
+/**
+ * Returns the output of a dry run, or of a migration without consent.
+ * @param digest undefined if there is nothing to migrate
+ */
 function planOutput(
   call: MigrationCall,
   { settings }: MigrationRun,
@@ -243,11 +260,11 @@ function planOutput(
   return { json: { ...result, next, ...blockJson(planned) }, text: [...blockLines(planned), ...offer] };
 }
 
-/** Returns the error of a migration that has stopped, with its progress and the command to run again. */
+/** Returns the error of a stopped migration, with the progress and the command to run next. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || commandInterrupted.is(error);
-  // Another process may have created them since the export.
+  // Another process may have created the organisations after the export.
   if (organisationsExist.is(error))
     return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
@@ -261,8 +278,8 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
 }
 
 /**
- * Describes what to do after an interruption.
- * @param hasExpired whether a time limit ended the migration: with the same limit, it would expire again
+ * Describes what the user must do after an interruption.
+ * @param hasExpired whether a time limit ended the migration: with the same limit, the migration would expire again
  */
 function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {
   const { settings, step } = run;
@@ -279,7 +296,8 @@ function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): 
     : 'run the same command again';
   if (expect !== undefined)
     return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;
-  // A stored file is complete when it appears under its name, and the command never replaces it.
+  // A stored file is complete when it appears under its name. The command never replaces the file, so the user must
+  // delete it.
   const first = step === 'imported' && isFilePlace(to) ? `delete ${to}, then ` : '';
   return `${first}${again}: ${callCommand(call, settings, asGiven)}`;
 }

@@ -1,4 +1,4 @@
-// Plans and results as blocks, which the terminal, the page and JSON print.
+// Builds blocks for plans and results. The terminal, the page and JSON print these blocks.
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -37,7 +37,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // Secrets that the call selects and the source does not have are a warning.
+  // An entry about secrets that the call selects and the source does not have is a warning, not a step.
   const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
@@ -74,7 +74,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
 }
 
 /**
- * Lists the deletions of a migration that mirrors. The terminal also shows them, because the user consents by entering
+ * Lists the deletions of a mirroring migration. The terminal also lists them, because the user consents by entering
  * their number.
  */
 function deletionBlock(
@@ -93,8 +93,8 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
 }
 
 /**
- * Lists all people whom errors and manual steps are about, because the operator may have to write to each of them.
- * @param unlisted the number of errors and steps that the lists omit, so their people are unknown
+ * Lists all people whom errors and manual steps concern, because the operator may have to write to each of them.
+ * @param unlisted the number of omitted errors and steps, whose people are unknown
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =
@@ -122,7 +122,7 @@ function planHeadline({ source, sections, before, organisations }: MigrationPlan
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
-/** Formats the comparison with the target. */
+/** Formats the counts of a comparison with the target. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
   return figures({ 'not there': absent, ...both, ...others }).join(', ');
@@ -141,7 +141,7 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** What an import does with records that exist with other content. */
+/** Describes what an import does with existing records that have other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import keeps them, and lists them as errors; --on-conflict skip accepts them, --on-conflict overwrite replaces them',
@@ -149,10 +149,10 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
   overwrite: 'they are overwritten',
 };
 
-/** Returns the line about conflicts. Omitted if the errors of the dry run list them. */
+/** Returns the line about conflicts, unless the errors of the dry run list all conflicts. */
 function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
-  // A dry run of an import into ZITADEL lists all of them, except those that the deletions of a mirror settle.
+  // A dry run of an import into ZITADEL lists all conflicts, except conflicts that a mirror settles by deletions.
   const areListed = refused.length > 0 || target.kind === 'zitadel';
   if (different === 0 || (onConflict === 'report' && areListed)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
@@ -169,7 +169,7 @@ function credentialLines({ credentials, target }: Pick<MigrationResult, 'credent
   return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
-/** Returns a bar for each group of people: those who need nothing, and those who lack a credential in the target. */
+/** Returns a bar for each group of people: people who need nothing, and people who lack a credential in the target. */
 function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): Bar[] {
   if (credentials === undefined || credentials.people === 0) return [];
   const { people, withPassword, kept, others } = credentials;
@@ -185,7 +185,7 @@ function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): 
   return bars.filter(({ parts: [part] }) => part !== undefined && part.count > 0);
 }
 
-/** Describes a result. */
+/** Describes the result of a migration. */
 export function resultBlocks(result: MigrationResult): Block[] {
   const { outcome, elsewhere, command, startedAt, finishedAt, source, target, options, leftOut } = result;
   const { sourceReadAt, targetEqualAt } = result;
@@ -251,7 +251,8 @@ export function resultBlocks(result: MigrationResult): Block[] {
 }
 
 /**
- * Returns the line with the period during which changes at the source had to stop. The age of a file is no such period.
+ * Returns the line with the period during which the source must not have changed. For a file, returns the date of the
+ * export instead.
  */
 function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
@@ -281,7 +282,7 @@ function summaryLines(result: MigrationResult): string[] {
   ];
 }
 
-/** The tones of the picture for the outcomes of an import. */
+/** The chart's tones for the outcomes of an import. */
 const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
   created: 'good',
   overwritten: 'good',
@@ -333,7 +334,7 @@ function resultHeadline(result: MigrationResult): string {
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
-/** Returns the outcomes of an import with words for people. */
+/** Returns the outcomes of an import, with names for readers. */
 function outcomesOf({
   moved: { imported },
   deleted = {},
@@ -350,7 +351,10 @@ function equalRecords({ proof }: MigrationResult): number {
 const DELETES_NOTHING =
   'an import without --mirror deletes nothing; delete there what the source no longer has, or add --mirror';
 
-/** @param maxOthers the maximum number of listed organisations that only the target has */
+/**
+ * Returns the lines about the proof.
+ * @param maxOthers the maximum number of listed organisations that only the target has
+ */
 function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINITY): string[] {
   const { target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;
@@ -364,7 +368,7 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
-    // ZITADEL adds records of its own, such as domains.
+    // ZITADEL adds own records to an organisation, such as domains.
     ...(added === 0 || target.kind === 'zitadel'
       ? []
       : [`${counted(added, 'record')} only in the target${options.mirror === true ? '' : `: ${DELETES_NOTHING}`}`]),

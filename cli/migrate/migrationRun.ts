@@ -1,4 +1,4 @@
-// A running migration. It keeps no state for another process: to continue an interrupted migration, the user runs the
+// A running migration. Its state exists only in this process. To continue an interrupted migration, the user runs the
 // command again.
 
 import { defined } from '../../shared/defined.ts';
@@ -26,22 +26,25 @@ import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 
-/** The facts about the export. */
+/** Facts about the export. */
 export interface StagedExport {
   readonly inspection: PlaceInspection;
-  /** The facts about its records. */
+  /** Facts about the records of the export. */
   readonly facts: FileFacts;
-  /** Its organisations with their sizes. */
+  /** The organisations of the export, with their sizes. */
   readonly listed: readonly SizedOrganisation[];
   /** The number of records, including the organisations themselves and nested records. */
   readonly records: number;
   readonly organisations: number;
   /** The source's default organisation, if a file contains it. */
   readonly defaultOrgId: string | undefined;
-  /** The user who exported the source, and its id if the export contains it. */
+  /** The id of the user who exported the source. `movedExporterId` is the same id if the export contains this user. */
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
-  /** The states that the source did not return, which count as active. One warning per organisation. */
+  /**
+   * Warnings about states that the source did not return, one per organisation. The migration treats such states as
+   * active.
+   */
   readonly notices: readonly RecordWarning[];
   /** The excluded organisations, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
@@ -56,31 +59,31 @@ const THE_EXPORT = 'the export';
 /** A running migration. Its disposal deletes the export. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
-  /** Whether the call or its user selects the secrets. Otherwise the source is a file and determines them. */
+  /** Whether the call or its user selects the secrets. Otherwise the source is a file, which determines them. */
   readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
-  /** The export: a private file, or the source if that is a file. */
+  /** The export: a private file, or the source itself if the source is a file. */
   readonly export: FilePlace;
-  /** The path of the source if that is a file. The command reads it there, without a copy. */
+  /** The path of the source if the source is a file. The command reads this file directly, without a copy. */
   readonly sourceFile: string | undefined;
-  /** Whether the source is a file or an object, and so was exported earlier. */
+  /** Whether the source is a file or an object, so that the export happened earlier. */
   private readonly isFromFile: boolean;
   /** The records of the export and of the target. */
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
-  /** The import into ZITADEL, once it is prepared. */
+  /** The prepared import into ZITADEL. Undefined before its preparation. */
   prepared: PreparedImport | undefined;
-  /** The progress of the run, which shows whether the target may have written records. */
+  /** The progress of the run. It determines whether the target may contain records of this run. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
-  /** Whether the import needed several requests, so that earlier requests may have written records. */
+  /** Whether the import took several requests, so that earlier requests may have written records. */
   isRepeated = false;
   /** The response of the target's import. */
   response: ImportResponse | undefined;
-  /** The file that the target has stored. */
+  /** The file that the target stored. */
   stored: StoredFile | undefined;
 
   constructor(call: MigrationCall, settings: MigrationSettings, { source, target }: OpenSides) {
@@ -105,7 +108,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     };
   }
 
-  /** Whether the export was read. */
+  /** Whether the export is complete and was read. */
   get isStaged(): boolean {
     return this.staged !== undefined;
   }
@@ -124,7 +127,10 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     return [...this.attempts.values()];
   }
 
-  /** The time when this run began to read the source, or, for a file that states it, the time of its export. */
+  /**
+   * The time when this run began to read the source. For a file, the time of the export, if the file's manifest
+   * contains it.
+   */
   get sourceReadAt(): string | undefined {
     return this.isFromFile ? this.exported.inspection.manifest?.readTime : this.attempts.get(EXPORTING)?.startedAt;
   }
@@ -135,17 +141,17 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     this.database.selection = selection;
   }
 
-  /** Opens the export. */
+  /** Opens the export for reading. */
   openExport(): Promise<ExportFile> {
     return this.export.readExport(stagedOptions(this.settings), this.signal);
   }
 
-  /** Does idempotent work, and retries it after a lost connection. */
+  /** Runs idempotent work, and repeats the work after a lost connection. */
   reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
     return reconnecting({ ...this, limitMs: this.settings.timeoutMs }, work);
   }
 
-  /** Describes what the target has received so far. */
+  /** Describes what the target has received by now. */
   get progressText(): string {
     const { to } = this.settings;
     if (this.step === 'planning') return `nothing is changed in ${to}`;

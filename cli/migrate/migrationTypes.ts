@@ -9,7 +9,7 @@ import type { AcceptableLoss } from '../exports/placeInterfaces.ts';
 import type { Notice } from '../terminal/notices.ts';
 import type { PhaseState } from '../terminal/progress.ts';
 
-/** The number of differing records and people in a list of a plan or a result, so that memory does not grow with them. */
+/** The maximum number of differences and people in a list of a plan or a result. The limit keeps memory constant. */
 export const MAX_LISTED = 100_000;
 
 /** A side of a migration. */
@@ -18,9 +18,9 @@ export interface MigrationSide {
   readonly place: string;
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
-  /** The release of the server, if known. */
+  /** The release of the server that serves the place, if known. */
   readonly version?: string;
-  /** The instance's name, if known. */
+  /** The name of the instance, if known. */
   readonly instance?: string;
   /** The roles of the token's user in the instance, if there is a token. */
   readonly roles?: readonly string[];
@@ -61,7 +61,7 @@ interface MovedOrganisation extends PlannedOrganisation {
   readonly after: OrganisationCounts;
 }
 
-/** A phase of a migration. The figures of a repeated phase are those of the last attempt. */
+/** A phase of a migration. A repeated phase has the figures of its last attempt. */
 export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'fraction' | 'isEnding'> {
   readonly succeeded: boolean;
 }
@@ -72,78 +72,79 @@ interface MigrationDifference {
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The names of the record and its organisation, if any. */
+  /** The names of the record and of its organisation, if they have names. */
   readonly name?: string;
   readonly orgName?: string | undefined;
   /**
-   * The values as JSON text, cut at a limit. Absent for a missing value, and for secrets, whose values never appear.
+   * The differing fields, with values as truncated JSON text. A value is absent if the side lacks the field or the
+   * field is a secret.
    */
   readonly fields: readonly {
     readonly path: string;
     readonly source?: string | undefined;
     readonly target?: string | undefined;
-    /** The difference of a secret. */
+    /** Describes how a secret differs, without its values. */
     readonly secret?: string | undefined;
   }[];
   /** Present if the side has several records with this id and the comparison used another of them. */
   readonly isRepeat?: true;
-  /** The reason of an expected difference; absent for an unexpected one. */
+  /** The reason of an expected difference. Absent for an unexpected difference. */
   readonly reason?: string;
-  /** The reason why an organisation that only the target has must have come from the source. */
+  /** Why an organisation must have come from the source although only the target has it. */
   readonly evidence?: string;
 }
 
 /** The proof of a migration. */
 interface MigrationProof {
-  /** Field by field, or by size and checksum if the command cannot read the target. */
+  /** The proof compares field by field. If the command cannot read the target, it compares size and checksum. */
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
   /** A sentence that describes the method. */
   readonly description: string;
-  /** Numbers of records by section; none after a proof by checksum. */
+  /** Numbers of records by section. Empty after a proof by checksum. */
   readonly sections: Readonly<
     Record<string, CountsOfBoth & { readonly onlySource: number; readonly onlyTarget: number }>
   >;
   /** The number of all expected differences. */
   readonly expected: number;
   readonly unexpected: number;
-  /** The first differences; unexpected ones precede expected ones. */
+  /** The first differences. Unexpected differences come first. */
   readonly differences: readonly MigrationDifference[];
   readonly differencesOmitted: number;
-  /** Organisations that only the target has and that have no evidence of an origin in the source. */
+  /** Organisations that only the target has. No evidence shows that they came from the source. */
   readonly others: readonly { readonly orgId: string; readonly name: string }[];
   /** Whether the source is unchanged since the export; absent if unknown. */
   readonly sourceUnchanged?: boolean;
 }
 
-/** The people whose credentials are equal in source and target. */
+/** Counts of the people whose credentials are equal in source and target. */
 export interface CredentialSummary {
   readonly people: number;
   /** The number of people with a password in the source. */
   readonly withPassword: number;
   /**
-   * The number of people with the same hash, the same counted second factors and the same state, in an organisation
-   * with the same state. In ZITADEL: active people with a hash that it verifies by default.
+   * The number of people with equal hashes, compared second factors and states, in an organisation with an equal state.
+   * In ZITADEL, the number of active people with these, whose hash ZITADEL verifies by default.
    */
   readonly kept: number;
-  /** The counted second factors: those that the export contains. */
+  /** The second factors that the export contains. Only these are compared. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** The people who are not in `kept`, by reason: their number, and the names of the first people. */
+  /** All other people, by reason: their number, and the names of the first people. */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
-/** A person whom errors or manual steps are about. */
+/** A person whom errors or manual steps concern. */
 export interface ConcernedPerson {
   readonly id: string;
   readonly orgId: string;
   readonly userName: string;
   readonly name: string;
   readonly address: string;
-  /** The errors and manual steps. */
+  /** Texts of the errors and manual steps. */
   readonly reasons: readonly string[];
 }
 
-/** A person whose factors, password or state in the target the migration would overwrite. */
+/** A person who changed in the target. The migration would overwrite the factors, the password or the state. */
 export interface UndonePerson {
   readonly orgId: string;
   readonly id: string;
@@ -162,8 +163,8 @@ export interface ManualStep {
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
   /**
-   * Whether the target deletes records that the source does not have, even in organisations that changed in the target.
-   * Absent if not.
+   * Whether the target deletes records that the source does not have. `replaceChanged` extends the deletions to
+   * organisations that changed in the target.
    */
   readonly mirror?: true;
   readonly replaceChanged?: readonly string[];
@@ -181,7 +182,7 @@ interface Listed extends Partial<MirrorDeletions> {
   readonly warningsOmitted: number;
   readonly leftToDo: readonly CountedEntry[];
   readonly leftToDoOmitted: number;
-  /** All people whom errors and manual steps are about. */
+  /** All people whom errors and manual steps concern. */
   readonly people: readonly ConcernedPerson[];
   /** Absent if the target is a file or an object. */
   readonly credentials?: CredentialSummary | undefined;
@@ -189,18 +190,20 @@ interface Listed extends Partial<MirrorDeletions> {
 
 /** The result of a migration. */
 export interface MigrationResult extends Listed {
-  /** `done` without unexpected differences and errors, `failed` if records are in wrong organisations, otherwise `listed`. */
+  /**
+   * `failed` if records are in wrong organisations, `done` without unexpected differences and errors, otherwise
+   * `listed`.
+   */
   readonly outcome: 'done' | 'listed' | 'failed';
-  /** Records that ZITADEL wrote into another organisation than the source's. Absent if there are none. */
+  /** Records that ZITADEL wrote into another organisation. Absent if there are none. */
   readonly elsewhere?: readonly Notice[];
   /** The release of the command. */
   readonly command: string;
   readonly startedAt: string;
   readonly finishedAt: string;
   /**
-   * The time when the migration began to read the source, and the time when it found the target equal. The source must
-   * not have changed in between. Absent if the target differs, or if the time is unknown, as for a file without a
-   * manifest.
+   * When the migration began to read the source, and when it found the target equal. The source must not change in
+   * between. Absent if the target differs, or if the time is unknown, as for a file without a manifest.
    */
   readonly sourceReadAt?: string;
   readonly targetEqualAt?: string;
@@ -219,13 +222,13 @@ export interface MigrationResult extends Listed {
   readonly errorsOmitted: number;
   readonly proof: MigrationProof;
   readonly byHand: readonly ManualStep[];
-  /** The steps that undo the migration, for the organisations that moved. */
+  /** The steps that undo the migration of the moved organisations. */
   readonly takeBack: readonly ManualStep[];
 }
 
 /** The plan of a migration. */
 export interface MigrationPlan extends Listed {
-  /** The checks of the places: sentences without a full stop. */
+  /** The checks of the places. Messages are sentences without a full stop. */
   readonly checks: readonly { readonly status: 'ok' | 'warning'; readonly message: string }[];
   readonly organisations: readonly PlannedOrganisation[];
   readonly sections: Readonly<Counts>;
@@ -234,16 +237,16 @@ export interface MigrationPlan extends Listed {
   readonly options: ShownOptions;
   /** The size of the export's JSON. */
   readonly bytes: number;
-  /** The selected secrets, and the number of each kind in the export. */
+  /** The selected kinds of secrets, and the number of secrets of each kind in the export. */
   readonly secrets: { readonly selected: readonly string[]; readonly found: Readonly<Counts> };
   readonly hashFormats: Readonly<Counts>;
-  /** The people whose changes in the target the migration would overwrite. */
+  /** The people who changed in the target, so that the migration would overwrite their changes. */
   readonly undone: readonly UndonePerson[];
   readonly undoneOmitted: number;
   /** The errors of the target's dry run. */
   readonly refused: readonly Notice[];
   readonly refusedOmitted: number;
-  /** The content that does not move, and the changes that the target makes. */
+  /** Descriptions of content that does not move, and of changes that the target makes. */
   readonly losses: readonly string[];
   readonly changes: readonly string[];
 }

@@ -1,4 +1,4 @@
-// The organisations of a comparison with the target, and counts of their records.
+// Counts the records of organisations in a comparison with the target.
 
 import type { Counts } from '../../shared/collections/counts.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
@@ -14,12 +14,12 @@ export const noCounts: OrganisationCounts = {
   onlyTarget: 0,
 };
 
-/** Returns the counts of compared records, by the outcomes of a comparison. */
+/** Converts the counts of a comparison to counts for a migration, where the second side is the target. */
 export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
   return { ...noCounts, ...both, absent, onlyTarget };
 }
 
-/** Returns the organisations that the target, the second side, has. */
+/** Returns the organisations of the source that the target has. The target is the second side. */
 export async function presentOrganisations(database: RunDatabase, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))

@@ -1,4 +1,4 @@
-// The organisations that only the target of a migration has.
+// Finds the organisations that only the target of a migration has.
 
 import { tokenForbidden } from '../../shared/errors/placeErrors.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
@@ -12,19 +12,19 @@ export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'n
   readonly evidence: string | undefined;
 }
 
-/** The facts that show whether an organisation of the target came from the source. */
+/** Facts that show whether an organisation of the target came from the source. */
 interface OriginFacts {
   /** The id of the source's instance, if known. */
   readonly instanceId: string | undefined;
-  /** The ids of the organisations that the source has deleted. Undefined if the source does not store them. */
+  /** The ids of the organisations that the source has deleted. Undefined if the source does not list them. */
   readonly deleted: ReadonlySet<string> | undefined;
   /** The user of the target's token, if known. */
   readonly callerId: string | undefined;
 }
 
 /**
- * Lists the organisations that only the target has, with those from the source first. Returns none if the migration
- * selects organisations.
+ * Lists the organisations that only the target has, and begins with organisations that came from the source. Returns no
+ * organisations if the migration selects some.
  * @param exported the source's export after the migration
  */
 export async function findOtherOrganisations(
@@ -48,7 +48,7 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // The source of a file may have exported only some of its organisations.
+  // A file is no evidence, because its source may have exported only some of its organisations.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));
@@ -56,7 +56,8 @@ export async function findOtherOrganisations(
 }
 
 /**
- * Returns the ids of the organisations that ZITADEL has deleted. Undefined for another source, and without permission.
+ * Returns the ids of the organisations that ZITADEL has deleted. Undefined if the source is not ZITADEL or the token
+ * lacks the permission.
  */
 async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
@@ -80,7 +81,7 @@ function originEvidence(
   if (deleted?.has(orgId) === true) return 'the source has deleted it';
   if (importedFrom !== undefined && importedFrom === instanceId)
     return 'created by an import of an export of the source';
-  // If the source is ZITADEL, its events list deleted organisations, and `deleted` is set.
+  // If the source is ZITADEL, `deleted` lists deleted organisations, so the creator is not needed as evidence.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
   return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
 }

@@ -1,14 +1,14 @@
-// The digest that identifies what a dry run has shown.
+// Computes a digest that identifies the plan of a dry run.
 
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** A plan, and the data from which it was made. */
+/** A plan, and the data from which the command made it. */
 export interface ShownState {
-  /** Digests of all records, which change with every secret. */
+  /** A digest of all records, which changes with every secret. */
   readonly source: string;
   readonly target: string;
-  /** The options of the call that decide what moves, and where. */
+  /** The options of the call that affect what moves, and where. */
   readonly options: unknown;
   readonly plan: unknown;
 }
@@ -16,8 +16,8 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * For each part of a digest, the other parts whose changes also change this part. The call's options determine what the
- * command reads from both sides. If the call does not select secrets, the source file does.
+ * For each part of a digest, lists the other parts whose changes also change this part. The call's options determine
+ * what the command reads from both sides. Without selected secrets, the source file determines the secrets.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },
@@ -31,9 +31,9 @@ const SALT_DIGITS = 16;
 const DIGITS = 12;
 
 /**
- * Returns a salt and a digest of each part. Parts are slow to compute and differ between calls, so that an attacker
- * cannot guess secrets with few possible values, such as short passwords.
- * @param salt the salt of an earlier digest, to compute the same digest
+ * Returns a salt and a digest of each part. The digests are slow to compute and differ between calls, so that an
+ * attacker cannot guess secrets with few possible values, such as short passwords.
+ * @param salt the salt of an earlier digest, to compute the same digest again
  */
 export async function planDigest(
   shown: ShownState,
@@ -46,7 +46,7 @@ export async function planDigest(
 }
 
 /**
- * Returns the parts that differ from an earlier digest, except those that another changed part may have changed.
+ * Returns the parts that differ from an earlier digest. Omits a part if another changed part may have changed it.
  * @param secretsFrom what selects the secrets: the call, or the file that is the source
  */
 export async function changedParts(

@@ -19,7 +19,7 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
-/** The parts of a result that the proof provides. */
+/** The parts of a result that only the proof determines. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The organisations and users that ZITADEL has activated. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
@@ -29,12 +29,15 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 
   readonly present: ReadonlySet<string>;
 }
 
-/** Exports both sides and compares them. If the command cannot read the target, verifies its checksum. */
+/**
+ * Exports both sides and compares them. If the command cannot read the target, relies on the checksum of the stored
+ * bytes.
+ */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/** Whether the command can read a target. Credentials for a bucket may only permit the creation of objects. */
+/** Whether the command can read a target. Some credentials for a bucket permit only the creation of objects. */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
@@ -122,7 +125,10 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
   return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: named };
 }
 
-/** Returns the proof for a target that the command cannot read: it has confirmed the checksum of the stored bytes. */
+/**
+ * Returns the proof for a target that the command cannot read. The target has already confirmed the checksum of the
+ * stored bytes.
+ */
 function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = stored ?? {};
   return {

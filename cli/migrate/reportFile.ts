@@ -1,4 +1,4 @@
-// The report of a plan or a result, as a file.
+// Writes the report of a plan or a result to a file.
 
 import { extname } from 'node:path';
 import { completeFile } from '../../shared/durableFiles.ts';
@@ -12,20 +12,20 @@ import type { MigrationCall } from './migrationOptions.ts';
 
 type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
 
-/** The printers of a report, by file name extension. */
+/** Printers of a report, by the extension of the file's name. */
 const printers: Readonly<Record<string, Printer>> = {
   '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
   '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
 };
 
-/** Returns the printer of a report. Undefined for another extension, such as that of a directory. */
+/** Returns the printer of a report. Undefined for a directory and for an unknown extension. */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
 }
 
 /**
- * Requires that a report can be written.
- * @throws IdentityError USAGE_INVALID for a name with another extension, and as `requireFreeFile`
+ * Requires that the command can write a report.
+ * @throws IdentityError USAGE_INVALID for a name with another extension; the errors of `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;
@@ -35,7 +35,7 @@ export async function requireReportable(report: string | undefined): Promise<voi
 }
 
 /**
- * Writes the report of a plan or a result into a new file.
+ * Writes the report of a plan or a result to a new file.
  * @param done a description of the completed work, for the error about a missing report
  * @throws IdentityError REPORT_MISSING
  */

@@ -27,7 +27,7 @@ export async function makeResult(
   const { settings, response, stored } = run;
   const { proof, credentials, organisations, activations, present: after } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
-  // A migration into a file has no import, so the plan's errors and warnings remain.
+  // A migration into a file has no import. Its result repeats the errors and warnings of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
   const { place: _, ...object } = stored ?? { place: '' };
@@ -68,7 +68,10 @@ export async function makeResult(
   };
 }
 
-/** @param problems the number of errors and unexpected differences */
+/**
+ * Returns the outcome of a migration.
+ * @param problems the number of errors and unexpected differences
+ */
 function outcomeOf(response: ImportResponse | undefined, problems: number): MigrationResult['outcome'] {
   if (response?.elsewhere !== undefined) return 'failed';
   return problems > 0 || total(response?.summary.unconfirmed ?? {}) > 0 ? 'listed' : 'done';
@@ -80,7 +83,7 @@ function movedCounts({ exported: { organisations, records }, response }: Migrati
   return { organisations, records, exported: plan.sections, ...defined({ imported }) };
 }
 
-/** Returns the warnings that the import's response does not contain. */
+/** Returns the warnings of this command, which the import's response does not contain. */
 function ownWarnings({ exported, isRepeated, response }: MigrationRun) {
   return [
     ...(isRepeated && response !== undefined ? repetitionWarnings(response.summary) : []),

@@ -19,7 +19,7 @@ import { usageError } from '../terminal/command.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 
-/** The settings of a migration: its places, and the options of the source's export and the target's import. */
+/** The places of a migration, and the options of the source's export and of the target's import. */
 export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportOptions, 'dryRun' | 'ids'> {
   readonly from: string;
   readonly to: string;
@@ -56,7 +56,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object. An import always uses all of it. */
+/** Whether a place is a file or an object. An import from such a place always includes everything. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
@@ -75,7 +75,10 @@ export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
 
 const everything = { orgIds: [], excludedOrgIds: [] };
 
-/** Returns the options for reading the export, which contains only selected records. */
+/**
+ * Returns the options for reading the export. They select everything, because the export contains only selected
+ * records.
+ */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
@@ -84,12 +87,12 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
-  // An import that mirrors requires the name of the default organisation.
+  // A mirroring import rejects the default organisation unless its id is selected.
   const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;
   return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }
 
-/** Returns the options that plan and result contain. */
+/** Returns the options that a plan and a result show. */
 export function shownOptions(settings: MigrationSettings): ShownOptions {
   const { onConflict, orgIds, excludedOrgIds, accepted = [], mirror, replaceChanged } = settings;
   return {
@@ -103,10 +106,10 @@ export function shownOptions(settings: MigrationSettings): ShownOptions {
 }
 
 /**
- * Returns the command of a call with other options, as a shell accepts it.
+ * Returns the command line of a call, with some options changed, as a shell accepts it.
  * @param changed the options to replace, or to omit (false)
  * @example
- *     callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
+ * callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
  */
 export function callCommand(
   { options }: MigrationCall,

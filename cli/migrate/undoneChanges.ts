@@ -10,7 +10,7 @@ const { password, totp } = personCredentials;
 
 /**
  * Lists the people whose factors, passwords or states in the target the import would overwrite. The target may have
- * changed them since an earlier migration: for example, the import would restore a removed factor.
+ * changed them since an earlier migration: for example, the import would restore a factor that a user removed.
  */
 export async function listUndoneChanges(
   database: Pick<RunDatabase, 'pairs'>,

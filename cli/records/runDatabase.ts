@@ -310,7 +310,7 @@ export class RunDatabase implements Disposable {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the rows of a query. Lets the event loop run between batches of rows. */
+  /** Yields the rows of a query, and regularly lets the event loop run. */
   private async *rows<Row>(
     schema: z.ZodType<Row>,
     signal: AbortSignal,

@@ -1,4 +1,4 @@
-// The command in texts: in the form in which the user started this process.
+// Command lines in texts. They have the form in which the user started this process.
 
 /** The name of the installed command. */
 const INSTALLED = 'identity';
@@ -7,7 +7,7 @@ let program = INSTALLED;
 let calls = /(?!)/g;
 
 /**
- * Notes how this process was started: by the script of a clone, or as the installed command.
+ * Records how the user started this process: by the npm script of a clone, or by the installed command.
  * @param words the first words of all commands
  */
 export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, words: readonly string[]): void {
@@ -16,15 +16,15 @@ export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, 
 }
 
 /**
- * Returns the command line of a next call.
+ * Returns a command line that the user can run next.
  * @example
- *     callText('org list'); // identity org list
+ * callText('org list'); // identity org list
  */
 export function callText(words: string): string {
   return `${program} ${words}`;
 }
 
-/** Returns a text in which all calls of the command have the form in which this process was started. */
+/** Changes all command lines of a text to the form in which the user started this process. */
 export function withCalls(text: string): string {
   return text.replace(calls, callText(''));
 }

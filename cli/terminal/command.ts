@@ -8,16 +8,16 @@ import type { Store } from '../../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
 import type { Value, ValueName } from './valueFormats.ts';
 
-/** The heading of the help under which an option is listed. */
+/** A heading in the help, under which options are listed. */
 export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Selection and conflicts' | 'Run and output';
 
 /** An argument, or an option with values. */
 export interface Parameter {
-  /** The kind of its values. */
+  /** The kind of the values. */
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether it may be repeated; only for the last argument. */
+  /** Whether the user may repeat it. Only options and the last argument are repeatable. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -75,18 +75,21 @@ export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
 
-/** The unparsed values of a call, by the names of its options. The list of a flag is empty. */
+/** The unparsed arguments and options of a call, by the options' names. The list of a flag is empty. */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The surroundings of a call: those of the process, unless a test provides others. */
+/** The streams, environment, time and signal of a call. They belong to the process, unless a test provides others. */
 export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
-  /** The environment, in which the command's options determine the database. */
+  /**
+   * The environment variables. For a command on an instance, `--data` or `--firestore` has changed the variables of the
+   * database.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The time of the call. */
   readonly now: Date;
@@ -100,7 +103,7 @@ export interface CommandCall<Arguments = readonly Parameter[], Own = Options> ex
   readonly options: Values<Own>;
 }
 
-/** The instance that a command works on. */
+/** The instance that a command reads or changes. */
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
@@ -111,9 +114,9 @@ export interface OpenInstance {
 }
 
 interface Printed {
-  /** Returns the exit status after the output was printed; `done` by default. */
+  /** Returns the exit status. Called after the output was printed; `done` by default. */
   readonly exitStatus?: () => ExitStatus;
-  /** Work after the output was printed. Its error does not suppress the output. */
+  /** Does work after the output was printed. Its error does not suppress the output. */
   readonly afterwards?: () => Promise<void>;
 }
 
@@ -133,16 +136,15 @@ export interface Row {
 }
 
 /**
- * A list that the command prints while it reads it: with `--json` as the field `name` of an object, otherwise as a
- * table.
+ * A list that is printed while it is read. With `--json`, the list is the field `name` of an object, otherwise a table.
  */
 export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
   /**
-   * Whether the list ends only when a signal stops the command, as with `audit --follow`. Each row is then printed as a
-   * line, also with `--json`.
+   * Whether the list ends only when a signal stops the command, as with `audit --follow`. Each row is then one line,
+   * also with `--json`.
    */
   readonly isEndless?: boolean;
 }
@@ -177,7 +179,8 @@ interface CommandDescription<Arguments, Own> {
 
 /**
  * A command on an instance, which `--data` or `--firestore` selects. Its functions are methods, so that commands with
- * different options have a common type for lists. `parseValues` returns the values that each command describes.
+ * different options fit into one list. `parseValues` ensures that a call contains the values that the command
+ * describes.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
@@ -185,11 +188,11 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly instance: 'existing' | 'created';
   /** Whether the command changes something or copies secrets. The audit trail then records each call. */
   readonly isAudited?: true;
-  /** Checks the call before the database is opened. A command that creates a database does that here. */
+  /** Checks the call before the database is opened. A command may create its database here. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
   /** Returns the work of a call on a place other than `--data` or `--firestore`; undefined for any other call. */
   elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
-  /** Runs the command. Loads its modules only now, because every call loads all definitions. */
+  /** Runs the command. Imports the command's modules only now, because every call loads all definitions. */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
@@ -197,7 +200,7 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
-  /** Runs the command. Loads its modules only now. */
+  /** Runs the command. Imports the command's modules only now. */
   run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
@@ -229,7 +232,7 @@ export function defineCommand<const Arguments extends readonly Parameter[], cons
   return { ...command, instance: 'none' };
 }
 
-/** Creates the error of a mistake in the call of a command. */
+/** Creates an error for a mistake of the user in the call of a command. */
 export function usageError(problem: string): IdentityError {
   return usageInvalid({ problem });
 }

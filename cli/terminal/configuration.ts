@@ -9,7 +9,7 @@ type Configured = Pick<Surroundings, 'environment'>;
 
 /**
  * Reads the configuration.
- * @throws IdentityError CONFIGURATION_INVALID, which lists every problem
+ * @throws IdentityError CONFIGURATION_INVALID with a list of all problems
  */
 export function loadConfig({ environment }: Configured): Config {
   return readConfig(environment);

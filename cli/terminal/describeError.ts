@@ -18,17 +18,17 @@ interface DescribedError {
 
 /**
  * Describes an error for standard error.
- * @param logLevel at `debug`, the stack of an unexpected error is included
+ * @param logLevel `debug` adds the stack of an unexpected error
  * @example
- *     describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
+ * describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
-  // The text of an invalid configuration is one line.
+  // Each problem of an invalid configuration has its own line, so the line breaks stay.
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (commandInterrupted.is(error)) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
-  // Only the system's error contains the path.
+  // Only the error of the operating system contains the path.
   if (storeFailed.is(error) && isSystemError(error.cause) && isStorageFull(error.cause))
     return describeCause(error, error.cause, logLevel);
   if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
@@ -36,7 +36,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  // Outside the store, only the database of temporary data throws this error.
+  // This error comes from the temporary database: the store converts its own errors.
   if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
@@ -55,7 +55,10 @@ const importProgress = z.looseObject({
   total: counts.optional(),
 });
 
-/** Describes what an import has written before its error, in this process or in an instance; undefined for other errors. */
+/**
+ * Describes what an import wrote before its error, in this process or in an instance. Returns undefined for other
+ * errors.
+ */
 export function writtenText(error: unknown): string | undefined {
   if (!(error instanceof IdentityError)) return undefined;
   const details = [...error.details, ...(errorBody.safeParse(error.cause).data?.details ?? [])];
@@ -70,7 +73,7 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-/** The problems with a file, by the system's codes, each with the remedy. */
+/** Problems with a file and their remedies, by the codes of the operating system. */
 const fileProblems: ReadonlyMap<string | undefined, (path: string) => string> = new Map([
   ['ENOENT', (path) => `${path} does not exist: check the name`],
   ['ENOTDIR', (path) => `a part of ${path} is not a directory: check the name`],
@@ -101,7 +104,7 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
   return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
 }
 
-/** Returns the short reason of a failure to write a file. */
+/** Returns a short reason why writing a file failed. */
 export function failureText(error: unknown): string {
   if (isStorageFull(error)) return 'no space left';
   if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';

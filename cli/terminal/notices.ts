@@ -22,12 +22,12 @@ export interface Notice {
 
 const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** Returns the noun for the record of a notice. If a state changed, the state determines the kind of the record. */
+/** Returns the noun for a notice's record. For a changed state, the name of the state determines the noun. */
 function nounIn({ type, params }: Notice): string {
   return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
 
-/** Returns a notice's text with its record. */
+/** Returns a notice's text, after the type and the id of its record. */
 export function noticeText(notice: Notice): string {
   const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
@@ -36,7 +36,8 @@ export function noticeText(notice: Notice): string {
 const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIssues, ...warnings }));
 
 /**
- * Returns a notice's text by its reason. For an unknown reason, such as that of a newer server, returns the message.
+ * Returns a notice's text by its reason. If the reason is unknown, because the server is newer, returns the server's
+ * message.
  */
 export function noticeMessage(notice: Notice): string {
   const row = rows.get(notice.reason ?? '');
@@ -46,13 +47,13 @@ export function noticeMessage(notice: Notice): string {
   return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
-/** Notices with the same text, or of the same kind: their number, and the first ids. */
+/** Notices with the same text or the same reason: their number, and the ids of the first records. */
 interface NoticeGroup {
   readonly first: Notice;
   readonly text: string;
   readonly ids: string[];
   count: number;
-  /** Whether the notices that the list omits may have the same text. The number is then a minimum. */
+  /** Whether the list may omit notices of this group. `count` is then a minimum. */
   readonly isLeast: boolean;
 }
 
@@ -75,7 +76,7 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
   return groups.size > MAX_LINES ? groupByKind([...groups.values()], examples) : [...groups.values()];
 }
 
-/** Joins the groups of records with the same reason and field, because their texts would fill the screen. */
+/** Joins groups whose records have the same reason and field, because their separate texts would fill the screen. */
 function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGroup[] {
   const kinds = Map.groupBy(groups, ({ first: { type, reason, id, params }, text }) =>
     id === undefined || reason === undefined ? text : JSON.stringify([type, reason, fieldOf(params)]),
@@ -95,7 +96,10 @@ function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples
   };
 }
 
-/** Returns the text of notices with the parameters that all of them have, or that of the first if it needs others. */
+/**
+ * Returns one text for several notices, with the parameters that all of them share. If the text needs other parameters,
+ * returns the text of the first notice.
+ */
 function sharedText([first, ...others]: readonly Notice[]): string {
   if (first === undefined) return '';
   const given = Object.entries({ ...first.params, ...defined({ field: fieldOf(first.params) }) });
@@ -119,7 +123,7 @@ function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
 
-/** Returns the first notices, with one line per message. */
+/** Returns the lines of the first notices. Notices with the same message share a line. */
 export function noticeLines(
   notices: readonly Notice[],
   noun: string,
@@ -139,7 +143,10 @@ export function firstNotices(notices: readonly RecordWarning[]): string[] {
   );
 }
 
-/** Returns the lines about records that were written into another organisation. They precede all other notices. */
+/**
+ * Returns the lines about records that an import wrote into another organisation. Callers print them before all other
+ * notices.
+ */
 export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
 }

@@ -36,7 +36,7 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${nounOf(count, noun)}`;
 }
 
-/** Formats numbers before their names, such as `71 not there`, without zeros. */
+/** Formats numbers before their names, such as `71 not there`. Omits zeros. */
 export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
@@ -50,7 +50,7 @@ export function countList(counts: Readonly<Record<string, number>>, textOf = wor
   return texts.join(', ') || 'none';
 }
 
-/** Returns the line about password hashes by format. */
+/** Returns a line that counts password hashes by format. */
 export function hashLine(formats: Readonly<Record<string, number>>): string {
   const texts = Object.entries(formats).map(
     ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,
@@ -58,21 +58,24 @@ export function hashLine(formats: Readonly<Record<string, number>>): string {
   return `password hashes: ${texts.join(', ') || 'none'}`;
 }
 
-/** The number of examples that a message lists. */
+/** The maximum number of examples in a message. */
 export const MAX_EXAMPLES = 3;
 
-/** Lists the first names and the number of the others, such as `ada, bob, and 20 more`. */
+/**
+ * Lists names, and the number of names that are not listed: `ada, bob, and 20 more`.
+ * @param count the number of all names
+ */
 export function firstOf(names: readonly string[], count: number): string {
   const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
   return `${names.join(', ')}${more}`;
 }
 
-/** The number of lines of a list that are printed. */
+/** The maximum number of printed lines of a list. */
 export const MAX_LINES = 20;
 
 /**
  * Returns the first lines or items, and a line with the number of the others.
- * @param omitted the number of further items, which no output lists
+ * @param omitted the number of further items that no output lists
  * @param hidden the number of items that only `--json` lists
  */
 export function firstLines<Item = string>(

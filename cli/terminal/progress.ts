@@ -7,15 +7,15 @@ import { DEFAULT_COLUMNS, printable, printableJson, type TerminalStream } from '
 /** The measurements of a running phase. */
 export interface Meter {
   readonly records: () => number;
-  /** The number of bytes, in a phase that is measured in bytes. Undefined in other phases. */
+  /** The number of transferred bytes. Undefined if the phase counts records. */
   readonly bytes?: () => number | undefined;
-  /** The number of records that existed before. The speed excludes them. */
+  /** The number of records that already existed. The speed excludes them. */
   readonly unchanged?: () => number;
-  /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
+  /** The completed share of the work, from 0 to 1; undefined while unknown. */
   readonly fraction?: () => number | undefined;
-  /** The milliseconds for which the phase waited for another operation. The speed excludes them. */
+  /** The milliseconds that the phase has waited for another operation. The speed excludes them. */
   readonly waitedMs?: () => number;
-  /** Whether the phase shows no progress until it ends, so that its speed is unknown until then. */
+  /** Whether the phase measures no progress before its end, so that its speed is unknown until then. */
   readonly isOpaque?: true;
 }
 
@@ -27,18 +27,18 @@ export interface PhaseState {
   readonly startedAt: string;
   readonly seconds: number;
   readonly records: number;
-  /** Present in a phase that is measured in bytes. */
+  /** The number of bytes. Absent if the phase counts records. */
   readonly bytes?: number;
-  /** The number of records that existed before. */
+  /** The number of records that already existed. */
   readonly unchanged: number;
-  /** The speed in bytes, or in records that did not exist before. */
+  /** The speed in bytes per second, or in records per second without records that already existed. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
-  /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
+  /** The completed share of the work, from 0 to 1; undefined while unknown. */
   readonly fraction: number | undefined;
   /**
-   * Whether the remaining time was shown before or all records have passed. Then the line shows no elapsed time, which
-   * would look like the remaining time.
+   * Whether the remaining time was shown before, or all records are processed. The elapsed time is then hidden, because
+   * users would mistake it for the remaining time.
    */
   readonly isEnding: boolean;
 }
@@ -50,11 +50,11 @@ export interface ProgressOutput {
   show(state: PhaseState): void;
   /** Shows the last state of a phase, which has succeeded or failed. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
-  /** Reports a lost connection or a response that asks to wait, and the seconds until the retry. */
+  /** Reports a problem, such as a lost connection or a busy server, and the seconds until the next attempt. */
   retry(problem: string, seconds: number): void;
   /** Reports that the work waits for another operation. */
   wait(holder: LockHolder): void;
-  /** Reports that the target will interrupt the work. */
+  /** Prints a warning during the phase. */
   warn(text: string): void;
 }
 
@@ -64,7 +64,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** The minimum time before the remaining time is estimated, because a phase may start slowly. */
+/** Before this time, the remaining time is not estimated, because a phase may start slowly. */
 const MIN_MEASURED_SECONDS = 3;
 
 /** The final counts of a phase. */
@@ -72,7 +72,7 @@ type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
 
 /** A phase that shows its progress until it ends. */
 export interface RunningPhase {
-  /** @param counts the final counts; by default those of the last measurement */
+  /** @param counts the final counts; by default the counts of the last measurement */
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 
@@ -85,7 +85,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
   let moved = 0;
   let isEnding = false;
   let fraction: number | undefined;
-  // Rounded up, so that no shown speed exceeds the measured speed.
+  // Rounds up, so that the shown speed never exceeds the measured speed.
   const elapsed = () => Math.ceil((performance.now() - begunMs) / 100) / 10;
   const workedSeconds = (seconds: number) => Math.max(0, seconds - (meter.waitedMs?.() ?? 0) / 1000);
   const measure = (): PhaseState => {
@@ -110,14 +110,14 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
     end: (hasSucceeded, counts) => {
       for (const timer of timers) clearInterval(timer);
       const last = { ...measure(), ...counts };
-      // At the end, shows the average speed of the whole phase.
+      // The last state shows the average speed of the whole phase.
       const perSecond = pace(movedBy(last), workedSeconds(last.seconds));
       output.finish({ ...last, perSecond, secondsLeft: undefined }, hasSucceeded);
     },
   };
 }
 
-/** Does the work of one phase and shows its progress. */
+/** Runs the work of one phase and shows its progress. */
 export async function trackPhase<Result>(
   output: ProgressOutput,
   phase: string,
@@ -136,7 +136,7 @@ export async function trackPhase<Result>(
 }
 
 const WINDOW_MS = 10_000;
-/** The interval of measurements, which is independent of the output's interval. */
+/** The interval of measurements. It does not depend on the interval of updates. */
 const SAMPLE_MS = 250;
 
 interface Sample {
@@ -145,15 +145,15 @@ interface Sample {
   readonly fraction: number | undefined;
 }
 
-/** The share of the work that must be done before the remaining time is estimated. */
+/** Before this share of the work is done, the remaining time is not estimated. */
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * The speed of the last ten seconds, which determines the remaining time. If progress comes in larger steps, as with
- * ZITADEL, it is the speed of the last step.
+ * Measures the speed of the last ten seconds, and estimates the remaining time from it. If two steps of progress are
+ * further apart, as with ZITADEL, measures the last step.
  */
 class RollingRate {
-  /** The first measurement, and measurements with changes. */
+  /** The first measurement of the window, and later measurements that show progress. */
   private readonly samples: Sample[] = [];
   private startFraction = 0;
   private nowMs = 0;
@@ -174,12 +174,12 @@ class RollingRate {
   }
 
   /**
-   * The remaining time. Undefined without enough measurements, without progress, in a stall, and after all records have
-   * passed.
+   * The remaining time. Undefined without enough measurements, without progress, in a stall, and after all records are
+   * processed.
    */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // When all records have passed, the time until the end cannot be estimated.
+    // After all records are processed, the time until the end is unknown.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
@@ -213,7 +213,9 @@ const LINES_MS = 5_000;
 const EVENTS_MS = 1_000;
 const CLEAR_TO_END = '\u001b[K';
 
-/** Shows one line per phase and updates it in place. If the stream is no terminal, prints a line every five seconds. */
+/**
+ * Prints one line per phase and updates it in place. If the stream is not a terminal, prints a line every five seconds.
+ */
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
   const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
@@ -228,7 +230,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Writes one JSON object per line, for programs. */
+/** Prints one JSON object per line, for programs. */
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (
     event: string,
@@ -248,7 +250,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes a wait for the operation that has the lock of the instance. */
+/** Describes which operation has the lock for which a command waits. */
 function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }
@@ -261,7 +263,8 @@ function rounded(number: number): number {
 const SEPARATOR = ', ';
 
 /**
- * Removes the last parts of a line until the line fits. Removes whole parts, because a truncated number would be wrong.
+ * Removes the last parts of a line until the line fits. Removes only whole parts, because a truncated number would be
+ * wrong.
  */
 function fitted(line: string, width: number): string {
   const end = line.lastIndexOf(SEPARATOR);
@@ -289,7 +292,7 @@ function shareText({ fraction = 0 }: Pick<PhaseState, 'fraction'>): string {
   return percent > 0 && percent < 100 ? `, ${percent}%` : '';
 }
 
-/** The figures of a phase. If the phase was stopped, some of its records may not have passed. */
+/** The figures of a phase. A stopped phase has perhaps not processed all its records. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };
@@ -318,7 +321,9 @@ function pace(moved: number, seconds: number): number {
   return seconds > 0 ? rounded(moved / seconds) : 0;
 }
 
-/** Formats the speed. Empty if the phase was shorter than a second or most records already existed. */
+/**
+ * Formats the speed. Returns no text for a failed phase, for less than a second, or if most records already existed.
+ */
 function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);
   const isMeaningful = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;

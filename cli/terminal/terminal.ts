@@ -4,9 +4,9 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { withCalls } from './callTexts.ts';
 
-/** The layout of text. */
+/** The width and the colours of printed text. */
 export interface Layout {
-  /** The width of the terminal; infinite without one. */
+  /** The width of the terminal; infinite without a terminal. */
   readonly columns: number;
   readonly isColoured: boolean;
 }
@@ -17,11 +17,11 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The width of a terminal that does not report its own. */
+/** The size of a terminal that does not report its size. */
 export const DEFAULT_COLUMNS = 80;
 export const DEFAULT_ROWS = 24;
 
-/** Returns the layout for a stream: plain unless it is a terminal. */
+/** Returns the layout for a stream. The layout has neither width nor colours unless the stream is a terminal. */
 export function layoutOf({ isTTY, columns = DEFAULT_COLUMNS }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
   if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
   const { NO_COLOR = '', TERM } = environment;
@@ -32,7 +32,7 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Control characters and line breaks. In ids and names, they could forge terminal output. */
+/** Control characters and line breaks. They could forge terminal output if an id or a name contained them. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters that are not printable. */
@@ -41,8 +41,8 @@ export function printable(text: string): string {
 }
 
 /**
- * Returns a value as JSON, with escapes for characters that are not printable. Commands in its messages have the form
- * in which the user started this process.
+ * Returns a value as JSON, and escapes unprintable characters. Command lines in its messages have the form in which the
+ * user started this process.
  */
 export function printableJson(value: unknown): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -51,13 +51,13 @@ export function printableJson(value: unknown): string {
   return JSON.stringify(value, withMessages).replace(unprintable, (character) => character.replace(/./gs, escaped));
 }
 
-/** A line of text, before it is laid out. */
+/** A line of text and its style. */
 interface StyledLine {
   readonly text: string;
   readonly style?: keyof typeof styleFormats;
   /** The depth of the line's indentation. */
   readonly depth?: number;
-  /** Whether it is a command. A command is wrapped so that the user can copy and run it. */
+  /** Whether the line is a command. The layout wraps a command so that the user can copy and run it. */
   readonly isCommand?: true;
 }
 
@@ -79,7 +79,7 @@ export function section(heading: string, lines: readonly Line[]): Line[] {
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
 }
 
-/** Lays lines out, with escapes for control characters. */
+/** Lays out lines as one text, and escapes control characters. */
 export function layOut(lines: readonly Line[], layout: Layout): string {
   return lines
     .map(styled)
@@ -128,12 +128,12 @@ function textWidth(text: string): number {
   return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
 
-/** The number of rows that are laid out together. */
+/** The number of rows that are aligned together. */
 const BATCH_ROWS = 200;
 
 /**
- * Lays rows out while it reads them. On a terminal, aligns cells below their heads, or puts one cell on each line if a
- * row is too wide. Elsewhere, separates cells with tabs.
+ * Lays out rows while it reads them. On a terminal, aligns cells below their heads. If a row is too wide, puts each
+ * cell on its own line. Elsewhere, separates cells with tabs.
  */
 export async function* layOutTable(
   heads: readonly string[],
@@ -160,7 +160,7 @@ export async function* layOutTable(
 /** Returns the lines of a table's rows. */
 type TableForm = (rows: readonly (readonly string[])[], isFirst: boolean) => string[];
 
-/** Chooses the form of a table from its first rows. */
+/** Chooses how to lay out a table, from its heads and first rows. */
 function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
   const { columns, isColoured } = layout;
   if (columns === Number.POSITIVE_INFINITY) return (rows) => rows.map((row) => row.join('\t'));

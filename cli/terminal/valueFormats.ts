@@ -11,9 +11,9 @@ type Zod = typeof import('zod');
 
 /** The format of an argument's or option's values. */
 export interface ValueFormat {
-  /** The advice for an invalid value. */
+  /** The remedy in the error for an invalid value. */
   readonly remedy: string;
-  /** Returns the schema that checks and parses a value. Loads Zod with the first value, not for help. */
+  /** Returns the schema that checks and parses a value. A parameter provides Zod, so that the help does not load it. */
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
@@ -32,12 +32,12 @@ function parseSpan(text: string): Span {
 }
 
 /**
- * The losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes for which it
- * may reject people.
+ * Losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes because of which
+ * it may reject people.
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
-/** The choices of secrets to move. */
+/** Describes how to select secrets for a move. */
 export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
@@ -55,7 +55,7 @@ function someOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** Ids of organisations have the format of user ids. */
+/** Ids of organisations have the same format as ids of users. */
 const idFormat = {
   remedy: 'specify an id of 1 to 200 characters',
   schema: async () => (await import('../../functions/removeOtpEmail/contract.ts')).userIdParameter,
@@ -117,12 +117,12 @@ const valueFormats = {
         z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => ({ at: new Date(text) })),
       ]),
   },
-  // Checked later, because organisations and service users have different rules.
+  // The command checks the name, because organisations and service users have different rules.
   NAME: textFormat,
   OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // Parsed later, by the command that opens the place.
+  // The command that opens the place parses it.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {
