@@ -105,8 +105,8 @@ const environment = z.object({
 });
 
 /**
- * The number of addresses that the proxies of each hosting append to `X-Forwarded-For`. Google's front end appends the
- * client's address to the URL of a function; a load balancer appends the client's address and its own.
+ * The number of addresses that the proxies of each hosting append to `X-Forwarded-For`. At a function's URL, Google's
+ * front end appends the client's address. A load balancer appends the client's address and its own.
  */
 const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, function: 1, load_balancer: 2 };
 
@@ -165,8 +165,8 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
 };
 
 /**
- * Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with
- * this list.
+ * Every variable that `readConfig` reads, except the variables of limits. Tests compare the documentation and Terraform
+ * with this list.
  */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),

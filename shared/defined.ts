@@ -19,7 +19,7 @@ export function defined(fields: object): object {
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined | false> };
 
 /**
- * Returns the fields without those that are undefined, false, 0, an empty text, an empty list or an object without
+ * Returns the fields except those with the value undefined, false, 0, an empty text, an empty list or an object without
  * fields.
  * @example
  *     withoutEmpty({ orgs: 1, errors: [], errorsOmitted: 0 }); // { orgs: 1 }

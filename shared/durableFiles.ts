@@ -57,7 +57,10 @@ export async function completeFile(
 
 /** The infix between a file's name and the random suffix of the folder in which it is written. */
 const PARTIAL = '.partial-';
-/** The files in such a folder. The copy exists only while a process holds the lock, or after the process was killed. */
+/**
+ * The files in the folder of an unfinished file. The copy exists only while a process holds the lock, or after the
+ * process was killed.
+ */
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {

@@ -81,7 +81,7 @@ function lossyWriter(stream: LogStream): (line: string) => void {
   return (line) => write(line, 1);
 }
 
-/** The message of a request's line, which has its own legible form. */
+/** The message of the line about a finished request. At a terminal, this line has its own form. */
 export const REQUEST_FINISHED = 'request finished';
 
 type LogFields = Readonly<Record<string, unknown>> & {

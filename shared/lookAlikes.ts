@@ -1,4 +1,4 @@
-// Folds names that look alike.
+// Folds names that look alike to the same text.
 
 /** Texts of printable ASCII without white space. Two such texts look alike only if they differ in nothing but case. */
 const PLAIN_ASCII = /^[!-~]*$/;

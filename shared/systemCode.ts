@@ -21,7 +21,7 @@ export function isStorageFull(reason: unknown): boolean {
 }
 
 const SQLITE_FULL = 13;
-/** A failed write. SQLite reports quotas and the largest size of a file like this. */
+/** SQLite's code for a failed write, for example beyond a quota or the maximum size of a file. */
 const SQLITE_IOERR_WRITE = 778;
 
 /** Whether an error of SQLite means that one of its files cannot grow. */

@@ -61,7 +61,7 @@ export type ExportRequest = z.output<typeof exportRequest>;
 /** The options of a parsed export request. */
 export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
-/** The options of an export request that sets none: all organisations, without secrets. */
+/** The default options of an export request: all organisations, without secrets. */
 export const defaultExportOptions: ExportRequestOptions = z.object(exportOptions).omit({ timeout: true }).parse({});
 
 /** The response of an export that wrote only an object in a bucket. */
@@ -72,7 +72,7 @@ const exportedObject = z
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** Requires an output in the JSON Schema of the request. */
+/** The part of the request's JSON Schema that requires an output. */
 const outputs: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },

@@ -110,7 +110,7 @@ async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promi
 
 function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   const file = new Blob(parts);
-  // The platform permits larger responses if they have a content length than if they are streamed.
+  // The platform permits larger responses if they state their length.
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 

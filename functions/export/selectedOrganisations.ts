@@ -5,7 +5,10 @@ import { type Section, sectionPartition, sectionPartitions } from '../../shared/
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, READ_BATCH, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 
-/** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
+/**
+ * The organisations to export (specification 2.4): `orgIds`, or all organisations if `orgIds` is empty, except
+ * `excludedOrgIds`.
+ */
 export interface OrganisationSelection {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];

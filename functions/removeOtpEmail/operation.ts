@@ -43,7 +43,7 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) {
-      // A concurrent call may have removed the factor without having reached the disk. Respond only after it has.
+      // A concurrent call may have removed the factor, and its commit may not be durable yet. Respond only when it is.
       await store.durable();
       throw otpEmailNotSet();
     }

@@ -133,8 +133,8 @@ interface ContentRange {
   readonly endsWithBody: boolean;
 }
 
-// `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the body's end), `bytes */10` or `bytes */*` (no bytes). Without the
-// header, the body is the whole object.
+// Parses `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the body's end), `bytes */10` and `bytes */*` (no bytes).
+// Without the header, the body is the whole object.
 function parseContentRange(header: string | undefined, size: number | undefined): ContentRange {
   if (header === undefined) return { start: 0, end: undefined, total: undefined, endsWithBody: true };
   const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];

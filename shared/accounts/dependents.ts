@@ -38,7 +38,7 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The number of documents that a commit deletes, together with the claims of their names. */
+/** The number of documents that a commit deletes. The commit also deletes the claims of their names. */
 const DELETIONS_PER_COMMIT = 100;
 
 /** The fields that contain a document's references and claims, and the date of its last change. */

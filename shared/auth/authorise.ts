@@ -79,7 +79,7 @@ export type Authenticate = (
   onIdentified?: OnIdentified,
 ) => Promise<Caller>;
 
-/** Returns an authentication that treats every caller as the operator of the database. */
+/** Returns an authentication function that treats every caller as the operator of the database. */
 export function asOperator(account: string): Authenticate {
   return async (_store, _authorization, _operation, _now, onIdentified) => {
     onIdentified?.({ account });

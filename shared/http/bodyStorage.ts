@@ -125,8 +125,9 @@ type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 const BLOCK_BYTES = 16;
 
 /**
- * Returns the encryption of one file with a key that only this process has, because disk blocks of a deleted file can
- * be recovered. Its counter is the position, so that readers may begin anywhere. No position is written twice.
+ * Returns a function that encrypts a file with a key that only this process has, because disk blocks of a deleted file
+ * can be recovered. The cipher's counter is the position in the file, so that readers can begin anywhere. This is safe
+ * because no position is written twice.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);

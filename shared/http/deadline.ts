@@ -10,7 +10,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The signal of one call. Disposing of it removes the timer and the listeners, and does not abort the call. */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Replaces the call's timeout. It counts from the call's start. */
+  /** Replaces the call's timeout, which counts from the call's start. */
   limit(timeoutMs: number): void;
   /** The milliseconds until the call's timeout; undefined without a timeout. */
   readonly msLeft: number | undefined;

@@ -22,7 +22,7 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
     // The call's own timeout ends a long upload earlier.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // Node rejects headers that reach its limit exactly.
+    // Add a byte, because Node rejects headers whose size equals its limit.
     maxHeaderSize: fixedLimits.headerBytes + 1,
     // The application rejects a request without a Host header with the interface's error body.
     requireHostHeader: false,
@@ -34,7 +34,8 @@ export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
       maxConcurrentStreams: fixedLimits.streamsPerConnection,
-      // Headers that are moderately too large get 431; the protocol itself rejects much larger headers.
+      // The server responds with 431 to headers that are moderately too large; the protocol itself rejects much larger
+      // headers.
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,
@@ -88,7 +89,8 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
     const end = () => writeRawError(socket, httpHeadersTimeout());
     socket.on('error', close).on('readable', pass).on('end', close).on('timeout', end).setTimeout(limits.headersMs);
   });
-  // Node starts the timers of an HTTP/1 server when it listens.
+  // Node starts the timers of an HTTP/1 server at this event, which `http1` does not emit by itself because it does not
+  // listen.
   port.on('listening', () => http1.emit('listening')).on('close', () => http1.close());
   return port;
 }

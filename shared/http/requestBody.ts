@@ -16,7 +16,7 @@ import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bod
 /** Up to this size, a body may have any compression ratio. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
-/** The limits of one body, and where it is stored. */
+/** The limits and the storage of one body. */
 export interface BodyLimits extends StorageOptions {
   /** The maximum size of the body, both as received and decompressed. */
   readonly maxBytes: number;
@@ -186,7 +186,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   }
 }
 
-// A request's stream fails only when its connection does.
+// A request's stream fails only if its connection fails: the client has disconnected.
 async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   try {
     return await reader.read();

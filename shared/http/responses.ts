@@ -133,7 +133,9 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
   });
 }
 
-/** The text fields of each detail that RPC errors contain, in the order of their field numbers in the message. */
+/**
+ * The text fields of each detail that RPC errors contain, in the order of their field numbers in the protobuf message.
+ */
 const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],
   'google.rpc.ErrorInfo': ['reason', 'domain'],
@@ -219,13 +221,17 @@ export function isRpc(headers: Headers): boolean {
   return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');
 }
 
-/** Encodes a `grpc-message`. Encodes only the characters that require it, because some clients do not decode others. */
+/**
+ * Encodes a `grpc-message`. Encodes only the characters that require it, because some clients do not decode other
+ * characters.
+ */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
 /**
- * Writes an error to a socket without a response object, and closes the socket at once, unless it has already ended.
+ * Writes an error to a socket without a response object, and closes the socket at once, unless the socket has already
+ * ended.
  */
 export function writeRawError(socket: Duplex, error: IdentityError): void {
   if (socket.writableEnded) return;

@@ -20,8 +20,8 @@ export function createAccountClient(
 }
 
 /**
- * Sends the exchange of the key. The library alone would send it only to Google, and would wait for the response
- * without a time limit.
+ * Creates the transport for the exchange of the key. The library's own transport would send the key only to Google, and
+ * would wait for the response without a time limit.
  */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({

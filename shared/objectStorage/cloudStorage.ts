@@ -100,7 +100,8 @@ async function exchangeKey(
 }
 
 /**
- * A project for calls that need none. Without any project, the library would start gcloud in every call to find one.
+ * The project id for calls that need no project. Without an id, the library would start gcloud in every call to find a
+ * project.
  */
 export const NO_PROJECT = 'none';
 

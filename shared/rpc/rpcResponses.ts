@@ -31,7 +31,7 @@ export interface RpcResponses {
   rest(context: Context<HttpEnv>, type: string, request: JsonObject): Promise<Response>;
 }
 
-/** Loads a method's message descriptors, and creates its responses. */
+/** Loads a method's message descriptors, and creates the functions that respond to its requests. */
 export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcResponses> {
   const method = await rpc.method();
   const handler = rpcHandler(rpc, method);

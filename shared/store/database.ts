@@ -13,7 +13,7 @@ export type Version = string | undefined;
 /** The version that each document must have for the commit to succeed, by path. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
-/** Documents in the order of their keys, each with its version. */
+/** Documents in the order of the requested keys, each with its version. */
 export interface VersionedDocuments {
   readonly documents: (StoredDocument | undefined)[];
   readonly versions: readonly Version[];
@@ -48,8 +48,8 @@ export interface Database<Past extends Moment> {
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**
    * Applies all writes if every expected document still has its version, otherwise none. Resolves when the writes, and
-   * all data that earlier reads returned, are durable; a commit without writes only waits for that.
-   * @param events to commit with the writes; empty for a database without a trail
+   * all data that earlier reads returned, are durable. A commit without writes only waits until that data is durable.
+   * @param events the events to commit with the writes; empty for a database without a trail
    * @throws WriteConflictError
    */
   commit(

@@ -20,7 +20,7 @@ export type StoreLocation = (
 ) & {
   /** The directory of an embedded database's files; undefined for a database on a server. */
   readonly directory?: string | undefined;
-  /** The Google Cloud project of the database, whose log is the audit trail; undefined for other databases. */
+  /** The Google Cloud project of the database, undefined for other databases. The project's log is the audit trail. */
   readonly projectId?: string | undefined;
   /**
    * The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys in `master.key` in its directory.
@@ -40,8 +40,8 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
  *     const store = await openStore({ kind: 'sqlite', directory: './north' });
  *     const [instance] = await store.getMany([instanceKey]);
  *     await store.close();
- * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, it has another format, or its
- * master key is missing or wrong. In Firestore, the operations throw it.
+ * @throws IdentityError UNAVAILABLE if another process keeps the database file locked, if the database has another
+ * format, or if its master key is missing or wrong. In Firestore, the operations throw this error.
  */
 export async function openStore(
   location: StoreLocation,

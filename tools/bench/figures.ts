@@ -69,7 +69,7 @@ export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   ].join('\n');
 }
 
-/** Returns the median. For an even number of values, returns the mean of the two in the middle. */
+/** Returns the median. For an even number of values, returns the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

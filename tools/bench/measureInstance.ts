@@ -82,7 +82,9 @@ async function withServer<Result>(place: MeasuredPlace, work: (server: Server) =
   return await work(server);
 }
 
-/** Removes factors over 32 connections until the server is warm, then over 1 and over 32. */
+/**
+ * Removes factors over 32 connections until the server is warm, then measures removals over 1 and over 32 connections.
+ */
 async function removeFactors(server: Server, users: number) {
   let number = 0;
   const next = () => number++;

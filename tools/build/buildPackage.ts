@@ -66,7 +66,7 @@ function manifest(): object {
   };
 }
 
-// Dependencies in CommonJS need globals that ES modules do not have.
+// Defines globals that dependencies in CommonJS need and ES modules do not have.
 const banner = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 

@@ -34,7 +34,7 @@ export async function bundleScript(
     ...bundleOptions(nodeMajor),
     entryPoints: [entryPoint],
     outfile: 'index.js',
-    // google-gax needs `__dirname`.
+    // Use CommonJS, because google-gax needs `__dirname`.
     format: 'cjs',
     legalComments: 'eof',
     // Silence this warning: `import.meta` has no URL in CommonJS, but `define` removes the only branch that uses it.

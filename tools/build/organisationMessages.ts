@@ -8,7 +8,7 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import type { Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Without this, an import would build the definitions of all files on which the organisation document depends,
+// Without this plugin, an import would build the definitions of all files on which the organisation document depends,
 // including all requests and services of two APIs. Bundles contain only the definitions of the organisation document.
 
 /** The exported definitions that the sources import. */

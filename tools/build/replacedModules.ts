@@ -23,13 +23,13 @@ const replacements: Readonly<Record<string, string | ((original: string) => stri
   // Omits the document model, the administration's client and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
   'node_modules/@google-cloud/firestore-api/build/protos/protos.json': selectCalledMessages,
-  // Omits calls over HTTP/1 instead of gRPC, uploads, and services of other Google APIs.
+  // Omits modules for calls over HTTP/1, for uploads, and for services of other Google APIs.
   [`${gax}/src/fallback.js`]: EMPTY,
   [`${gax}/src/resumableUpload.js`]: EMPTY,
   [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
   [`${gax}/src/operationsClient.js`]: EMPTY,
   [`${gax}/src/iamService.js`]: EMPTY,
-  // Each client of Firestore creates and closes a client of this service.
+  // Keeps a stub, because each client of Firestore creates and closes a client of this service.
   [`${gax}/src/locationService.js`]: 'exports.LocationsClient = class { async close() {} };',
   [`${gax}/protos/iam_service.js`]: EMPTY,
   [`${gax}/protos/locations.js`]: EMPTY,
@@ -37,7 +37,7 @@ const replacements: Readonly<Record<string, string | ((original: string) => stri
   'node_modules/protobufjs/ext/descriptor/index.js': NO_DESCRIPTORS,
   // Omits the messages in 60 languages.
   'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
-  // Node has these streams itself.
+  // Omits streams that Node has itself.
   'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
 };
 

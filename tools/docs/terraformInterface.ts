@@ -26,7 +26,9 @@ function blocks(text: string, kind: 'variable' | 'output'): Block[] {
   return [...text.matchAll(pattern)].map(([, name = '', body = '']) => ({ name, body }));
 }
 
-/** Returns the expression of an attribute: its line, and the deeper or closing lines that continue it. */
+/**
+ * Returns the expression of an attribute: its line, and the following lines that are indented more deeply or close it.
+ */
 function attribute(body: string, name: string): string | undefined {
   return new RegExp(`^ {2}${name} += (.*(?:\\n(?: {4}| {2}[)}\\]]| {2}EOT$).*)*)`, 'm').exec(body)?.[1];
 }

@@ -75,7 +75,7 @@ type ExpectedVersion = { readonly version: Version } | undefined;
 function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
-    // Firestore has no update with the precondition that the document is missing.
+    // Fail here, because Firestore cannot combine an update with the precondition that the document is missing.
     if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
     return { currentDocument: { exists: false } };
   }

@@ -10,7 +10,9 @@ const MAX = 16;
 const MEASURED_WRITES = 100;
 /** The latency per write is acceptable below this multiple of the lowest latency. */
 const TOLERANCE = 2;
-/** In each round, the lowest latency is multiplied by this factor, because later records may take longer. */
+/**
+ * After each round of commits, the lowest latency is multiplied by this factor, because later records may take longer.
+ */
 const AGEING = 1.05;
 
 /**

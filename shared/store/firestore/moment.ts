@@ -10,7 +10,7 @@ export interface FirestoreMoment extends Moment {
   readonly timestamp: Timestamp;
 }
 
-// Every response contains the read time. Reading a document that never exists is the cheapest request.
+// Every response contains the read time, so read a document that never exists: this is the cheapest request.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 /** Returns the present moment. */

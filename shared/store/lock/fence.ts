@@ -28,7 +28,7 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
 
 /**
  * Runs work while holding the lock, with a store that commits only while the lock is held.
- * @param work receives the store, and a signal that ends the work with the request or the lock
+ * @param work receives the store, and a signal that aborts when the request's signal aborts or the lock is lost
  */
 export async function withLock<Result>(
   store: Store,
