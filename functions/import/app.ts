@@ -60,7 +60,7 @@ export function routes(ports: Ports): readonly Route[] {
 
 interface ImportCall extends ImportClient {
   readonly ports: Ports;
-  /** Returns the caller, and throws when it is no longer authorised. */
+  /** Returns the caller. Throws if the caller is no longer authorised. */
   readonly authorise: (store: Store) => Promise<Caller>;
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
@@ -80,10 +80,10 @@ async function runImport(
   const limitTime = ({ timeout }: Pick<ImportRequest, 'timeout'>) => {
     if (timeout !== undefined) call.limit(parseDuration(timeout, limits.timeoutMs));
   };
-  // An invalid query is rejected before the file is received.
+  // Rejects an invalid query before the file arrives.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
-  // While the body arrives, calls without the lock can change records.
+  // Read this before the body, because calls without the lock can change records while the body arrives.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;
@@ -97,7 +97,7 @@ async function runImport(
   const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
   using kept = new DisposableStack();
   try {
-    // Receiving the body can take minutes.
+    // Receiving the body can take minutes, so check the token again.
     const caller = await authorise(called);
     using place = concurrency.enter();
     const envelope: ImportEnvelope =
@@ -131,7 +131,7 @@ async function runImport(
     const onWait = place.leave;
     const onLocked = async () => {
       place.enterAgain();
-      // The wait can take minutes.
+      // The wait can take minutes, so check the token again.
       await authorise(called);
     };
     const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };
@@ -144,12 +144,12 @@ async function runImport(
   }
 }
 
-/** Records each deletion of a mirroring import in the call's trail. */
+/** Records each deletion of a mirroring import in the audit trail of the call. */
 function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDeleting']> {
   return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
-/** Returns the body of a call from this process, which has nothing to free. */
+/** Returns the body of a call from this process. Closing this body frees nothing. */
 function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
   return { open, close: async () => {} };
 }

@@ -11,7 +11,7 @@ import type { InspectedFile } from './context.ts';
 import type { Deletion, ImportRequestOptions } from './contract.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/** Returns the facts of an import's first event: all flags of the request except `ids`. */
+/** Returns the facts of an import's first audit event, with all flags of the request except `ids`. */
 export function importFacts(
   { ids: _, onConflict, maxDeleted, replaceChanged, ...flags }: ImportRequestOptions,
   { location }: FoundSource,
@@ -33,7 +33,7 @@ export function importFacts(
   };
 }
 
-/** Returns the facts of the event of a deleted record. */
+/** Returns the facts of the audit event about a deleted record. */
 export function deletionFacts({ type, orgId, id, name }: Deletion): AuditFacts {
   const recorded = (text: string) => text.slice(0, MAX_RECORDED_CHARACTERS);
   return {

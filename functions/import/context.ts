@@ -16,34 +16,36 @@ import type { ReservedNames } from './read/reservedNames.ts';
 import type { ImportReport } from './results/report.ts';
 import type { AttemptStamps } from './stamp.ts';
 
-/** The settings of an import: the options of its request, and those of its caller. */
+/** The settings of an import: the options of its request, and the facts and callbacks that its caller adds. */
 export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** The calling user. The import must not change this user's state or delete this user. */
   readonly caller?: Pick<Caller, 'userId'>;
-  /** How to hash clear passwords; by default so that every ZITADEL release can verify the hashes. */
+  /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
   /**
-   * The state when the import began; by default read when the operation starts. A call begins before it receives its
-   * body.
+   * The state of the database when the import began; by default, the state when the operation starts. A request begins
+   * before its body arrives.
    */
   readonly beginning?: Beginning;
-  /** Called once the file is valid, before the first write; the import fails if it throws. */
+  /** Called after the validation of the file, before the first write. If this function throws, the import fails. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** Returns the milliseconds until the import's timeout; undefined if it has none. */
+  /** Returns the milliseconds until the import's timeout; undefined for an import without a timeout. */
   readonly msLeft?: () => number | undefined;
   /** Called when the import begins to wait for the lock. */
   readonly onWait?: () => void;
-  /** Called when the import has the lock, possibly after a wait; the import fails if it throws. */
+  /** Called when the import has the lock, possibly after a wait. If this function throws, the import fails. */
   readonly onLocked?: () => Promise<unknown>;
-  /** Called in each transaction of a mirroring import that deletes records; the import fails if it throws. */
+  /**
+   * Called in each transaction of a mirroring import that deletes records. If this function throws, the import fails.
+   */
   readonly onDeleting?: (transaction: Transaction, deleted: readonly Deletion[]) => Promise<void>;
-  /** The unknown fields of the request, each for a warning. */
+  /** The unknown fields of the request. The import warns about each of them. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
   /**
-   * The result of validation, if the caller has validated the file without limits. An import that mirrors collects the
-   * keys itself.
+   * The result of validation, if the caller has already validated the file, without limits. Must be undefined for a
+   * mirroring import, which collects the file's keys during validation.
    */
   readonly inspection?: Inspection;
   /** The limits of the file; by default there are none. */
@@ -61,12 +63,12 @@ export interface InspectedFile {
   readonly progress: () => ImportProgress;
 }
 
-/** The database without this import's unfinished writes, to read ranges from. */
+/** The database without this import's uncommitted writes, for reading ranges. */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /**
- * The state of the database when an import began. Some calls do not use the lock; the import does not undo their later
- * changes.
+ * The state of the database when an import began. Calls without the lock can change records later; the import does not
+ * undo these changes.
  */
 export interface Beginning {
   /** The position in the order of commits; see `InstanceLock`. */
@@ -75,7 +77,7 @@ export interface Beginning {
   readonly memberRemovals: number;
 }
 
-/** What changes while an import runs: what it reports, and what it has learnt from its own batches. */
+/** The state that changes while an import runs: its report, and facts about its earlier batches. */
 interface ImportState {
   readonly report: ImportReport;
   readonly stamps: AttemptStamps;

@@ -58,8 +58,8 @@ const importRequestFields = {
 };
 
 /**
- * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected. The
- * uploads, and all options except `timeout`, are not in ZITADEL.
+ * The import request (specification 2.5) without inline export files. The service rejects ZITADEL's sources that it
+ * does not support. ZITADEL has no uploads, and no options except `timeout`.
  */
 export const importRequest = requestMessage(importRequestFields);
 
@@ -69,7 +69,7 @@ export const importFields: ReadonlyMap<string, string> = spellings(importRequest
 /** A parsed import request, with defaults applied. */
 export type ImportRequest = z.output<typeof importRequest>;
 
-/** The options of an import, as its request has them. */
+/** The options of a parsed import request. */
 export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
 /** What to do with organisations that exist, and with records that exist with other content. */
@@ -79,8 +79,8 @@ export type OnConflict = ImportRequest['onConflict'];
 export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
 /**
- * Returns what to do with existing records. With `fail`, all organisations are new, so an existing record may belong to
- * another organisation: it is reported.
+ * Returns what to do with existing records. With `fail`, all organisations are new, so an existing record usually
+ * belongs to another organisation, and the import reports it.
  */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;
@@ -227,7 +227,7 @@ const lockHolder = z.strictObject({
   since: z.string().describe('When it acquired the lock; ISO 8601, UTC.'),
 });
 
-/** The schema of a line of the response to a client that accepts events. */
+/** The schema of one line of a response with events. */
 export const importEvent = z
   .discriminatedUnion('event', [
     z.strictObject({
@@ -259,13 +259,12 @@ export const importEvent = z
   ])
   .meta({ id: 'ImportEvent' });
 
-/** A line of the response to a client that accepts events. The last line is the result or the error. */
+/** One line of a response with events. The last line is the result or the error. */
 export type ImportEvent = z.output<typeof importEvent>;
 
 /** An import's progress at one moment. */
 export type ImportProgress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
 
-/** An import response. */
 export type ImportResponse = z.output<typeof importResponse>;
 
 /** An entry of `errors` in the import response (zitadel 5.7). */
@@ -294,7 +293,9 @@ const inlineFile = z
   ])
   .optional();
 
-/** The inline fields, only for the description: a request is streamed, and never validated as a whole. */
+/**
+ * The inline fields, for the API's description only: the service streams a request and never validates it as a whole.
+ */
 const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFile });
 
 const importOperation = (): OperationDescription => ({

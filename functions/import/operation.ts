@@ -90,12 +90,12 @@ export async function importOrganisations(
   } catch (error) {
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
-    // The response may depend on records that another import has committed but that are not yet durable.
+    // The response may depend on records that another import has committed. Wait until they are durable.
     await store.durable();
   }
 }
 
-/** Writes the file into an overlay of a snapshot, which is discarded. Takes no lock. */
+/** Writes the file into a temporary overlay of a snapshot, without the lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   if (call.deletions !== undefined) return await tryMirror(mirrorCall(call, inspection, call.deletions));
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
@@ -113,13 +113,16 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
   };
 }
 
-/** Reads the position in the order of commits from which the import keeps changes by calls that use no lock. */
+/**
+ * Reads the state of the database at the beginning of an import. The import keeps later changes by calls that use no
+ * lock.
+ */
 export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
   const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);
   return { position, memberRemovals: removals.count };
 }
 
-/** Validates the whole file, and passes its content to the caller. Writes nothing. */
+/** Validates the whole file, and calls `onInspected`. Writes nothing. */
 async function inspectFile(call: ImportCall): Promise<Inspection> {
   const { source, inspected, settings, signal, report, deletions } = call;
   const isSelected = organisationFilter(settings);
@@ -131,7 +134,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection, settings) };
   report.total = records.total;
-  // An import writes the sections one after the other.
+  // Adds up the times, because an import writes the sections one after the other.
   const { creationMs } = call.store.advice();
   report.expectedMs = Object.values(records.total).reduce((ms, count) => ms + creationMs(count), 0);
   const leftMs = settings.msLeft?.();
@@ -151,7 +154,10 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   return inspection;
 }
 
-/** Holds the instance's lock while the file is written; exclusively if stored records may change. */
+/**
+ * Writes the file while the import has the instance's lock. The lock is exclusive if the import can change stored
+ * records.
+ */
 async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   const { settings, signal, report } = call;
   const request: LockRequest = {
@@ -224,8 +230,8 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
 }
 
 /**
- * Returns the limits of the file. The limit of records is only for dry runs, and for mirroring imports, which are tried
- * first.
+ * Returns the limits of the file. The limit on the number of records applies only to dry runs, and to mirroring
+ * imports, which begin with a trial.
  */
 function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
   if (limits === undefined || (dryRun !== true && mirror !== true)) return limits ?? {};

@@ -8,7 +8,9 @@ import type { ImportSettings } from './context.ts';
 import type { ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
 
-/** Lists the warnings about selected organisations that the file does not have, because their ids may be mistyped. */
+/**
+ * Lists the warnings about selected organisations that the file does not contain. The user may have mistyped their ids.
+ */
 export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
   const { type } = organisationSection.error;

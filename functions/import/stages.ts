@@ -1,5 +1,5 @@
-// The stages of a record from the export file to the store. Each stage is a new value: a record is planned, checked,
-// decided and settled.
+// The stages of a record on its way from the export file to the store: planned, checked, decided and settled. Each
+// stage is a new value.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Gift } from '../../shared/organisation/privileges.ts';
@@ -13,8 +13,9 @@ import type { ImportWarning } from './contract.ts';
 /** A record of the file with its key and names. */
 export interface Planned extends RecordPlan {
   /**
-   * The issue of a record that must not be written: an issue of the record itself, or one that the check finds. A record
-   * that equals the stored record counts as unchanged anyway, because the stored record was valid when it was written.
+   * The issue of a record that the import must not write. Planning finds an issue in the record itself; the check finds
+   * other issues. A record that equals the stored record counts as unchanged despite its issue, because the stored
+   * record was valid when it was written.
    */
   readonly rejection?: RecordIssue;
 }
@@ -51,7 +52,7 @@ export interface DoomedRecord extends Pick<OrganisationRecord, 'section' | 'orgI
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
-  /** The paths of the records that are deleted because others take their names. */
+  /** The paths of the records that the writes delete, because records of the batch need their names. */
   readonly freed: readonly string[];
   /** The stored user grants that a mirroring import deletes before it writes project grants of the batch. */
   readonly early: readonly DoomedRecord[];

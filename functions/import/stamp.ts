@@ -7,9 +7,9 @@ import type { StoredDocument, Transaction } from '../../shared/store/store.ts';
 const RANDOM_DIGITS = 9;
 
 /**
- * Returns the current time with random digits after the milliseconds, which identifies a call. Stored records contain
- * it as creation or change date, with the number of the attempt that wrote them: `2026-01-02T03:04:05.678` `123456789`
- * `004` `Z`.
+ * Returns a stamp that identifies a call: the current time with random digits after the milliseconds. Stored records
+ * contain the stamp as creation or change date, with the number of the attempt that wrote them:
+ * `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
  */
 export function uniqueStamp(now: Date): string {
   const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
@@ -37,16 +37,16 @@ interface StampedCall {
   readonly stamp: string;
 }
 
-/** Whether this call wrote the stored record: the file then contains several records with the same key. */
+/** Whether this call wrote the stored record. If so, a further record of the file with the same key is a repetition. */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
 /**
- * Finds the stored records that calls other than imports changed after this import began. If another import wrote a
- * record before this import acquired the lock, the record may be overwritten or deleted like any other, unless such a
- * call changed it before.
+ * Finds the stored records that calls other than imports changed after this import began. Ignores records that only
+ * another import has written, before this import acquired the lock: this import can overwrite or delete them like any
+ * other record.
  * @param documents the records that the transaction has read, by path
  * @param position the position at which the import began
  * @returns the paths of the changed records

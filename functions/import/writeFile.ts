@@ -24,7 +24,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(context, 1);
   const targets = await writeOrganisations(context);
-  // Another import may create an organisation after the check of the whole file.
+  // Check again, because another import may have created an organisation after the first check.
   if (onConflict === 'fail') await requireNew(context);
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
@@ -34,7 +34,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
 
 /**
  * Requires that no organisation exists, except those that this call created.
- * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
+ * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
   const existing: string[] = [];
@@ -62,7 +62,7 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
   }
 }
 
-/** Enters a phase. Reports count from 1: the organisations are the first phase. */
+/** Enters a phase. In reports, the organisations are phase 1. */
 function enterPhase({ settings, state }: ImportContext, phase: number): void {
   state.report.enterPhase(phase);
   settings.onProgress?.();

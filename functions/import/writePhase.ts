@@ -15,7 +15,7 @@ import type { Planned, RecordOutcome } from './stages.ts';
 
 /**
  * Writes the records of one phase.
- * @param read the sections that are, or contain, records of the phase
+ * @param read the sections to read: sections of the phase, and sections whose records contain records of the phase
  * @throws the signal's reason, once the batches in flight are written
  */
 export async function writePhase(
@@ -54,7 +54,7 @@ export async function writePhase(
   signal.throwIfAborted();
 }
 
-/** For a mirroring import: keeps a record of the file, and returns the outcome to report. */
+/** Prevents a mirroring import from deleting a record of the file. Returns the outcome to report. */
 function settleMirrored({ deletions, onSettled }: Mirror, key: DocumentKey, outcome: RecordOutcome): RecordOutcome {
   const path = documentPath(key);
   deletions.keep(path);

@@ -92,7 +92,7 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   keepProviders?.(json, hasProvider);
   // Removes links to missing providers, because ZITADEL would reject the whole person for such a link.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // The protobuf field of the hash is unset, which JSON cannot express.
+  // Removes the key of the omitted hash, because its value is undefined, which fromJson rejects.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 

@@ -1,4 +1,4 @@
-// The check of a batch: completes its records, and compares them with the documents to which they refer.
+// Checks a batch: completes its records, and compares them with the documents to which they refer.
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
@@ -25,7 +25,7 @@ import { withoutMissingTargets } from './missingTargets.ts';
 /** The parts of an import that the check of a batch needs. */
 type CheckContext = Pick<ImportContext, 'store' | 'removed' | 'rules' | 'mirror' | 'state'>;
 
-/** A completed record with its references and the documents it depends on. */
+/** A completed record with its references and the privilege that it gives. */
 interface Subject extends Referring {
   readonly gift: Gift | undefined;
 }
@@ -40,7 +40,10 @@ export async function checkBatch(context: CheckContext, plans: readonly Planned[
   return checked;
 }
 
-/** How many references to check before yielding to the event loop, and to keep in memory. A batch can have 300,000. */
+/**
+ * The number of references to check, and to keep in memory, before yielding to the event loop. A batch can have 300,000
+ * references.
+ */
 const REFERENCES_AT_ONCE = 2_000;
 
 async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerator<readonly (Subject | Settled)[]> {
@@ -74,7 +77,7 @@ async function readFound(
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
-  // Bodies may be large. Only checks need them, and the comparison of parents with other digests.
+  // Bodies may be large. Only checks, and comparisons of parents whose digests differ, need bodies.
   const isChecked = ({ reference }: PlannedReference) => reference.check !== undefined;
   const checked = references.filter(isChecked).map(({ key }) => key);
   const others = references.filter((reference) => !isChecked(reference)).map(({ key }) => key);
@@ -111,7 +114,7 @@ async function readFound(
   );
 }
 
-/** Lists the keys of the record that contains this record in the file, with the digest of its content there. */
+/** Lists the keys of the record that contains this record in the file, with the digest of its content in the file. */
 function parentsOf({ plan: { record }, references }: Subject) {
   const parents = references.filter(({ reference }) => reference.isParent === true);
   return parents.map(({ key }) => ({ key, digest: record.parent?.digest }));

@@ -17,15 +17,15 @@ const referenced = new Set(
   ]),
 );
 
-/** A created record, as far as later records of the file depend on it. */
+/** The facts about a created record on which later records of the file depend. */
 interface CreatedRecord extends Pick<OrganisationRecord, 'orgId' | 'section'> {
-  /** Undefined unless records of this section contain others in the file. */
+  /** Undefined unless records of this section contain nested records in the file. */
   readonly digest: string | undefined;
 }
 
 /**
- * The first records that an import created, and the first that it omitted. The import does not read a created record
- * again, because every call that could delete it must wait for the import.
+ * The first records that an import created, and the first records that it omitted. The import does not read a created
+ * record again, because every call that could delete it must wait for the import.
  */
 export class CreatedRecords {
   private readonly stamp: string;
@@ -35,7 +35,7 @@ export class CreatedRecords {
 
   /**
    * @param stamp the import's stamp; see `uniqueStamp`
-   * @param nested the numbers of the file's records that others contain, by section
+   * @param nested the numbers of the file's nested records, by section
    */
   constructor(stamp: string, nested: Counts) {
     this.stamp = stamp;
@@ -59,7 +59,7 @@ export class CreatedRecords {
     return this.notCarried.has(documentPath(key));
   }
 
-  /** Finds the created records with some keys; returns them by path. */
+  /** Returns the created records with the given keys, by path. */
   find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
     const found = new Map<string, StoredDocument>();
     if (this.kept.size === 0) return found;

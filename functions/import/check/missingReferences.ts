@@ -1,4 +1,4 @@
-// The references of records to other records, which must be stored.
+// Checks the references of records: the records to which they refer must be stored.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
@@ -28,7 +28,7 @@ type Rejection = RecordIssue | 'notCarried';
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
- * Finds the first reference that is missing, foreign or invalid.
+ * Returns the rejection by the first reference whose target is missing, foreign or invalid.
  * @param created lists the records that the import omits
  */
 export function findRejection(
@@ -70,7 +70,7 @@ function checkReference(
   return isOwn ? missingBesideOwn.issue : missing;
 }
 
-/** Adds the field and the id of the target. */
+/** Adds the field and the id of the target to an issue. */
 function withTarget(
   issue: KeyedIssue,
   planned: PlannedReference,
@@ -122,7 +122,10 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
   return reference.keptIfMissing !== undefined && targetId !== '';
 }
 
-/** Lists the warnings about targets in the record's own organisation, for which the import omits the record. */
+/**
+ * Lists the warnings about targets in the record's own organisation. Because of such a target, the import omits the
+ * record.
+ */
 export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
   const { orgId } = plan.record;
   return references.flatMap(({ reference: { ifOwn }, key }) =>

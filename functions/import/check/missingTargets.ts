@@ -1,4 +1,4 @@
-// Grants with roles that their projects or project grants do not have, and triggers with missing actions.
+// Removes roles from grants if the project or project grant does not have them, and missing actions from triggers.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
@@ -9,9 +9,10 @@ import { type Collection, documentPath } from '../../../shared/store/store.ts';
 import type { Found, Referring } from './missingReferences.ts';
 
 /**
- * Removes the missing roles of a grant, or the missing actions of a trigger, and adds a warning, unless none would
- * remain. A grant with fewer roles gives no more rights than the source gave.
- * @param found the targets of its references
+ * Removes the missing roles of a grant, or the missing actions of a trigger, and adds a warning for each. Leaves a
+ * record unchanged if no role or action would remain. A grant with fewer roles gives no more rights than the source
+ * gave.
+ * @param found the targets of the record's references
  */
 export function withoutMissingTargets(referring: Referring, found: Found): Referring {
   const { plan, warnings, references } = referring;

@@ -1,8 +1,8 @@
 import type { Advice, Store } from '../../../shared/store/store.ts';
 
 /**
- * The next batch is prepared while one is committed. If the database commits one batch at a time, more batches would
- * only occupy memory.
+ * The import prepares the next batch while the database commits another. If the database commits one batch at a time,
+ * more batches would only occupy memory.
  */
 const MIN_BATCHES_IN_FLIGHT = 2;
 

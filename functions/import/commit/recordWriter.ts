@@ -8,8 +8,8 @@ import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 
 /**
- * Hashing a password takes a core a quarter of a second. Small batches are stored soon, so an interruption loses
- * little.
+ * Hashing a password takes a quarter of a second on one core. Small batches are stored soon, so an interruption loses
+ * few hashes.
  */
 const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
@@ -107,8 +107,7 @@ export class RecordWriter implements AsyncDisposable {
     this.batchWrites = 0;
     this.batchPasswords = 0;
     const result = this.write(batch);
-    // The error of a failed batch is thrown when the caller reaches that batch. This handler prevents an unhandled
-    // rejection until then.
+    // `settleFirst` throws the error of a failed batch later. Until then, this handler prevents an unhandled rejection.
     result.catch(() => undefined);
     this.inFlight.push({ result, plans: batch, bytes });
     this.bytesInFlight += bytes;
@@ -156,8 +155,8 @@ export class RecordWriter implements AsyncDisposable {
 
 /**
  * Returns the maximum number of writes for a record. An overwritten record may give up as many names as it claims. Each
- * claimed name may belong to another record, which a mirroring import deletes with all its names. A batch of domains
- * also changes their version: counting a write for each domain leaves room for that write.
+ * claimed name may belong to another record, which a mirroring import deletes with all its names. A batch with domains
+ * also writes the version of the verified domains: counting a write for each domain leaves room for that write.
  */
 function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
   const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;
@@ -165,7 +164,7 @@ function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rul
   return 1 + claimWrites + (claimsDomain(plan) ? 1 : 0);
 }
 
-/** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
+/** Returns the upper bound of a record's stored size: a UTF-16 code unit needs up to three bytes, or four as base64. */
 function maxStoredBytes({ record }: RecordPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;

@@ -1,4 +1,4 @@
-// Records of a mirrored file that need names which the file's other records are about to give up.
+// Records of a mirrored file that need names of the file's other records. Those records are about to give up the names.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';

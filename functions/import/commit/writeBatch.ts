@@ -24,7 +24,7 @@ export async function writeBatch(context: ImportContext, plans: readonly Planned
   return records;
 }
 
-/** Decides a batch as if the database were empty; returns nothing if a record would then not be created. */
+/** Decides a batch as if the database were empty. Returns undefined if this would not create all records. */
 async function decideCreation(
   { rules, state }: ImportContext,
   batch: readonly BatchRecord[],
@@ -70,7 +70,7 @@ async function isCommitted(
  * decides the batch again, until the deadline. The batch is checked only once: the targets of its references cannot
  * disappear while the import holds the lock.
  * @param checked the batch if it is checked already
- * @param creation an attempt that may have been committed
+ * @param creation an earlier attempt, which the database may have committed
  */
 async function decideStored(
   context: ImportContext,
@@ -106,8 +106,8 @@ async function decideStored(
 }
 
 /**
- * Finds the attempt that wrote a stored record when only the response was lost. Deciding again could lead to another
- * outcome, because names that the records gave up are now free.
+ * Finds an attempt that the database has committed although its response was lost. Deciding the batch again could lead
+ * to another outcome, because names that the records gave up are now free.
  */
 function findCommitted(
   attempts: readonly Decided[],

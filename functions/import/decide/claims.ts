@@ -10,20 +10,28 @@ interface Holder {
   readonly ownerId: string;
 }
 
-/** A name that another record has: the issue for the record that needs it, and the path of its holder. */
+/**
+ * A name that another record has: the issue of the record that needs the name, and the path of the record that has it.
+ */
 interface TakenName {
   readonly issue: RecordIssue;
   readonly holder: string;
 }
 
-/** A record that is deleted when another record takes one of its names, and the claims that it may have. */
+/**
+ * A record that the import deletes when another record needs one of its names, and the claims that the deleted record
+ * may have.
+ */
 export interface FreedHolder {
   readonly key: DocumentKey;
   readonly stored: StoredDocument;
   readonly claims: readonly DocumentKey[];
 }
 
-/** The holders of unique names during a transaction, and the writes that apply the changes of holders. */
+/**
+ * The holders of unique names, which are the records that have the names, in a transaction. Also creates the writes for
+ * changes of holders.
+ */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
   private readonly after = new Map<string, { key: DocumentKey; holder: Holder | undefined }>();
@@ -51,7 +59,7 @@ export class ClaimLedger {
   /**
    * Claims a record's names, and gives up its earlier names.
    * @param held the claims that the record may have
-   * @returns the name that another record has, if any; then nothing changes
+   * @returns the name that another record has, if any; in this case, the record's names do not change
    */
   claim(plan: RecordPlan, held: readonly DocumentKey[]): TakenName | undefined {
     const taken = this.findTaken(plan);
@@ -118,7 +126,10 @@ export class ClaimLedger {
   }
 }
 
-/** Returns the issue of a taken name. It contains the holder, because callers of imports may see every organisation. */
+/**
+ * Returns the issue of a taken name. The issue contains the holder, because callers of imports have access to every
+ * organisation.
+ */
 function takenIssue(
   taken: KeyedIssue,
   { record, key }: RecordPlan,
@@ -126,7 +137,7 @@ function takenIssue(
   overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // The id of a scope's claim is fixed and does not contain the name.
+  // An owner of another kind means that the scope of the organisation's login names is already settled.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;

@@ -25,13 +25,13 @@ import { writeWarnings } from './writeWarnings.ts';
 export interface StoredBatch extends StoredRecords {
   /** The versions of the stored records, by path, if records can be overwritten. */
   readonly versions: ReadonlyMap<string, string>;
-  /** The records that are deleted when a record of the batch takes their names, by path. */
+  /** The records to delete when a record of the batch needs their names, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;
   /** Whether all records give up their names before any record claims one. */
   readonly isSimultaneous: boolean;
   /**
-   * The paths of records that other calls changed. If such a record already equals the file's, it counts as written by
-   * this import from now on.
+   * The paths of records that other calls changed. If such a record already equals the file's record, it counts as
+   * written by this import from now on.
    */
   readonly adopted: ReadonlySet<string>;
   /** The stored user grants that a mirroring import must delete before it writes the batch's project grants. */
@@ -56,7 +56,7 @@ export const nothingStored: StoredBatch = {
 
 /**
  * Decides the records of a batch in order. When a record gives up a name, later records can claim it; if the batch is
- * decided simultaneously, all records can. The writes lack the hashes of clear passwords.
+ * decided simultaneously, all records can. The writes do not contain the hashes of clear passwords yet.
  * @param stamp the creation and change date of the written records
  */
 export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
@@ -117,7 +117,6 @@ function decideInOrder(
   return { records, writes: [...writes, ...ledger.writes()], stamp, freed: [...ledger.released.keys()], early };
 }
 
-/** Settles a record. */
 function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = plan): Settled {
   return { plan: written, outcome: withWarnings(outcome, warnings) };
 }

@@ -1,4 +1,5 @@
-// Decides what to do with a record by its own document, before the names that it claims: a pure function.
+// Decides what to do with a record from the document with its key, before the names that it claims are considered. All
+// functions are pure.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
@@ -40,7 +41,7 @@ export interface StoredRecords {
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
   /** The paths of stored records that a mirroring import deletes before it writes the file's records. */
   readonly replaced: ReadonlySet<string>;
-  /** The project grants that would lose roles which user grants use, with these uses. */
+  /** The project grants that would lose roles that user grants use, each with a description of the use. */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
 }
 
@@ -59,7 +60,10 @@ export function intend(records: readonly Checked[], stored: StoredRecords, rules
   );
 }
 
-/** Rejects a project grant that would lose roles in use, and reports the use if only an overwrite would be rejected. */
+/**
+ * Rejects a project grant that would lose roles in use. If the import reports the grant as different anyway, the error
+ * describes the use.
+ */
 function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: uses }: StoredRecords): Intention {
   const params = uses.get(record.plan);
   if (params === undefined) return intention;
@@ -163,8 +167,9 @@ function changedMeanwhile({ record }: RecordPlan): RecordIssue {
 }
 
 /**
- * Returns the issue of a record that another owner has: two people can have links with one external identity.
- * @param other the record with the same key
+ * Returns the issue of a record that already belongs to another owner: two people can have links to the same external
+ * identity.
+ * @param other the other record with the same key
  */
 function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: JsonObject): RecordIssue | undefined {
   if (section.owner === undefined) return undefined;
@@ -174,8 +179,8 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Decides a record that repeats an earlier record of the file. Entries may repeat equal policies, but not records of
- * lists.
+ * Decides a record that repeats an earlier record of the file. Several entries of an organisation can contain equal
+ * policies, but not the same element of a list.
  */
 export function decideRepetition(
   plan: RecordPlan,
@@ -190,8 +195,7 @@ export function decideRepetition(
 }
 
 /**
- * Decides a record that has the same key as an earlier record of the file. A policy may appear in several entries of an
- * organisation if the entries are equal; elements of lists may not.
+ * Decides a record that repeats an earlier record of the file, if this import has already stored the earlier record.
  */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;

@@ -9,7 +9,7 @@ import { usualState } from '../../../shared/organisation/states.ts';
 import { callVersion, withCallVersion } from '../../../shared/store/lastChange.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
-/** Returns the record with the stored state if the export file has none. */
+/** Returns the record, with the stored state if the export file does not show its state. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.state?.source !== 'unknown' || state === undefined || state === record.state.value) return plan;
@@ -33,9 +33,7 @@ export function changedFixedFields({ record }: RecordPlan, stored: StoredDocumen
   return fixed.filter((path) => (valueAt(record.json, path) ?? false) !== (valueAt(previous, path) ?? false));
 }
 
-/**
- * Whether the imported record has the same names as the stored record, of the kind that an organisation can reserve.
- */
+/** Whether the imported record keeps all names of the stored record that an organisation can reserve. */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
   const previous = parseObject(stored.body);
   const nameIn = (json: JsonObject, path: string) => foldLookAlikes(textAt(json, path, record.orgId));
@@ -52,8 +50,8 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 }
 
 /**
- * Creates the write that overwrites a record. If the file lacks the state, a credential or the factor, keeps the stored
- * value, unless the file shows that the source has none.
+ * Creates the write that overwrites a record. If the state, a credential or the factor is missing in the file, the
+ * write keeps the stored value, unless the file shows that the source has none.
  * @param version the stored document's version; undefined in a trial
  * @param stamp the date of the change
  */

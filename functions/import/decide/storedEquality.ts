@@ -41,9 +41,9 @@ export function needsBody(
 }
 
 /**
- * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
- * the factor or the state without showing that the source has none, that value is not compared, because an overwrite
- * would keep it.
+ * Whether the stored record equals the imported record, except for a clear password. If a credential, the factor or the
+ * state is missing in the file, an overwrite would keep the stored value, so this function does not compare that value.
+ * It compares the value if the file shows that the source has none.
  * @param documents contains the identity providers to which the records refer, by path
  */
 export function isEqual(
@@ -97,7 +97,6 @@ function differencesOf(
   return differences.filter((difference) => !isOmission(difference, given, keepsStates));
 }
 
-/** Returns the key of an identity provider. */
 function providerKey(idpId: string): DocumentKey {
   return { collection: 'identityProviders', id: documentId(idpId) };
 }
@@ -111,7 +110,7 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
   return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
 }
 
-/** The content of both records in a comparison if their digests are equal. */
+/** Replaces the content of both records in a comparison if their digests are equal. */
 const EQUAL: JsonObject = {};
 
 /** Returns the content to compare of an imported record and of the stored record. */

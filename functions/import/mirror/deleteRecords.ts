@@ -1,4 +1,4 @@
-// Deletes the stored records that a file does not have.
+// Deletes the stored records that a file does not contain.
 
 import { deleteWithClaims, type OnDeleting, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
@@ -21,15 +21,15 @@ export interface DeletingCall {
   readonly signal: AbortSignal;
   /**
    * Receives the errors of records that are kept because calls without the lock have changed them. After such an error,
-   * nothing more is deleted.
+   * the import deletes nothing more.
    */
   readonly report: ImportReport;
   readonly onDeleting: OnDeleting;
 }
 
 /**
- * Deletes the records that require a freed record. A freed record has a name that a record of the file takes; it is
- * deleted later, in the commit that takes the name. Marks freed users as deleted.
+ * Deletes the records that require a freed record. A freed record has a name that a record of the file needs. The
+ * commit that claims the name will delete the freed record. Marks freed users as deleted.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;
@@ -52,8 +52,8 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 
 /**
  * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed after the import
- * began, or to whom a record refers that was created after the import chose what to delete.
- * @returns the users that are not kept
+ * began, or to whom a record refers that was created after the import had planned the deletions.
+ * @returns the marked users, with their organisations
  */
 async function strip(
   { store, deletions, beginning: { position }, signal, report, onDeleting }: DeletingCall,

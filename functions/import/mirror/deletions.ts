@@ -44,13 +44,13 @@ const foreseenRow = z.object({ kind: z.enum(['overwritten', 'unchanged']) });
 const alongRow = z.object({ path: z.string(), collection: z.enum(collections), id: z.string(), org: z.string() });
 const countRow = z.object({ section: z.string(), records: z.number() });
 
-/** The number of paths that one statement inserts: a statement for each of them would take three times as long. */
+/** The number of paths that one statement inserts: a statement for each path would take three times as long. */
 const INSERTED_TOGETHER = 50;
 
 /** The number of records that are deleted at a time. */
 const BATCH = 100;
 
-/** The outcome of a record of the file while its stored version exists. */
+/** The outcome of a record of the file if the import does not delete the stored version first. */
 interface ForeseenOutcome {
   readonly kind: 'overwritten' | 'unchanged';
   readonly writeWarnings?: readonly ImportWarning[];
@@ -63,12 +63,12 @@ export interface AlongDocument {
   readonly orgId: string;
 }
 
-/** When to delete: `early` for records whose names the file's records take, `late` for all others. */
+/** When to delete records: `early` before the import writes the file's records, or `late` after that. */
 type Part = 'early' | 'late';
 
 /**
- * The records to delete: stored records of the file's organisations that the file lacks, and which of them require
- * others. Kept in a temporary file.
+ * The records to delete: stored records of the file's organisations that the file does not contain. Also stores which
+ * records require other records. All tables are in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
@@ -81,7 +81,7 @@ export class Deletions implements Disposable {
   /** The warnings from the trial about records in `holders`. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
-  /** Adds a record of the file. It is not deleted. */
+  /** Adds a record of the file, which the import must not delete. */
   addFileRecord(path: string): void {
     this.filePaths.push(path);
     if (this.filePaths.length === INSERTED_TOGETHER) this.insertFilePaths();
@@ -140,7 +140,10 @@ export class Deletions implements Disposable {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
-  /** Keeps a record. Its counterpart in the file was recognised only after one of its fields was completed. */
+  /**
+   * Prevents the deletion of a record: another call has changed the record, or the file contains it after one of its
+   * fields was completed.
+   */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
@@ -163,7 +166,10 @@ export class Deletions implements Disposable {
       yield recordSection(sectionRow.parse(one).section);
   }
 
-  /** Deletes a stored record, which the file may contain, before the file's records are written. */
+  /**
+   * Marks a stored record for deletion before the import writes the file's records. The file may contain the record
+   * too.
+   */
   deleteEarly(record: DoomedRecord): void {
     const path = documentPath(record.key);
     if (this.isInFile(path)) this.addHolder(record);
@@ -176,7 +182,7 @@ export class Deletions implements Disposable {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
   }
 
-  /** Saves the outcome that the trial would report if it deleted the stored version first. */
+  /** Saves the outcome of a record in the trial, which does not delete the stored version first. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isHolder(path)) return;
     this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
@@ -201,7 +207,7 @@ export class Deletions implements Disposable {
 
   /**
    * Keeps a record, and all records that it requires, until the file's records are written, because a record that
-   * requires it cannot be deleted before.
+   * requires it cannot be deleted earlier.
    */
   hold(path: string): void {
     this.database.run(
@@ -212,7 +218,7 @@ export class Deletions implements Disposable {
     );
   }
 
-  /** Returns the key of a record if it can be deleted in the commit of the record that takes its name. */
+  /** Returns the key of a record if the commit of the record that needs its name can delete it. */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
     const found = this.database.statement(sql).get(path);
@@ -221,13 +227,14 @@ export class Deletions implements Disposable {
     return { collection, id };
   }
 
-  /** Marks a record as freed: it is deleted in the commit of the record that takes its name. */
+  /** Marks a record as freed: the commit of the record that needs its name deletes it. */
   markFreed(path: string): void {
     this.database.run('UPDATE deletions SET freed = 1 WHERE path = ?', path);
   }
 
   /**
-   * Marks the records that require a freed record, including those that the file has: they must be deleted before it.
+   * Marks the records that require a freed record, because they must be deleted before it. The file may contain such
+   * records too.
    */
   settle(): void {
     for (const table of ['deletions', 'holders'])
@@ -239,12 +246,12 @@ export class Deletions implements Disposable {
       );
   }
 
-  /** Marks a record that is deleted. */
+  /** Marks a record as deleted. */
   markDone(path: string): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
   }
 
-  /** Marks documents that are deleted. */
+  /** Marks documents as deleted. */
   readonly markFound = (found: readonly Pick<Stored, 'key'>[]): void => {
     for (const { key } of found) this.markDone(documentPath(key));
   };
@@ -263,7 +270,7 @@ export class Deletions implements Disposable {
     return this.finallyDone ?? this.countWhere('done = 1');
   }
 
-  /** Yields the users whose names the file's records take. */
+  /** Yields the users whose names the file's records need. */
   freedUsers(): Generator<readonly DoomedRecord[]> {
     return this.batches("freed = 1 AND collection = 'users'");
   }
@@ -353,9 +360,9 @@ export interface Mirror {
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
-  /** Called in the transaction that writes a record and deletes the records whose names it takes. */
+  /** Called in the transaction that writes a record and deletes the records whose names it needs. */
   readonly onFreeing: OnDeleting;
-  /** Called with the path of each record that was deleted in the commit of the record that took its name. */
+  /** Called with the path of each record that was deleted in the commit of the record that needed its name. */
   readonly onFreed: (path: string) => void;
   /** Called with the outcome of each record; returns the outcome to report. */
   readonly onSettled: (path: string, outcome: RecordOutcome) => RecordOutcome;

@@ -62,7 +62,7 @@ export interface Obstacle {
 
 /**
  * Finds the stored records that are in the file's organisations but not in the file.
- * @param existing the organisations
+ * @param existing the ids of the file's organisations that exist
  * @throws IdentityError FAILED_PRECONDITION if records were created or changed in this instance
  */
 export async function findDeletions(
@@ -131,10 +131,13 @@ function describeOrigin({ instance, readTime }: ReturnType<typeof originOf>): st
   return `instance ${instance} at ${readTime}`;
 }
 
-/** The maximum number of organisations to read separately; above it, all organisations are scanned. */
+/**
+ * The maximum number of organisations to read separately. For more organisations, the import scans all organisations of
+ * the instance.
+ */
 const MAX_SEPARATE = 20;
 
-/** Reads the stored records of some sections of the organisations. */
+/** Reads the stored records of the given sections and organisations. */
 async function* scanOwn(
   store: MirroredStore,
   orgIds: ReadonlySet<string>,
@@ -164,10 +167,10 @@ interface Scanned {
 }
 
 /**
- * Finds the records that require records to delete. Most are no obstacle: other records to delete are deleted first; a
- * record of the file no longer requires the deleted records after it is written; keys are deleted as well. All other
- * records are obstacles, even if their reference is optional. The stored version of a record of the file can also be
- * deleted first, if the file contains every record that requires it.
+ * Finds the records that require records to delete. Three kinds are no obstacles. The import deletes records to delete
+ * in the right order. Records of the file no longer require deleted records once the import has written them. The
+ * import deletes keys too. All other records are obstacles, even if their reference is optional. The import can also
+ * delete the stored version of a record of the file first, if the file contains every record that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -190,7 +193,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // Keys that the file lacks are deleted together with the records that they require.
+    // The import deletes keys that the file does not contain together with the records that they require.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -210,8 +213,9 @@ export async function findRequiring(
 }
 
 /**
- * Finds the records that require a holder: a record of the file whose stored version requires records to delete. If the
- * file lacks such a record, the holder and those records stay until the file's records are written.
+ * Finds the records that require a holder. A holder is a record of the file whose stored version requires records to
+ * delete. If the file does not contain a record that requires a holder, the import keeps the holder, and the records
+ * that the holder requires, until the file's records are written.
  */
 async function findHolding(
   store: MirroredStore,
@@ -240,8 +244,8 @@ async function findHolding(
 }
 
 /**
- * Whether the file's record is this stored record: the import completes a field of the file's record from a stored
- * record that it keeps.
+ * Whether the file contains this stored record, but without a field. The import completes that field from another
+ * stored record, which it keeps.
  */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,

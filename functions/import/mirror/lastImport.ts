@@ -54,8 +54,8 @@ const ORGANISATIONS_PER_COMMIT = 250;
 /**
  * Stores the origin of the file in existing organisations before their first record is written. If two files come from
  * the same instance, keeps the origin of the newer file. After a file of unknown origin, or files of two instances, the
- * origin remains unknown until a mirroring import lists the organisation. New organisations are created with their
- * origin.
+ * origin remains unknown until a mirroring import lists the organisation in `replace_changed`. New organisations are
+ * created with their origin.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,

@@ -51,7 +51,7 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
  * Mirrors a file under the lock. First simulates the import on a snapshot, so that everything is decided before the
  * first write. If a record of the file would fail, or a record must not be deleted, deletes nothing and overwrites
  * records as without `mirror`. Otherwise deletes records at the end, except records whose names the file's records
- * take.
+ * need.
  * @param documents the database, which commits only while the lock is held
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {

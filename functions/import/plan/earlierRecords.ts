@@ -6,9 +6,9 @@ import { isList } from '../../../shared/organisation/sections/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
- * The records of a phase so far. They show that a record repeats an earlier record, even if the stored record does not
- * have this import's stamp because the earlier record was unchanged. The keys are in an unnamed temporary file, so
- * memory is constant.
+ * The records of a phase so far, to recognise records that repeat an earlier record. The stored record does not show
+ * the repetition if the earlier record was unchanged, because it then has no stamp of this import. The keys are in an
+ * unnamed temporary file, so memory is constant.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(
@@ -19,8 +19,8 @@ export class EarlierRecords implements Disposable {
 
   /**
    * Adds a record.
-   * @returns whether an earlier record excludes it: a record of the same list with the same id, or a policy with other
-   * content
+   * @returns whether an earlier record prevents the import of this record: an element of the same list with the same
+   * id, or a policy with other content
    */
   excludes(record: OrganisationRecord): boolean {
     const key = identifyingKey(record);

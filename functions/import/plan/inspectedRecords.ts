@@ -1,5 +1,5 @@
-// The records of a file as decoded by its validation. A repeated import uses them to recognise unchanged records
-// without decoding them again.
+// Keeps records that the validation of a file has decoded. A repeated import recognises unchanged records by them,
+// without decoding the records again.
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
@@ -12,11 +12,15 @@ import { collectWarnings } from '../results/recordWarnings.ts';
 import { identifyingKey } from './earlierRecords.ts';
 
 /**
- * A record that is unchanged if the stored record equals it and its organisation has all records to which it refers.
+ * A record of the file that counts as unchanged if the stored record is equal, and if the record's organisation has all
+ * records to which it refers.
  */
 export interface InspectedRecord
   extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {
-  /** The place in the file: the position of its organisation, the name of its list, and its own position there. */
+  /**
+   * The record's place in the file: the position of the organisation, the name of the list, and the position in the
+   * list.
+   */
   readonly entry: number;
   readonly list: string;
   readonly index: number;
@@ -29,8 +33,8 @@ export interface InspectedRecord
 const MAX_KEPT = 100_000;
 
 /**
- * The first records of a file, as far as comparing them with the stored records decides them completely. Keeps no
- * record if the file's first organisation is new, because a first import does not need them.
+ * The first records of a file that a comparison with the stored records decides completely. Keeps no records if the
+ * file's first organisation is new, because a first import does not need them.
  */
 export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
@@ -69,7 +73,7 @@ export class InspectedRecords implements RecordVisitor {
       .filter(({ section }) => sections.has(section));
   }
 
-  /** Looks up whether the first organisation is stored. Keeps records until that is known. */
+  /** Looks up whether the first organisation is stored. Keeps records until the answer arrives. */
   private async findOut(orgId: string): Promise<void> {
     this.isKeeping = true;
     // Ignore an error of the database, because the import's next call fails too.
@@ -78,7 +82,7 @@ export class InspectedRecords implements RecordVisitor {
   }
 }
 
-/** Returns the facts that decide a record by comparison; undefined if a comparison alone does not decide it. */
+/** Returns the facts that decide a record by comparison; undefined if a comparison alone does not decide the record. */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
   // Only hashing shows whether a stored hash matches a clear password.

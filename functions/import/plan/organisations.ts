@@ -44,7 +44,7 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans a valid organisation. Also stores which instance exported it, and when. */
+/** Plans a valid organisation. The plan also stores which instance exported the organisation, and when. */
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);

@@ -18,7 +18,7 @@ import type { TargetOrganisation, Targets } from './targets.ts';
 /** The parts of an import that planning needs. */
 type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'rules' | 'state'>;
 
-/** Plans the records of one phase in the file's order, and reports the records that are not written. */
+/** Plans the records of one phase in the file's order, and reports the records that the import does not write. */
 export class PhasePlanner {
   private readonly context: PlanContext;
   private readonly targets: Targets;
@@ -57,7 +57,7 @@ export class PhasePlanner {
     return readFileRecord(section, item, { orgId, checked, complete }, item.value);
   }
 
-  /** Counts the records that an invalid record contains. */
+  /** Counts the records that an invalid record contains as not imported. */
   private leaveOut(record: OrganisationRecord): Planned[] {
     for (const nested of nestedRecords(record, []))
       this.context.state.report.count('notCarried', nested.record.section.name);
@@ -88,7 +88,10 @@ export class PhasePlanner {
     return [rejection === undefined ? plan : { ...plan, rejection }];
   }
 
-  /** Converts a record's values. Unsets a field that other records of the organisation exclude. */
+  /**
+   * Converts a record's values. Unsets the section's adjusted field, such as a domain's primary mark, if another record
+   * of the organisation has precedence.
+   */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = given.section;
     const adjustment = adjusted?.adjust(

@@ -24,9 +24,12 @@ import { findPrimaryDomains } from './primaryDomains.ts';
 /** An existing organisation, and the policies that apply to its imported records. */
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
-  /** Whether the import created it, so that it has no stored records. */
+  /** Whether this import created the organisation. If so, no earlier records of the organisation are stored. */
   readonly isNew: boolean;
-  /** Whether login names contain the organisation's domain; decided before the first login name is claimed. */
+  /**
+   * Whether login names contain the organisation's domain. The import decides this before it claims the first login
+   * name.
+   */
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
   readonly validatesDomains: boolean;
@@ -38,9 +41,9 @@ export interface TargetOrganisation {
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /**
- * Loads the policies for clear passwords and domains: those of the file, or else the stored ones.
+ * Loads the policies for clear passwords and domains. A policy of the file has precedence over a stored policy.
  * @param existing the ids of the organisations that exist
- * @param created the ids of those that the import created
+ * @param created the ids of the organisations that the import created
  */
 export async function loadTargets(
   context: ImportContext,
@@ -99,8 +102,8 @@ async function readPolicies(
 const SCOPE_BATCH = 250;
 
 /**
- * Decides for each organisation whether its login names contain its domain: after the domain policies are written, and
- * before the users. No later import can change the decision.
+ * Decides for each organisation whether its login names contain its domain. Call this after the domain policies are
+ * written, and before the users are written. No later import can change the decision.
  * @returns the targets with their decisions
  * @throws the signal's reason
  */

@@ -28,7 +28,7 @@ export class BatchDocuments {
     this.transaction = transaction;
   }
 
-  /** Reads the documents with the keys of records. */
+  /** Reads the documents with the given keys. */
   async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
     if (keys.length === 0) return;
     const found = await this.transaction.getMany(keys, fields);
@@ -51,7 +51,7 @@ export class BatchDocuments {
   }
 
   /**
-   * Reads the records that a mirroring import deletes because the batch takes their names, with the claims that they
+   * Reads the records that a mirroring import deletes because the batch needs their names, with the claims that they
    * may have.
    */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {

@@ -30,8 +30,8 @@ interface ReadBatch {
 /**
  * Reads the data that decide a batch, in parallel with the data for its check. If the batch equals the stored records,
  * no further read is needed. Otherwise a second read fetches the bodies to compare or overwrite, which can be large,
- * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. What depends on
- * written records is read for all records that differ.
+ * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. For all differing
+ * records, further reads fetch the data on which only writes depend, such as roles in use.
  * @param check checks the records of the batch, in their order
  */
 export async function readBatch(
@@ -57,7 +57,7 @@ export async function readBatch(
   const writable = overwrites ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
-    // Another import may have created a removed member again.
+    // Existing members count too, because another import may have created a removed member again.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
     state.reservedNames.find(transaction, writable),
   ]);
@@ -102,7 +102,9 @@ function findAdopted(
   return new Set([...documents].filter(isAdopted).map(([path]) => path));
 }
 
-/** Checks a batch while it reads the documents under its records' keys; returns the checked batch. */
+/**
+ * Checks a batch and, at the same time, reads the documents with the keys of its records. Returns the checked batch.
+ */
 async function readRecords(
   documents: BatchDocuments,
   plans: readonly RecordPlan[],

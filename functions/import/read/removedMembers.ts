@@ -4,8 +4,8 @@ import { orgMemberSection } from '../../../shared/organisation/sections/members.
 import type { Transaction } from '../../../shared/store/store.ts';
 
 /**
- * Finds members that a command removed during the import, so that the import does not give them roles again. The
- * commit fails if a further member is removed before it.
+ * Finds members that a command removed during the import, so that the import does not give them roles again. If a
+ * further member is removed before the commit, the commit fails.
  * @param count the number of removals before the import
  */
 export async function findRemovedMembers(

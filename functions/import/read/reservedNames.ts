@@ -17,8 +17,9 @@ import { isDeleted, type Mirror } from '../mirror/deletions.ts';
 import { isWritten, type Settled } from '../stages.ts';
 
 /*
- * The version of all verified domains is in several documents that change together, and a commit of people requires one of
- * them: Firestore locks required documents, and an import has up to 16 commits in flight.
+ * The version of all verified domains is in several documents that change together. A commit of people requires that
+ * one of these documents has not changed. Firestore locks required documents, and an import has up to 16 commits in
+ * flight, so each of them requires another document.
  */
 const COPIES = 16;
 
@@ -75,9 +76,9 @@ export class ReservedNames {
   }
 
   /**
-   * Finds the records that use names of other organisations. The commit fails if a domain is verified before it. Such a
-   * record cannot be created or renamed. A stored record that already has the name keeps it, because the record is
-   * older than the claim.
+   * Finds the records that use names of other organisations. Such a record cannot be created or renamed. A stored
+   * record that already has the name keeps it, because the record is older than the claim. If a domain is verified
+   * before the commit, the commit fails.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
@@ -97,7 +98,7 @@ export class ReservedNames {
     );
   }
 
-  /** Reads the owners of names. The commit fails if the version of the domains changes before it. */
+  /** Reads the owners of names. If the version of the domains changes before the commit, the commit fails. */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -1,4 +1,4 @@
-// Project grants that would lose roles which user grants use.
+// Finds project grants that would lose roles that user grants use.
 
 import type { IssueParams } from '../../../shared/errors/issueText.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
@@ -30,8 +30,8 @@ interface RolesInUse {
   /** The project grants, each with the use of its roles. */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
-   * The user grants that do not prevent the loss, because a mirroring import can delete them first. It creates those in
-   * the file again.
+   * The user grants that do not prevent the loss, because a mirroring import can delete them first. The import then
+   * creates the user grants of the file again.
    */
   readonly early: readonly DoomedRecord[];
 }

@@ -11,10 +11,10 @@ import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
 
-/** Records of a file, by their position in it. */
+/** Records of a file, by their positions in the file. */
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
-  /** The list of the last record: records of a list follow each other. */
+  /** The list of the last record. The next record is usually in the same list. */
   private last: { readonly entry: number; readonly list: string; readonly indices: Set<number> } | undefined;
   size = 0;
 
@@ -36,9 +36,10 @@ export class UnchangedRecords {
 }
 
 /**
- * Finds the records of some sections that are stored exactly as in the file, together with all records to which they
- * refer, and counts them as unchanged. All other records are decoded, checked and decided individually, even if they
- * are equal. The search stops when most records of a batch differ, because these must be read twice.
+ * Finds the records of the given sections that are stored exactly as in the file, together with all records to which
+ * they refer, and counts them as unchanged. All other records are decoded, checked and decided individually, even if
+ * they are equal. The search stops when most records of a batch differ, because the import must read differing records
+ * twice.
  */
 export async function findUnchanged(
   { inspected, store, signal, removed, mirror, state }: ImportContext,
@@ -46,7 +47,7 @@ export async function findUnchanged(
   sections: ReadonlySet<Section>,
 ): Promise<UnchangedRecords> {
   const unchanged = new UnchangedRecords();
-  // Removing another organisation may have deleted records to which this organisation's records refer.
+  // The interrupted removal of another organisation may have deleted records to which the file's records refer.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
   for await (const batch of inTurns(stored, READ_BATCH, signal)) {
@@ -81,7 +82,7 @@ export async function findUnchanged(
   return unchanged;
 }
 
-/** Whether a record equals the stored record, and a mirroring import need not decide anything else about it. */
+/** Whether a record equals the stored record, and a mirroring import has nothing else to decide about the record. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

@@ -1,4 +1,4 @@
-// An import request, and the export file in it or in a bucket.
+// Reads an import request, and finds its export file in the request or in a bucket.
 
 import {
   bodyInvalid,
@@ -63,8 +63,8 @@ export function adviceIfLarger(hasTransfers: boolean): string {
 }
 
 /**
- * Reads an import request (specification 2.5) without keeping its inline export file in memory. The reader of the file
- * checks it later, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
+ * Reads an import request (specification 2.5) without keeping its inline export file in memory. The file's reader
+ * checks the file later, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
@@ -80,7 +80,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
   }, exportFileLimits);
   try {
     for await (const chunk of body.open()) {
-      // Many small fields take long to read, and a body in memory arrives without a pause.
+      // Reading many small fields takes long, and a body in memory arrives without pauses, so other calls would wait.
       await yieldToEventLoop();
       for (const value of splitter.push(chunk)) addField(value, { fields, inline, ignored });
     }
@@ -208,8 +208,8 @@ export function requireOneSource({ request, inline, isFile }: ImportEnvelope): v
 }
 
 /**
- * Returns the export file of a request that has one (specification 4.3): its body, inline, as an object or a string, in
- * a bucket, or an upload. Pins the object's generation, so that every read returns the same bytes.
+ * Returns the export file of a request with exactly one source (specification 4.3): the body, an inline object or text,
+ * an object in a bucket, or an upload. Pins the object's generation, so that every read returns the same bytes.
  */
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,

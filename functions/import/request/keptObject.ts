@@ -1,7 +1,10 @@
 import type { BodyBudget } from '../../../shared/http/bodyStorage.ts';
 import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 
-/** Readers keep many objects in memory per chunk. Larger chunks need more memory and are not faster. */
+/**
+ * The size of the chunks that `read` yields. Their reader needs memory in proportion to the size, and larger chunks are
+ * not faster.
+ */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
@@ -31,7 +34,7 @@ export class KeptObject implements Disposable {
     const kept = this.isKept ? Buffer.allocUnsafeSlow(size) : undefined;
     let position = 0;
     for await (const chunk of this.object.read(signal)) {
-      // If content is longer than the object, reading fails at the end, because the checksum differs.
+      // If the download is longer than the object, reading fails at its end, because the checksum differs.
       kept?.set(chunk.subarray(0, size - position), position);
       position = Math.min(size, position + chunk.length);
       yield chunk;

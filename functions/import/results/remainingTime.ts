@@ -5,7 +5,8 @@ const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * Estimates the milliseconds that the remaining records of an import need at its average speed.
+ * Estimates the milliseconds that the remaining records of an import need at its average speed; undefined until the
+ * speed is known.
  * @param done the number of settled records, and of all records
  */
 export function remainingMs(

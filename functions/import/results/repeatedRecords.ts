@@ -1,4 +1,4 @@
-// Errors of records that repeat the id of an earlier record of the file.
+// Explains the errors of records that repeat the id of an earlier record of the file.
 
 import { issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
@@ -12,7 +12,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import type { Collection } from '../../../shared/store/store.ts';
 import { identifyingKey } from '../plan/earlierRecords.ts';
 
-/** What identifies a record to the user. */
+/** The facts that identify a record to the user. */
 interface NamedRecord {
   readonly type: string;
   readonly collection: Collection;
@@ -25,7 +25,7 @@ export interface Repetition extends NamedRecord {
   readonly key: string;
 }
 
-/** Returns what an error of a repeated record needs of it. */
+/** Returns the facts about a repeated record that its error needs. */
 export function repetitionOf(record: OrganisationRecord): Repetition {
   return { ...named(record), key: identifyingKey(record) };
 }
@@ -51,8 +51,8 @@ interface ReportedFile {
 }
 
 /**
- * Adds both records to the errors of repeated ids if the records have different kinds, names or organisations. Reads the file
- * again if there are such errors: stored records and trials do not keep the names.
+ * Adds both records to the errors of repeated ids if the records have different kinds, names or organisations. Reads
+ * the file again if there are such errors, because neither stored records nor trials contain the names.
  */
 export async function nameRepetitions({ source, settings, report, signal }: ReportedFile): Promise<void> {
   const { repetitions } = report;

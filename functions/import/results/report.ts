@@ -40,7 +40,7 @@ export class ImportReport {
   total: Counts | undefined;
   /** The milliseconds that the import probably needs if all records are new. */
   expectedMs = 0;
-  /** The deletions of a mirroring import, with the numbers of those that are done. */
+  /** The numbers of records that a mirroring import has deleted so far. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /** The lists of ids, by their organisation. */
@@ -60,7 +60,10 @@ export class ImportReport {
    * displace them.
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
-  /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
+  /**
+   * The warnings about the request and the whole file. The response lists all of them, in addition to the warnings of
+   * the limited lists.
+   */
   private readonly fileWarnings: ImportWarning[] = [];
   /** The first repeated records, by the positions of their errors. */
   readonly repetitions = new Map<number, Repetition>();
@@ -162,7 +165,7 @@ export class ImportReport {
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
-  /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
+  /** Creates the import response: ZITADEL's lists and `summary`. Omits empty lists, as ZITADEL does. */
   toJson({ proved, dryRun, deletions = [] }: ImportFacts): ImportResponse {
     const { deleted } = this;
     const deletionsOmitted = total(deleted) - deletions.length;
@@ -217,7 +220,7 @@ function hasAny(counts: Counts): boolean {
   return Object.keys(counts).length > 0;
 }
 
-/** Returns a record's entry in the lists of success. Ids are as in the file, lists as stored. */
+/** Returns a record's entry in the lists of `success`. The entry contains ids as in the file, and lists as stored. */
 function successEntry(
   { given, json, orgId }: OrganisationRecord,
   entry: readonly string[] | Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import { type ImportEvent, type ImportResponse, NDJSON, type OpenedUpload } from
 import { fittedResponse } from './fittedResponse.ts';
 import { type LastLine, ProgressEvents } from './progressEvents.ts';
 
-/** The result of a request: of its import, or an opened upload. */
+/** The result of a request: the response of an import, or an opened upload. */
 export type ImportAnswer = ImportResponse | OpenedUpload;
 
 /** The client of an import. */
@@ -42,7 +42,7 @@ export async function respond(
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
   const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
-  // If a call has no events, it failed or opened an upload.
+  // A call that ends before its first event has failed or opened an upload.
   const answer = await Promise.race([events.begun, running]);
   if (answer !== undefined) return wholeResponse(answer, maxBytes);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
@@ -68,7 +68,7 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
   return 'upload' in answer ? JSON.stringify(answer) : fittedResponse(answer, maxBytes);
 }
 
-/** Whether the client accepts events by name, and does not prefer JSON. A wildcard means JSON. */
+/** Whether the client lists the media type of events, and does not prefer JSON. A wildcard means JSON. */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
     const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;
@@ -86,7 +86,7 @@ function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {
   const { trace } = context.get('origin');
   const publicError = toPublicError(error, context.get('requestId'), trace, context.env?.local?.onUnexpected);
   const { retryAfterSeconds } = publicError;
-  // The status and the headers were sent before the error.
+  // The status and the headers were sent before the error, so the error itself contains the delay.
   const stated = retryAfterSeconds === undefined ? publicError : publicError.withDetail(retryInfo(retryAfterSeconds));
   const event: ImportEvent = { event: 'error', error: stated.toJson() };
   return () => JSON.stringify(event);
