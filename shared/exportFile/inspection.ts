@@ -42,10 +42,7 @@ export interface Inspection {
   readonly leftOut: Readonly<Record<string, number>>;
   /** The numbers of unknown fields and values, by field. */
   readonly unknown: Readonly<Record<string, number>>;
-  /**
-   * The numbers of selected organisations and users without a state. Undefined if all have a state, or if the manifest
-   * shows that a missing state is the default state.
-   */
+  /** The numbers of selected organisations and users without a state. Undefined if all have a state. */
   readonly unknownStates: UnknownStates | undefined;
   /** The number of selected people without a state who become initial, because their address is unverified. */
   readonly initialPeople: number;
@@ -134,7 +131,7 @@ export async function inspect(
     invalid,
     leftOut,
     unknown: unknown.counts,
-    unknownStates: stated.states ? undefined : withOrganisations(unknownUsers, organisations),
+    unknownStates: withOrganisations(unknownUsers, organisations),
     initialPeople,
     stated,
     proved: manifest !== undefined,

@@ -10,7 +10,7 @@ import { type RecordState, usualState } from './states.ts';
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
-  /** Whether a record without a state has the default state. */
+  /** Whether a missing state is the default state. Organisations and users have no default: exports contain each state. */
   readonly states: boolean;
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { person } from '../../support/fixtures/organisations.ts';
+import { provedFile } from '../../support/fixtures/provedFile.ts';
 import { fileWith } from '../../support/zitadel/files.ts';
 
 const org = { name: 'Acme' };
@@ -51,4 +52,14 @@ it.each(Object.entries(rows))('the unknown states of a file include %s', async (
   const { unknownStates } = await inspect(fileWith(orgs), new AbortController().signal, { isSelected });
   const [organisations, people, serviceUsers] = unknown ?? [];
   expect(unknownStates).toEqual(unknown && { organisations, people, serviceUsers });
+});
+
+it('a manifest proves no states of organisations and users, whose exports contain every state', async () => {
+  const robots = [robot, locked];
+  const open = fileWith(JSON.stringify(await provedFile([{ ...acme, humanUsers: [ada, bob], machineUsers: robots }])));
+  const { unknownStates, proved } = await inspect(open, new AbortController().signal);
+  expect({ proved, unknownStates }).toEqual({
+    proved: true,
+    unknownStates: { organisations: 1, people: 1, serviceUsers: 1 },
+  });
 });
