@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
   /**
-   * Returns the maximum number of attempts without progress for the last error, including the first attempt: 1 for a
-   * permanent error, infinity to retry a transient error without limit.
+   * Returns the maximum number of attempts without progress for the last error, including the first attempt. It is 1
+   * for a permanent error, and infinite to retry a transient error without limit.
    */
   readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure; it doubles with each further failure. */
@@ -29,7 +29,7 @@ export class Backoff {
   private failures = 0;
   private endsAt = Number.POSITIVE_INFINITY;
 
-  /** @param signal the call's deadline: ends the retries, and any delay */
+  /** @param signal aborts at the call's deadline, which ends the retries and any delay */
   constructor(policy: RetryPolicy, signal?: AbortSignal, clock: Clock = systemClock) {
     this.policy = policy;
     this.signal = signal;

@@ -190,7 +190,7 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields documents that depend on organisations but are stored elsewhere: the tokens and instance roles of the
+ * Yields documents that depend on organisations but are stored elsewhere. They are the tokens and instance roles of the
  * organisations' users, and other organisations' records that refer to records of these organisations. Yields a record
  * before the records to which it refers, so that repeating an interrupted deletion finds the rest.
  */

@@ -19,9 +19,10 @@ interface Authentication {
 }
 
 /**
- * Checks by the Authorization header that the caller is a service user with the role IAM_OWNER, as exports and imports
- * require (specification 5.2, zitadel 6.5), or that the caller is the operator. Call it before any other check of the
- * request, so that an unauthorised caller learns nothing from the errors of other checks.
+ * Requires that the caller is a service user with the role IAM_OWNER, or the operator, as exports and imports do
+ * (specification 5.2, zitadel 6.5). Call it before any other check of the request, so that an unauthorised caller
+ * learns nothing from the errors of other checks.
+ * @param authorization the Authorization header
  * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */

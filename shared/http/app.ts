@@ -43,8 +43,8 @@ export interface AppOptions {
 }
 
 /**
- * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6, HEAD for
- * each GET, the headers common to all responses, and one log line per request.
+ * Creates a Hono application from routes. The application adds HEAD for each GET, 404 and 405 as in zitadel 6.6, the
+ * interface's error bodies and the headers common to all responses. It writes one log line per request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -115,8 +115,8 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
 }
 
 /**
- * The response headers that a page of another origin may read: gRPC's status, when to retry, and the headers that help
- * to find a failed call in the log.
+ * The response headers that a page of another origin may read. They contain the details of an error, the time of a
+ * retry, and an id that helps to find a failed call in the log.
  */
 const exposeHeaders = [
   'grpc-status',

@@ -19,9 +19,8 @@ export interface CallSignal extends Disposable {
 }
 
 /**
- * Combines all reasons to end a call in one signal. The signal's reason is the error to respond with: CANCELLED when
- * the client disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, or the error given to
- * `end`.
+ * Combines all reasons to end a call in one signal. The signal's reason is the error to respond with: CANCELLED if the
+ * client disconnected, DEADLINE_EXCEEDED if the timeout expired, or else the reason of `shutdown` or `end`.
  * @param clientSignal the request's signal, which aborts when the client disconnects
  * @param timeoutMs milliseconds from now; undefined or infinite for no limit
  * @param shutdown aborts when the server ends its calls

@@ -25,8 +25,8 @@ export interface LocalCall {
 }
 
 /**
- * The contents of Hono's Context: Node's request and response; the signal by which a server ends its calls on shutdown,
- * if there is a server; a call from the same process; and the request's log fields.
+ * The contents of Hono's Context. `shutdown` is the signal by which a server ends its calls on shutdown, if there is a
+ * server. `local` is set for a call from the same process.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };

@@ -1,7 +1,7 @@
 // The listener that passes Node's requests to an application and writes its responses. @hono/node-server converts
-// requests. We write responses ourselves because exports stream for minutes: a failure before the first byte becomes an
-// error response, and a later failure aborts the response, so that the client cannot mistake it for a complete file. A
-// client that does not read loses its connection instead of keeping a snapshot open. RPCs need trailers.
+// requests. We write responses ourselves, because exports stream for minutes. A failure before the first byte becomes
+// an error response. A later failure aborts the response, so that the client cannot mistake it for a complete file. A
+// client that does not read loses its connection instead of keeping a snapshot open. RPCs also need trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';

@@ -154,8 +154,8 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 }
 
 /**
- * Whether a proxy could interpret the request differently: it has several `Host` headers, or none, which only HTTP/1.0
- * permits, or it uses chunks over HTTP/1.0 (RFC 9112, 3.2 and 6.1).
+ * Whether a proxy could interpret the request differently (RFC 9112, 3.2 and 6.1). Such a request has several `Host`
+ * headers, or none, which only HTTP/1.0 permits, or uses chunks over HTTP/1.0.
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');

@@ -139,8 +139,9 @@ export function openStorage(account: ServiceAccount, use: Target['use'], apiEndp
 }
 
 /**
- * Creates a client. Corrects three defaults of the library: it sends credentials only to Google's endpoint, uses
- * STORAGE_EMULATOR_HOST as a base URL without the API's path, and retries earlier than Cloud Storage asks for.
+ * Creates a client, and corrects three defaults of the library. The library sends credentials only to Google's
+ * endpoint, and retries earlier than Cloud Storage asks for. It uses STORAGE_EMULATOR_HOST as a base URL without the
+ * API's path.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({

@@ -146,9 +146,9 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends one chunk until all of it is persisted. After a transient error, queries the state and resumes from there. We
- * do not use the library's own upload stream: it sends credentials only to Google's endpoint, cannot abort a request in
- * flight, and does not detect success if the last response is lost.
+ * Sends one chunk until all of it is persisted. After a transient error, queries the state and resumes from there. The
+ * library's own upload stream sends credentials only to Google's endpoint, and cannot abort a request in flight. It
+ * does not detect success if the last response is lost.
  * @throws IdentityError with the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {

@@ -31,7 +31,7 @@ export const documentFieldTypes = {
   expiresAt: 'string',
   /** The path of a claim's record, or the id of a token's user. */
   ownerId: 'string',
-  /** The id of the instance from whose export an import created the organisation; absent if unknown. */
+  /** The id of the instance that exported the organisation, if an import created it; absent if unknown. */
   importedFrom: 'string',
   /** The export that was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
   lastImport: 'string',

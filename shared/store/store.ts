@@ -212,8 +212,8 @@ export interface Advice {
   /** How many milliseconds a snapshot stays readable. */
   readonly snapshotMs: number;
   /**
-   * Estimates how many milliseconds the creation of documents in a new collection takes at the rate that the database
-   * recommends; 0 if the database recommends no rate.
+   * Estimates how many milliseconds the database recommends for creating documents in a new collection; 0 if it
+   * recommends no rate.
    */
   readonly creationMs: (documents: number) => number;
 }

@@ -18,7 +18,7 @@ const optionsSchema = z.object({
   rounds: z.coerce.number().int().min(1).default(3),
   page: z.boolean().default(false),
 });
-/** The share of the users for the measurement of the emulator, which is slow. */
+/** The emulator is measured with this share of the users, because it is slow. */
 const FIRESTORE_SHARE = 0.1;
 const EMULATOR_HEAP = '2g';
 

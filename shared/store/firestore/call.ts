@@ -9,7 +9,7 @@ import { type RetryPolicy, retry } from '../../retry.ts';
 
 /** The deadline of a function's call, for the operations of its store. */
 export interface CallDeadline {
-  /** Ends retries and waits. If an operation has not succeeded by then, it throws the signal's reason. */
+  /** Ends retries and waits. An operation that has not succeeded by then throws the signal's reason. */
   readonly signal: AbortSignal;
   /** Aborts a few seconds after `signal`, with the same reason, to end the attempts that are still in flight. */
   readonly cut: AbortSignal;

@@ -28,7 +28,7 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 
 /**
  * Whether an attempt of a commit was applied although its response was lost. Other calls may have changed the documents
- * afterwards, so this function reads earlier states, until a state contains the commit's id or equals the state that
+ * afterwards. So this function reads earlier states, until a state contains the commit's id or equals the state that
  * the commit expected.
  * @param messages the commit's writes, one of them with the id from `markCommit`
  */

@@ -14,9 +14,9 @@ import {
 import type { Fence, LockRequest } from './instanceLock.ts';
 
 /*
- * The epoch is stored in many documents that change together, and a commit requires one of them: Firestore locks required
- * documents, and all commits would take turns on a single document. Up to four imports with 16 commits in flight find a
- * free copy.
+ * The number of documents that contain the epoch and change together. A commit requires one of them. Firestore locks
+ * required documents, so all commits would take turns on a single document. With 64 copies, up to four imports with 16
+ * commits in flight find a free copy.
  */
 const COPIES = 64;
 

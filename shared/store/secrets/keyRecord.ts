@@ -116,10 +116,9 @@ const KEY_CHECK_INTERVAL_MS = 60_000;
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * Creates the guard of a database on a server. It checks the database at the first operation and then once a minute,
- * because another version may migrate the database, or `identity rekey` may change its keys, while this process runs.
- * Checking in every commit would be too slow in Cloud Firestore. The first secret of a database determines the
- * database's key.
+ * Creates the guard of a database on a server. It checks the database at the first operation and then once a minute.
+ * While this process runs, another version may migrate the database, or `identity rekey` may change its keys. Checking
+ * in every commit would be too slow in Cloud Firestore. The first secret of a database determines the database's key.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;

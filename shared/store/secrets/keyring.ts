@@ -76,7 +76,7 @@ export class Keyring {
     return key;
   }
 
-  /** The file of the keys; undefined if they come from a text. */
+  /** The file of the keys; undefined if the keys come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }

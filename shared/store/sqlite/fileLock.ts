@@ -90,8 +90,7 @@ const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(
 
 /**
  * Locks a file, and creates it if it is missing. Returns undefined if another connection's lock excludes this one. Does
- * not replace a damaged file, because another process may still hold the lock of the old file, and would not notice the
- * new file.
+ * not replace a damaged file: another process may hold the lock of the old file, and would not notice the new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)

@@ -85,8 +85,8 @@ export class Checkpoints {
   private begunAt = 0;
 
   /**
-   * @param betweenCommits runs work while no commit adds pages: after the last pages are moved, the next commit starts
-   * the log again
+   * @param betweenCommits runs work while no commit adds pages. Once all pages are moved, the next commit reuses the
+   * log from its start.
    */
   constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;
