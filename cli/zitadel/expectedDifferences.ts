@@ -29,7 +29,7 @@ export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL's exports may never contain a record, although ZITADEL imports it. */
+/** Whether ZITADEL imports a record but possibly never exports it. */
 export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
   return unexportedReason(record, releases) !== undefined;
 }

@@ -49,7 +49,10 @@ export interface IdSpace {
   readonly fields?: readonly string[];
   /** The event's field with the id of the record's parent, if the parent is not the aggregate. */
   readonly parentField?: string;
-  /** The event's field with the id of another organisation that may refer to the record as if it owned the record. */
+  /**
+   * The event's field with the id of another organisation that may refer to the record as if that organisation owned
+   * it.
+   */
   readonly openTo?: string;
   /**
    * Whether ZITADEL never accepts the id of a deleted record again in the same aggregate: it reports that the record

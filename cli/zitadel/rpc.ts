@@ -22,9 +22,9 @@ import { connectionReason } from '../http/tls.ts';
 import { errorIds, errorTexts, hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
-// Uses gRPC-Web, not the REST gateway. The gateway rejects ids in paths that contain slashes or characters other than
-// printable ASCII. If the organisation header contains such an id, the gateway ignores the header and uses the caller's
-// own organisation. It also limits responses to 4 MiB.
+// This module uses gRPC-Web instead of the REST gateway. The gateway rejects ids in paths that contain slashes or
+// characters other than printable ASCII. If the organisation header contains such an id, the gateway ignores the header
+// and uses the caller's own organisation. The gateway also limits responses to 4 MiB.
 
 /** The maximum size of requests and responses. Exports use a higher limit. */
 const MAX_RESPONSE_BYTES = 64_000_000;
@@ -139,7 +139,7 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
   yield* read.body;
 }
 
-/** Returns the header with the id of an organisation. ZITADEL reads its bytes as UTF-8. */
+/** Returns the header that selects an organisation. ZITADEL decodes the header's bytes as UTF-8. */
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
   // HTTP removes spaces around a header value, so the header would contain the id of another organisation or an empty

@@ -28,7 +28,7 @@ export async function writePhase(
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
-  // With `report`, stored records never change.
+  // With `report`, the import never changes a stored record.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
   const isRead = (name: string) => {

@@ -1,4 +1,4 @@
-// The export of one organisation of ZITADEL.
+// Exports one organisation of ZITADEL.
 
 import { isMessage, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -205,7 +205,7 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // The usual state is necessary too: without a state, an overwriting import would keep the target's state.
+      // Also writes the usual state, because without a state an overwriting import would keep the target's state.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }
@@ -304,7 +304,7 @@ function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) =
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-/** Adds those of the found records that the section of the export does not contain yet. */
+/** Adds the found records, except records that the section of the export already contains. */
 function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);

@@ -182,7 +182,7 @@ export class Closer {
     return closed;
   }
 
-  /** Calls ZITADEL to close records. Returns, by position, the reasons of the records that it does not close. */
+  /** Calls ZITADEL to close records. Returns ZITADEL's reasons for records that it does not close, by position. */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();
     const remaining = records.values();

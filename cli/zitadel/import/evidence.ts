@@ -2,7 +2,7 @@
 
 import type { ZitadelEvent } from '../zitadelEvents.ts';
 
-/** The fields of an event that decide about a record. */
+/** The fields of an event that are necessary for a verdict. */
 export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;
 
 /** The origin of a record, according to its events. */

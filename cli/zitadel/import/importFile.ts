@@ -246,7 +246,7 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // An organisation that exists from now on is no conflict, because this import creates organisations itself.
+    // From now on, existing organisations are no conflict, because this import itself creates some of them.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -267,7 +267,7 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // A record whose id the record's own organisation has will appear in ZITADEL's export, so the import waits for it.
+  // If the record's own organisation has the id, ZITADEL's export will show the record, so the import waits for it.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -297,7 +297,7 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
   return TargetRecords.read(connection, options, orgIds, database);
 }
 
-/** Marks records as unchanged that no export shows, if an event shows that they existed before. */
+/** Marks a record as unchanged if no export can show it, but an event shows that it existed before. */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
@@ -344,7 +344,10 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
   return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
-/** Checks the owners of the ids of the created records again, because other callers can take ids during the import. */
+/**
+ * Checks again which organisations own the ids of created records, because other callers can take ids during the
+ * import.
+ */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];

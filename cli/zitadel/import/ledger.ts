@@ -351,8 +351,8 @@ export class ImportLedger {
   }
 
   /**
-   * Withholds the unsent records that refer to a withheld record. Records of other organisations count only if the file
-   * has no other record with the id.
+   * Withholds the unsent records that refer to a withheld record. Withholds records of other organisations only if the
+   * file has no other record with the id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
@@ -404,7 +404,10 @@ export class ImportLedger {
     return this.database.all(`SELECT 1 FROM records WHERE ${failed} LIMIT 1`).length > 0;
   }
 
-  /** Stores that the import does not close a record any more: it is closed in ZITADEL, or remains open there. */
+  /**
+   * Stores that the import does not try to close a record again: the record is closed in ZITADEL, or remains open
+   * there.
+   */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }

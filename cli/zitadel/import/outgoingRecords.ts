@@ -38,7 +38,7 @@ const MESSAGE_FRAME_BYTES = 8;
 /** The size of the request's timeout and envelope. */
 const ENVELOPE_BYTES = 64;
 
-/** The scope of a request. */
+/** The limits of a request, and facts about its records. */
 interface RequestScope {
   /** The maximum number of records. */
   readonly records: number;

@@ -14,7 +14,7 @@ import type { DoomedRecord } from './doomedRecords.ts';
 const DELETED_AT_ONCE = 8;
 
 interface Deleting {
-  /** Returns the id of the aggregate of a record's events. */
+  /** Returns the id of the aggregate that contains a record's events. */
   readonly aggregateOf: (record: DoomedRecord) => string;
   readonly onDeleted: (record: DoomedRecord) => void;
   /** Receives a record that ZITADEL does not delete, with ZITADEL's message. */

@@ -73,7 +73,7 @@ export function differsByDoomed(
     const referenced = planReferences({ section, json: single, orgId }).filter(({ reference }) =>
       lists.includes(reference),
     );
-    // References to providers depend on their owner types, which compared records do not contain.
+    // Compared records do not contain the owner types of providers, so references to providers need a separate search.
     const providers = section.exported?.providers?.(single) ?? [];
     const keys = [...referenced.map(({ key }) => key), ...providers.map(providerKey)];
     return !keys.some((key) => doomed.has(documentPath(key)));

@@ -12,7 +12,7 @@ export interface IdOwner {
   readonly aggregateId: string;
   /** Whether the record exists, was deleted, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
-  /** Another organisation that may refer to the record as if it owned the record. */
+  /** Another organisation that may refer to the record as if that organisation owned it. */
   readonly openTo?: string | undefined;
   /** Whether the owner is an earlier record of the file, and the id was free in the target. */
   readonly isOfFile?: true;

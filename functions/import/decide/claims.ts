@@ -29,8 +29,8 @@ export interface FreedHolder {
 }
 
 /**
- * The holders of unique names, which are the records that have the names, in a transaction. Also creates the writes for
- * changes of holders.
+ * The holders of unique names in a transaction: the records that have these names. Also creates the writes for changes
+ * of holders.
  */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
@@ -149,7 +149,7 @@ function takenIssue(
   return { ...taken, params: issueParams(params) };
 }
 
-/** Whether a record's own name is taken, not a domain or an identity. */
+/** Whether an issue is about a record's own name, not about a domain or an identity. */
 function isName({ key }: KeyedIssue): boolean {
   const { reason } = zitadelErrors[key];
   return reason === 'login_name_taken' || reason === 'name_taken' || reason === 'application_name_taken';

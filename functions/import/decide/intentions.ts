@@ -1,5 +1,5 @@
-// Decides what to do with a record from the document with its key, before the names that it claims are considered. All
-// functions are pure.
+// Decides what to do with a record from the document that is stored under its key. The names that records claim are
+// decided later. All functions are pure.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';

@@ -1,4 +1,4 @@
-// An import that makes the organisations equal to those of a file.
+// Makes stored organisations equal to the organisations of a file.
 
 import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';

@@ -30,8 +30,8 @@ interface RolesInUse {
   /** The project grants, each with the use of its roles. */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
-   * The user grants that do not prevent the loss, because a mirroring import can delete them first. The import then
-   * creates the user grants of the file again.
+   * The user grants that do not prevent the loss, because a mirroring import can delete them first. Afterwards, the
+   * import creates those of these user grants again that the file contains.
    */
   readonly early: readonly DoomedRecord[];
 }

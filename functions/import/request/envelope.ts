@@ -237,7 +237,7 @@ export async function findSource(
   };
 }
 
-/** Yields the JSON of a file that is the body. Decompressed, the file must not exceed the size limit of a body. */
+/** Yields the JSON of a file that is the body. The decompressed file must not exceed the size limit of a body. */
 function bodyJson(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, advice }: Pick<SourcePorts, 'maxBytes' | 'advice'>,

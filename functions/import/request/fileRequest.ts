@@ -38,7 +38,7 @@ function kindOf(schema: z.ZodType) {
  */
 export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const { search, searchParams } = new URL(url);
-  // Decoding would change the values that the client sent.
+  // Decoding such a query would change the values that the client sent.
   if (!isPercentEncodedUtf8(search))
     throw invalidRequest([{ field: '', description: 'the query is not percent-encoded UTF-8' }]);
   const fields: Record<string, unknown> = {};

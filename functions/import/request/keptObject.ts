@@ -2,8 +2,8 @@ import type { BodyBudget } from '../../../shared/http/bodyStorage.ts';
 import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 
 /**
- * The size of the chunks that `read` yields. Their reader needs memory in proportion to the size, and larger chunks are
- * not faster.
+ * The size of the chunks that `read` yields. The reader of the file needs memory in proportion to this size, and larger
+ * chunks are not faster.
  */
 const CHUNK_BYTES = 64 * 1024;
 

@@ -1,6 +1,6 @@
 import type { ImportProgress } from '../contract.ts';
 
-/** The time and the share of the records after which the speed is known. */
+/** The minimum duration and share of settled records for an estimate of the speed. */
 const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 

@@ -35,7 +35,7 @@ function named({ section, json, orgId }: OrganisationRecord): NamedRecord {
   return { type, collection: section.collection, orgId, name };
 }
 
-/** The report whose errors get the names. */
+/** The report whose errors receive the explanations. */
 interface RepetitionReport {
   /** The first repeated records, by the positions of their errors. */
   readonly repetitions: ReadonlyMap<number, Repetition>;

@@ -137,7 +137,7 @@ export class ImportReport {
     return addCounts(created, overwritten);
   }
 
-  /** Whether a record of the file failed, or must not be deleted. */
+  /** Whether any record of the file failed, or any stored record must not be deleted. */
   get hasErrors(): boolean {
     return this.errors.size > 0 || hasAny(this.counts.failed);
   }
