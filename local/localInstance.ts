@@ -25,7 +25,6 @@ import type { Store } from '../shared/store/store.ts';
 import { isAttended } from '../shared/turns.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
 
-/** The settings of a local instance. */
 export interface LocalInstanceOptions extends LocalContent {
   /** The directory of the token file and, without a Firestore emulator, of the database. */
   readonly directory: string;
@@ -33,7 +32,6 @@ export interface LocalInstanceOptions extends LocalContent {
   readonly storageUrl: string;
 }
 
-/** A running instance. */
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
@@ -73,7 +71,6 @@ function storeEnvironment(name: string, directory: string): Readonly<Record<stri
   return { DATA_DIR: undefined, FIRESTORE_PROJECT: `identity-${name}`, IDENTITY_MASTER_KEY: text };
 }
 
-/** The content of a local instance. */
 export interface LocalContent {
   readonly name: string;
   /** Seeds the database. Must be idempotent, because an earlier run may have seeded all or part of the database. */

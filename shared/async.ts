@@ -90,7 +90,6 @@ export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Yields one value. */
 export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
   yield value;
 }

@@ -112,7 +112,6 @@ const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, functi
 
 type Environment = z.output<typeof environment>;
 
-/** An environment variable. */
 export interface ConfigVariable {
   readonly name: string;
   readonly meaning: string;

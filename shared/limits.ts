@@ -157,7 +157,6 @@ export const limitedQuantities = {
   dryRunRecords: limitTable.dryRunRecords.text,
 };
 
-/** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
 /** The value of each configurable limit: bytes, numbers or milliseconds; infinite if there is no limit. */
@@ -182,7 +181,6 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
 /** No limits, for the operator of a database. */
 export const noLimits: Limits = mapLimits(() => UNLIMITED);
 
-/** Returns a platform's limits. */
 export function defaultLimits(platform: Platform): Limits {
   return mapLimits((definition) => definition[platform]);
 }
@@ -206,7 +204,6 @@ export function readLimits(
   });
 }
 
-/** Formats the value of a limit. */
 export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: number): string {
   return value === UNLIMITED ? 'unlimited' : units[unit].print(value);
 }

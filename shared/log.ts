@@ -5,7 +5,6 @@ import { pino } from 'pino';
 /** The log levels; `silent` logs nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
 const severities = new Map([

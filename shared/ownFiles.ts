@@ -30,7 +30,6 @@ const rules = {
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
 } as const satisfies Readonly<Record<string, ExposureRule>>;
 
-/** A kind of trusted files. */
 export type FileKind = keyof typeof rules;
 
 /**

@@ -35,7 +35,6 @@ export class WorkerPool<Task, Result> {
     });
   }
 
-  /** Assigns waiting jobs to free workers. */
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();

@@ -145,5 +145,4 @@ export const objectDeletionEndpoint = {
   operation: objectDeletion,
 } satisfies Endpoint;
 
-/** The function's endpoints. */
 export const endpoints: readonly Endpoint[] = [exportEndpoint, objectDeletionEndpoint];

@@ -221,7 +221,6 @@ export const lists = {
   },
 } as const;
 
-/** The function's endpoints. */
 export const endpoints: readonly Endpoint[] = [removals.v2, lists.v2, removals.v2beta, lists.v2beta].map(
   ({ endpoint }) => endpoint,
 );

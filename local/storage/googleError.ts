@@ -84,7 +84,6 @@ export function sendError(response: ServerResponse, error: unknown, shape: 'json
   sendJson(response, status, body);
 }
 
-/** Sends a response in JSON. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
 }

@@ -20,7 +20,6 @@ import {
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 import { isSigned, verifySignedUrl } from './signedUrl.ts';
 
-/** The settings of a Cloud Storage stand-in. */
 export interface StorageServerOptions {
   /** The directory of the objects, which survive a restart. */
   readonly directory: string;
@@ -34,7 +33,6 @@ export interface StorageServerOptions {
   readonly now?: () => Date;
 }
 
-/** A running stand-in. */
 export interface RunningStorage {
   /** The value for STORAGE_EMULATOR_HOST, without a slash at the end. */
   readonly url: string;

@@ -32,7 +32,6 @@ import { forgetLastImport } from './userAccounts.ts';
 /** The part of a store that reads ranges. */
 type Scanned = Pick<Store, 'snapshot'>;
 
-/** A stored document and its key. */
 export interface Stored {
   readonly key: DocumentKey;
   readonly stored: StoredDocument;
@@ -44,7 +43,6 @@ const DELETIONS_PER_COMMIT = 100;
 /** The fields that contain a document's references and claims, and the date of its last change. */
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
 
-/** Yields the documents of a range. */
 export async function* scanStored(store: Scanned, range: PassRange): AsyncGenerator<readonly Stored[]> {
   const { collection } = range;
   for await (const documents of scanInPasses(store, { ...range, fields: dependentFields }))

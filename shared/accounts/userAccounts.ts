@@ -26,7 +26,6 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
   return createWrites(planRecord(record, false), now.toISOString());
 }
 
-/** A service user to create. */
 export interface NewServiceUser {
   readonly userId: string;
   readonly orgId: string;

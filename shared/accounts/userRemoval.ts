@@ -94,7 +94,6 @@ const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'chan
 /** Makes the deletion of a marked user final. Until then the user has a digest, and can be restored. */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
-/** The options of the deletion of a user. */
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;

@@ -54,13 +54,11 @@ const event = z.object({
 /** An event of the audit trail. It contains no secrets. */
 export type AuditEvent = Readonly<z.output<typeof event>>;
 
-/** The facts of an audit event. */
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
 /** A stored event. Events of newer versions may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
-/** The origin of a request. */
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 
 /** An authenticated caller, even if the call is denied later; or the account that runs a command. */

@@ -38,7 +38,6 @@ interface Operator {
   readonly orgId?: undefined;
 }
 
-/** The caller of an operation. */
 export type Caller = TokenCaller | Operator;
 
 /** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
@@ -70,7 +69,6 @@ const readMemberFields: readonly FieldName[] = ['body'];
 /** Called after authentication, before the permission is checked. */
 export type OnIdentified = (who: Pick<TokenCaller, 'userId' | 'tokenId'> | Operator) => void;
 
-/** Authenticates the caller of an operation. */
 export type Authenticate = (
   store: Reader,
   authorization: string | undefined,
@@ -189,7 +187,6 @@ export async function readUserAs(
   throw deniedErrors[permission]();
 }
 
-/** Parses the roles of a stored membership. */
 export function parseRoles(membership: StoredDocument | undefined): readonly string[] {
   return membership?.body === undefined ? [] : memberSchema.parse(JSON.parse(membership.body)).roles;
 }

@@ -45,7 +45,6 @@ export function matchesDigest(token: string, digest: string): boolean {
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Returns the key of a stored token. */
 export function tokenKey(id: string): DocumentKey {
   return { collection: 'tokens', id };
 }
@@ -57,5 +56,4 @@ function checksum(secret: string): string {
 /** The operations that a token can be restricted to, by their names in `identity pat create --only`. */
 export const operations = ['export', 'import', 'otp-email'] as const;
 
-/** An operation that a token can be restricted to. */
 export type Operation = (typeof operations)[number];

@@ -31,7 +31,6 @@ export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   finish(): Promise<ReceivedBody>;
 }
 
-/** The options of a storage. */
 export interface StorageOptions {
   /** The size up to which a body is kept in memory, unless other bodies occupy the memory. */
   readonly memoryBytes?: number;
@@ -41,7 +40,6 @@ export interface StorageOptions {
   readonly budget?: BodyBudget;
 }
 
-/** Creates an empty storage. */
 export function createBodyStorage(options: StorageOptions): BodyStorage {
   const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
   // Copies chunks into one buffer. Otherwise a client that sends single bytes would create an object for each byte.
@@ -207,7 +205,6 @@ export class BodyBudget {
     throw temporarySpaceShort();
   }
 
-  /** Releases the bytes of a body. */
   release({ memory, file }: TakenBytes): void {
     this.add({ memory: -memory, file: -file });
   }

@@ -1,5 +1,3 @@
-// The health endpoints.
-
 import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/storeErrors.ts';

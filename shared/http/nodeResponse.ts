@@ -38,7 +38,6 @@ export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | 
   return context.env?.outgoing;
 }
 
-/** Whether a response uses HTTP/1. */
 export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
   return outgoing instanceof ServerResponse;
 }

@@ -108,7 +108,6 @@ type BodyBytes = WeakMap<Socket, number>;
 const starts = new WeakMap<Socket, Buffer>();
 const START_BYTES = 12;
 
-/** Returns the first bytes of an HTTP/1 connection. */
 export function startOf(socket: Socket): Buffer {
   return starts.get(socket) ?? Buffer.alloc(0);
 }

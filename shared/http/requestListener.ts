@@ -32,7 +32,6 @@ interface Shutdown {
   readonly shutdown: AbortSignal;
 }
 
-/** A listener of Node's requests. */
 export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
@@ -65,7 +64,6 @@ export function requestListener(
   );
 }
 
-/** The options for writing a response. */
 export interface WriteOptions {
   /** Aborts the response if its client does not read for this time. */
   readonly stallMs: number;

@@ -30,7 +30,6 @@ interface TransferUpload {
   readonly expiresAt: Date;
 }
 
-/** A new upload. */
 export interface UploadRequest {
   readonly facts: TransferFacts;
   /** The number of bytes. The upload completes only with exactly this number. */
@@ -57,6 +56,5 @@ export interface Transfers {
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
   /** Finds a complete object; returns undefined for an unfinished, expired or deleted object. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;
-  /** Deletes a generation of an object. */
   delete(kind: TransferKind, id: string, generation: string, signal: AbortSignal): Promise<void>;
 }

@@ -6,7 +6,6 @@ import { defined } from '../defined.ts';
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** A nested schema. */
 export type Subschema = boolean | JsonSchema;
 
 /** Returns the schema of a contract's responses. Puts contracts with an `id` into `$defs`. */

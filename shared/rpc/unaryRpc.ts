@@ -29,14 +29,12 @@ import { encodeDetails, toPublicError } from '../http/responses.ts';
 export interface UnaryRpc<Caller> {
   /** The path: `/<service>/<method>`. */
   readonly path: string;
-  /** Loads the method's descriptor. */
   readonly method: () => Promise<DescMethodUnary>;
   /** Authenticates the caller by the Authorization header, before the body is read or decompressed. */
   readonly authenticate: (authorization: string | undefined, origin: Origin) => Promise<Caller>;
   readonly call: (caller: Caller, request: JsonValue) => Promise<JsonObject>;
 }
 
-/** The context of one call. */
 export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;

@@ -39,7 +39,6 @@ export const documentFieldTypes = {
 
 type FieldTypes = { string: string; boolean: boolean; integer: number };
 
-/** The name of a document's field. */
 export type FieldName = keyof typeof documentFieldTypes;
 
 /** The fields of a document. Every field may be absent. */
@@ -57,10 +56,8 @@ const credentials = [
 
 type RecordCredential = (typeof credentials)[number];
 
-/** The name of a credential's field. */
 export type CredentialField = RecordCredential['name'];
 
-/** The names of the credentials' fields. */
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
 /** Secrets that operations need in clear text. Databases contain only their encrypted forms. */

@@ -12,7 +12,6 @@ export function organisationMemberKey(orgId: string, userId: string): DocumentKe
   return { collection: 'members', id: documentId('organisation', orgId, userId) };
 }
 
-/** Returns the key of an organisation. */
 export function organisationKey(orgId: string): DocumentKey {
   return { collection: 'organisations', id: documentId(orgId) };
 }

@@ -41,14 +41,12 @@ export interface InstanceDescription {
   readonly loginNamesByDomain: boolean;
 }
 
-/** The settings of a new instance. */
 export interface NewInstance {
   readonly name: string;
   /** Whether login names contain the domain of an organisation that has no domain policy; by default false. */
   readonly loginNamesByDomain?: boolean;
 }
 
-/** Reads the description of a database's instance. */
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
   const { name, id, userLoginMustBeDomain } = parseInstanceBody(document);
@@ -60,7 +58,6 @@ export async function describeInstance(reader: Reader): Promise<InstanceDescript
   };
 }
 
-/** Returns the body of a new instance's document. */
 export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstance): string {
   return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }

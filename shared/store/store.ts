@@ -34,7 +34,6 @@ export const collections = [
 /** The number of documents that bulk work reads at once. */
 export const READ_BATCH = 500;
 
-/** The name of a collection. */
 export type Collection = (typeof collections)[number];
 
 /** The address of a document. `id` must come from `documentId`, never directly from a caller. */

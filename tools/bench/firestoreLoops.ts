@@ -13,7 +13,6 @@ const SCANS = 5;
 const DOCUMENTS_PER_COMMIT = 500;
 const COMMITS_IN_FLIGHT = 8;
 
-/** Reads all documents of a collection. */
 async function scan(collection: string): Promise<readonly DocumentMessage[]> {
   const { client, parent, options } = source;
   const structuredQuery = { from: [{ collectionId: collection }] };

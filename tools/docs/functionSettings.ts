@@ -26,7 +26,6 @@ const places: Readonly<Record<string, string>> = {
   '${google_storage_bucket.transfer["transfers"].name}': 'a bucket for large exports and imports; absent for none',
 };
 
-/** Renders the settings of each function. */
 export function functionSettingsTable(): string {
   const rows = Object.entries(read('functions.json', settingsSchema)).map(([name, settings]) => [
     `\`${name}\``,

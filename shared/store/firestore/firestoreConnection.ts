@@ -10,7 +10,6 @@ import type { CallDeadline } from './call.ts';
 import type { calledMethods } from './calledMethods.ts';
 import type { CommitLimiter } from './commitLimiter.ts';
 
-/** A connection to one database. */
 export interface FirestoreConnection {
   readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, (typeof calledMethods)[number] | 'close'>;
   readonly database: string;
@@ -88,17 +87,11 @@ export function documentName({ parent }: FirestoreConnection, { collection, id }
 
 type Client = FirestoreConnection['client'];
 
-/** The parameters of the call `BatchGetDocuments`. */
 export type BatchGetRequest = NonNullable<Parameters<Client['batchGetDocuments']>[0]>;
-/** The parameters of the call `RunQuery`. */
 export type QueryRequest = NonNullable<Parameters<Client['runQuery']>[0]>;
-/** One write of a commit. */
 export type WriteMessage = NonNullable<NonNullable<NonNullable<Parameters<Client['commit']>[0]>['writes']>[number]>;
-/** A stored document. */
 export type DocumentMessage = NonNullable<WriteMessage['update']>;
-/** A field's value. */
 export type ValueMessage = NonNullable<DocumentMessage['fields']>[string];
-/** A server timestamp. */
 export type Timestamp = NonNullable<QueryRequest['readTime']>;
 
 /** Encodes the given fields, except `null` fields. */

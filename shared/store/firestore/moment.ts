@@ -13,7 +13,6 @@ export interface FirestoreMoment extends Moment {
 // Every response contains the read time, so read a document that never exists: this is the cheapest request.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
-/** Returns the present moment. */
 export async function presentMoment(connection: FirestoreConnection): Promise<FirestoreMoment> {
   const { readTime } = await getDocuments(connection, [probe], []);
   if (readTime === undefined) throw new Error('the database returned no read time');

@@ -17,7 +17,6 @@ export interface LockHolder {
   readonly since: string;
 }
 
-/** A request for the lock. */
 export interface LockRequest {
   readonly mode: LockMode;
   readonly operation: string;

@@ -38,7 +38,6 @@ export function parseKeyRecord(stored: StoredDocument | undefined): KeyRecord | 
   return stored?.body === undefined ? undefined : keyRecord.parse(JSON.parse(stored.body));
 }
 
-/** Creates the write that stores a record. */
 export function keyRecordWrite(record: KeyRecord, type: 'create' | 'update'): Write {
   return { type, key: keyRecordKey, fields: { body: JSON.stringify(record) } };
 }

@@ -12,7 +12,6 @@ interface KeySource {
   read(): readonly MasterKey[];
   /** Changes the stored keys; absent if only the operator can change them. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
-  /** The file of the keys. */
   readonly file?: string;
 }
 

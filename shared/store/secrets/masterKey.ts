@@ -22,7 +22,6 @@ interface KeyLookup {
 const KEY_BYTES = 32;
 const ID_BYTES = 9;
 
-/** Creates a random key. */
 export function generateMasterKey(): MasterKey {
   return deriveMasterKey(randomBytes(KEY_BYTES));
 }

@@ -175,7 +175,6 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
   applyWrites(connection, [keyRecordWrite(record, 'create')], nextVersion(connection));
 }
 
-/** The options of a copy. */
 export interface CopyOptions {
   /** The keyring, which must contain the keys of the database. */
   readonly keyring: Keyring;

@@ -24,7 +24,6 @@ export interface SqliteConnection {
 /** The default time for which SQLite waits for another process's lock, and blocks this process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
-/** The options of a connection. */
 export interface ConnectionOptions {
   readonly file: string;
   /** How many milliseconds SQLite blocks this process while another process holds a lock. */

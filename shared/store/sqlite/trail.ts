@@ -31,7 +31,6 @@ export function insertEvents(connection: SqliteConnection, events: readonly Trai
 const storedRows = z.array(z.tuple([z.string(), z.string()]));
 const newestRow = z.tuple([z.string()]);
 
-/** Opens the trail of a database. */
 export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
   return {
     append: (event) =>
