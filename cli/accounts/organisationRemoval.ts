@@ -33,7 +33,7 @@ export interface RemovableOrganisation {
 }
 
 /**
- * Describes the organisations of a removal, and checks that the caller may remove them.
+ * Describes the organisations of a removal, and checks that nothing prevents their removal.
  * @throws IdentityError NOT_FOUND for an unknown organisation; FAILED_PRECONDITION for the default organisation, or if
  * no active IAM_OWNER would remain
  */
@@ -50,7 +50,7 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 }
 
 /**
- * Requires that the caller may remove organisations.
+ * Requires that nothing prevents the removal of organisations.
  * @returns documents that must not change before the commit, because they prove that an active IAM_OWNER remains
  */
 async function requireRemovable(

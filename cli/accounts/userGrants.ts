@@ -11,7 +11,7 @@ import type { Store } from '../../shared/store/store.ts';
 /** A grant of a user. */
 export interface UserGrant {
   readonly userId: string;
-  /** The organisation that gives the grant. */
+  /** The organisation that granted the roles. */
   readonly orgId: string;
   readonly projectId: string;
   readonly roles: readonly string[];

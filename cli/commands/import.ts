@@ -196,7 +196,7 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
 }
 
 /**
- * The result of storing the failed records. The import is complete by then, so the command prints its result before it
+ * The result of storing the failed records after an import. The command prints the result of the import before it
  * throws `error`.
  */
 interface StoredFailures {

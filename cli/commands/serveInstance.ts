@@ -81,7 +81,9 @@ export async function serveInstance(
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Starts the metrics and their server if a port is configured. Only then loads the package `prom-client`. */
+/**
+ * Starts the metrics and their server if a port is configured. Without a port, does not load the package `prom-client`.
+ */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
   const { createMetrics, serveMetrics } = await import('./metrics.ts');

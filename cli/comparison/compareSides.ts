@@ -34,8 +34,8 @@ interface Comparing {
 }
 
 /**
- * Reads and compares two sides. If the exports of a side lag, repeats the comparison until both sides are equal or the
- * result no longer changes.
+ * Reads and compares two sides. If a side's exports may omit the latest writes, repeats the comparison until both sides
+ * are equal or the result no longer changes.
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(

@@ -74,8 +74,8 @@ export function planBlocks(plan: MigrationPlan): Block[] {
 }
 
 /**
- * Lists the deletions of a mirroring migration. The terminal also lists them, because the user consents by entering
- * their number.
+ * Lists the deletions of a mirroring migration. The terminal also lists them, because the user consents by entering the
+ * number of deletions.
  */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,

@@ -144,7 +144,7 @@ export interface ConcernedPerson {
   readonly reasons: readonly string[];
 }
 
-/** A person who changed in the target. The migration would overwrite the factors, the password or the state. */
+/** A person whose factors, password or state changed in the target. The migration would overwrite these changes. */
 export interface UndonePerson {
   readonly orgId: string;
   readonly id: string;
@@ -240,7 +240,7 @@ export interface MigrationPlan extends Listed {
   /** The selected kinds of secrets, and the number of secrets of each kind in the export. */
   readonly secrets: { readonly selected: readonly string[]; readonly found: Readonly<Counts> };
   readonly hashFormats: Readonly<Counts>;
-  /** The people who changed in the target, so that the migration would overwrite their changes. */
+  /** People whose changes in the target the migration would overwrite. */
   readonly undone: readonly UndonePerson[];
   readonly undoneOmitted: number;
   /** The errors of the target's dry run. */

@@ -9,7 +9,7 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** The names of a file's records that ZITADEL compares without regard to case. */
+/** Finds names in a file that differ only in case, if ZITADEL ignores case in such names. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();

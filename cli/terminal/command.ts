@@ -17,7 +17,7 @@ export interface Parameter {
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether the user may repeat it. Only options and the last argument are repeatable. */
+  /** Whether the user may specify several values. Among the arguments, only the last can have several values. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -86,10 +86,7 @@ export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
-  /**
-   * The environment variables. For a command on an instance, `--data` or `--firestore` has changed the variables of the
-   * database.
-   */
+  /** The environment variables. Those about the database correspond to `--data` or `--firestore`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The time of the call. */
   readonly now: Date;
@@ -136,7 +133,8 @@ export interface Row {
 }
 
 /**
- * A list that is printed while it is read. With `--json`, the list is the field `name` of an object, otherwise a table.
+ * A list that the command prints while it reads the list. With `--json`, the list is the field `name` of an object,
+ * otherwise a table.
  */
 export interface ListOutput extends Printed {
   readonly name: string;

@@ -250,7 +250,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes which operation has the lock for which a command waits. */
+/** Describes the operation for which a command waits, because this operation has locked the instance. */
 function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }

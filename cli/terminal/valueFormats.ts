@@ -122,7 +122,7 @@ const valueFormats = {
   OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // The command that opens the place parses it.
+  // The command parses the text when it opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {
