@@ -32,7 +32,7 @@ function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], te
 
 /** Every limit on requests. The code, `docs/configuration.md` and some error texts use this table. */
 const limitTable = {
-  // Cloud Run itself limits requests, responses and times.
+  // In the cloud, the limits of requests, responses and times are Cloud Run's own.
   requestBytes: {
     variable: 'MAX_REQUEST_BYTES',
     unit: 'bytes',

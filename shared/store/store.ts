@@ -241,7 +241,7 @@ export interface Store extends DocumentStore {
   close(): Promise<void>;
   /** The audit trail; undefined if the platform's log is the trail. */
   readonly trail: Trail | undefined;
-  /** The lock that imports, deletions and rotations of the master key take; see `withLock` in `lock/fence.ts`. */
+  /** The lock that imports, deletions and rotations of the master key acquire; see `withLock` in `lock/fence.ts`. */
   readonly lock: InstanceLock;
   /** The document counts of all calls. */
   readonly counts: DocumentCounts;

@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 12;
 
 /**
  * Runs an optimistic transaction: commits if the documents that it read are unchanged, and starts again after a
- * conflict. A process that ends in the middle leaves no traces.
+ * conflict. If the process ends before the commit, nothing has changed.
  */
 export async function transact<Result>(
   database: TransactionDatabase,

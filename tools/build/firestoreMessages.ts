@@ -46,7 +46,7 @@ function addMessage(root: Namespace, used: Set<string>, scope: string, type: str
   const name = enclosing(scope)
     .map((outer) => (outer === '' ? type : `${outer}.${type}`))
     .find((candidate) => find(root, candidate) !== undefined);
-  // Numbers, texts and bytes have no definition.
+  // Types such as numbers, texts and bytes have no definition in the schema.
   if (name === undefined || used.has(name)) return;
   used.add(name);
   for (const field of Object.values(find(root, name)?.fields ?? {})) addMessage(root, used, name, field.type);

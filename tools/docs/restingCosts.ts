@@ -1,4 +1,4 @@
-// The monthly costs of a project in Google Cloud without requests.
+// The monthly costs of a project in Google Cloud that receives no requests.
 
 const HOURS = 730;
 const SECONDS = HOURS * 3_600;

@@ -13,7 +13,7 @@ export interface LockHolder {
   readonly operation: string;
   /** The id of the calling user, or the account that runs the command. */
   readonly caller: string;
-  /** The time at which the operation took the lock, in ISO 8601 and UTC. */
+  /** The time at which the operation acquired the lock, in ISO 8601 and UTC. */
   readonly since: string;
 }
 
@@ -23,7 +23,7 @@ export interface LockRequest {
   readonly caller: string;
   /** Ends the wait for the lock. */
   readonly signal: AbortSignal;
-  /** Called when the wait begins, and when another operation has acquired the lock. */
+  /** Called when the wait begins, and each time that another operation has acquired the lock during the wait. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface HeldLock extends AsyncDisposable {
 /** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
 export interface InstanceLock {
   /**
-   * Takes the lock. Calls of the same process take it in the order of the calls.
+   * Acquires the lock. Calls of the same process acquire it in the order of the calls.
    * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if too many calls of this process wait;
    * the signal's reason
    */
@@ -63,7 +63,7 @@ export interface InstanceLock {
 export const MAX_WAITING = 4;
 
 /**
- * Tries to take the lock once. Returns a holder that excludes the request, or undefined if the holder cannot be read
+ * Tries to acquire the lock once. Returns a holder that excludes the request, or undefined if the holder cannot be read
  * yet.
  */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
