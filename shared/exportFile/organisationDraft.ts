@@ -146,7 +146,7 @@ export class OrganisationDraft {
     }
     if (isTooLarge === true) throw new InvalidRecordError([{ path: name, reason: TOO_LARGE.key }]);
     const { json, unknown } = readFields(organisationSection, { [name]: value }, organisationSection);
-    checkState(unknown, 'orgState');
+    checkState({ json, unknown }, 'orgState');
     this.set(name, json[name], this.entry);
     return unknown.fields;
   }

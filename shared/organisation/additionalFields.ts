@@ -8,7 +8,7 @@ import { InvalidRecordError } from './message.ts';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
 import type { Section } from './sections/section.ts';
-import { statesOf } from './states.ts';
+import { isUnspecified, statesOf } from './states.ts';
 
 /** An additional field, and both spellings of each name in its path. */
 interface SpelledField {
@@ -175,6 +175,7 @@ function readValue(kept: KeptValues, field: AdditionalField, value: unknown): vo
     if (field.type === 'factor') kept.otpEmail = value;
     else if (value) kept.values.push([field.path, value]);
   } else if (field.type === 'state') {
+    if (isUnspecified(value, field.states)) return;
     const state = field.states.find((known) => known === value);
     if (state === undefined)
       throw invalid(field, `unknown state ${JSON.stringify(value)}: expected ${field.states.join(' or ')}`);

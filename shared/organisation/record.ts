@@ -17,7 +17,7 @@ import {
   type Section,
   sectionPartition,
 } from './sections/section.ts';
-import { type RecordState, usualState } from './states.ts';
+import { isDeleted, type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 
 /** A text that the import drops because it is invalid or repeated, and the text's field. */
@@ -100,7 +100,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   // No exporter writes empty records, and a small file could contain millions of them.
   if (checked && isList(section) && isEmpty(json))
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
-  if (checked) checkState(unknown, 'state');
+  if (checked) checkState({ json, unknown }, 'state');
   const repeated = section.repeated === undefined ? '' : textAt(json, section.repeated.field, '');
   const record = assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
   if (section.repeated === undefined || repeated === '') return record;
@@ -123,17 +123,25 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
 }
 
 /**
- * Rejects an unknown state. The decoder would ignore the state, and a user without a state can log in.
+ * Rejects an unknown state, and the state of a deleted record. The decoder would ignore an unknown state, and a user
+ * without a state can log in. In a database, the state of a deleted record marks a deletion in progress.
  * @param path the path of the field that contains the state
- * @param issuePath the path to report
  * @throws InvalidRecordError
  */
-export function checkState({ values }: UnknownContent, path: string, issuePath = path): void {
-  const state = values.find((unknown) => unknown.path === path);
+export function checkState(
+  { json, unknown }: Pick<OrganisationRecord, 'json' | 'unknown'>,
+  path: 'state' | 'orgState',
+): void {
+  const value = json[path];
+  if (typeof value === 'string' && isDeleted(value))
+    throw new InvalidRecordError([
+      { path, reason: `${value} is the state of a deleted record: remove the record from the file` },
+    ]);
+  const state = unknown.values.find((unknownValue) => unknownValue.path === path);
   if (state === undefined) return;
   const example = path === 'orgState' ? 'ORG_STATE_ACTIVE' : 'USER_STATE_ACTIVE';
   const reason = `unknown ${path} ${JSON.stringify(state.value)}: expected a name, such as "${example}"`;
-  throw new InvalidRecordError([{ path: issuePath, reason }]);
+  throw new InvalidRecordError([{ path, reason }]);
 }
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */

@@ -29,6 +29,16 @@ export function usualState(section: { readonly name: string }): string | undefin
   return statesOf(section)?.[0];
 }
 
+/** Whether a state means that the record is deleted. */
+export function isDeleted(state: string): boolean {
+  return /_STATE_(?:DELETED|REMOVED)$/.test(state);
+}
+
+/** Whether a value is the name for no state in the same enumeration as other states. Such a state counts as absent. */
+export function isUnspecified(value: unknown, [usual]: readonly [usual: string, other: string]): boolean {
+  return value === usual.replace(/ACTIVE$/, 'UNSPECIFIED');
+}
+
 /**
  * The source of a record's state. `given`: the record contains the state. `derived`: the record contains no state, and
  * the manifest shows that this means the default. `unknown`: the file may omit the state. Imports create a record with

@@ -286,10 +286,11 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.1',
-    here: '| activates people with an unknown state | lists them in `errors`, naming the place |',
+    here: '| activates people with an unknown state or the state of deleted users | lists them in `errors`, naming the place |',
     name: /^state:/,
     test: ({ part, zitadel, ours }) =>
-      /unknown (?:orgS|s)tate/.test(messageOf(ours)) || (/^(?:success|exported)$/.test(part) && zitadel !== undefined),
+      /unknown (?:orgS|s)tate|state of a deleted record/.test(messageOf(ours)) ||
+      (/^(?:success|exported)$/.test(part) && zitadel !== undefined),
   },
   {
     section: '9.1',

@@ -3,7 +3,7 @@ import { type ListedMember, listMembers } from '../../../cli/accounts/listing.ts
 import { createServiceUser } from '../../../cli/accounts/serviceUsers.ts';
 import { changeRole } from '../../../shared/accounts/memberships.ts';
 import { enableOtpEmail } from '../../../shared/accounts/userAccounts.ts';
-import { instanceMemberKey, organisationMemberKey } from '../../../shared/store/documentKeys.ts';
+import { instanceMemberKey, organisationMemberKey, userKey } from '../../../shared/store/documentKeys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -50,8 +50,10 @@ describe('a membership', () => {
   beforeEach(async () => {
     store = await openTestStore(sqlite);
     instance = await testInstance(store);
-    const gone = { ...person('gone'), state: 'USER_STATE_DELETED' };
-    await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), gone] })] } });
+    await instance.import({
+      data_orgs: { orgs: [organisation('O', { humanUsers: [person('ada'), person('gone')] })] },
+    });
+    await store.commit([{ type: 'update', key: userKey('gone'), fields: { state: 'USER_STATE_DELETED' } }]);
   });
 
   it.each([

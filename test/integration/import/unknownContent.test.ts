@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { organisation } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 
 describe('unlimited numbers of unknown names', () => {
@@ -31,4 +31,19 @@ describe('an unknown field with the name of a member of every object', () => {
     });
     expect(Object.entries(summary.notCarried)).toEqual([['*', 3]]);
   });
+});
+
+it('a record with the state of a deleted record is not imported', async () => {
+  const { instance } = await countedInstance();
+  const humanUsers = [person('ada'), { ...person('gone'), state: 'USER_STATE_DELETED' }];
+  const removed = { orgId: 'removed', org: { name: 'Removed' }, orgState: 'ORG_STATE_REMOVED' };
+  const { errors, summary } = await instance.import({
+    data_orgs: { orgs: [organisation('O', { humanUsers }), removed] },
+  });
+  const text = 'is the state of a deleted record: remove the record from the file';
+  expect(errors?.map(({ message }) => message)).toEqual([
+    `orgs[1].orgState: ORG_STATE_REMOVED ${text}`,
+    `orgs[0].humanUsers[1].state: USER_STATE_DELETED ${text}`,
+  ]);
+  expect(summary).toMatchObject({ created: { org: 1, humanUsers: 1 }, failed: { org: 1, humanUsers: 1 } });
 });

@@ -197,6 +197,22 @@ describe('the factor OTP e-mail', () => {
   });
 });
 
+describe('a state', () => {
+  it('of a deleted record is rejected', () => {
+    const deleted = { ...person, state: 'USER_STATE_DELETED' };
+    expect(() => readRecord(sectionNamed('humanUsers'), deleted, 'org-1', true)).toThrow(
+      'state: USER_STATE_DELETED is the state of a deleted record',
+    );
+  });
+
+  it('that means unspecified counts as absent in each section', () => {
+    const project = { projectId: 'p', project: { name: 'P' } };
+    const { body, state } = read('projects', { ...project, state: 'PROJECT_STATE_UNSPECIFIED' });
+    expect({ body, state }).toEqual({ body: read('projects', project).body, state: read('projects', project).state });
+    expect(() => read('projects', { ...project, state: 'APP_STATE_UNSPECIFIED' })).toThrow(/unknown state/);
+  });
+});
+
 describe('an omitted value', () => {
   it('has a default: the state of a person, a service user and an organisation', () => {
     expect(read('humanUsers', { ...person, state: null }).json.state).toBe('USER_STATE_ACTIVE');
